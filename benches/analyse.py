@@ -120,7 +120,7 @@ def ratios(theirs: list[Took], ours: list[Took], start: list[Took]) -> str:
             statistics.median(getattr(one, part) for one in took) for took in (theirs, ours, start)
         )
         own_s = ours_s - start_s
-        without = f"{theirs_s / own_s:.1f}" if own_s > 0.1 * ours_s else "too short to tell"
+        without = f"{theirs_s / own_s:.1f}" if own_s > 0.1 * ours_s else "too short"
         words.append(f"{name} {theirs_s / ours_s:.1f} (without starting: {without})")
     return ", ".join(words)
 

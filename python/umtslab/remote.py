@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.run import Identity, Run
 from umtslab.scenario import Scenario
-from umtslab.task import Recorded, Task, Watch, perform, simulate_tasks, together
+from umtslab.task import Recorded, Task, Watch, perform, simulate_task
 
 if TYPE_CHECKING:
     from umtslab.store import Store
@@ -72,11 +72,10 @@ def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> Deli
     begun = time.monotonic()
     parcels: list[Parcel] = []
     try:
-        known = list(takewhile(lambda pair: pair[0].identity == pair[1], tasks))
-        for group in together(task for task, _ in known):
-            parcels += _packed(group) if keep else [Parcel(run, {}) for run in perform(group, None)]
-        for task, identity in tasks[len(known) :]:
-            raise OtherCode(_difference(identity, task.identity))
+        for task, identity in tasks:
+            if task.identity != identity:
+                raise OtherCode(_difference(identity, task.identity))
+            parcels.append(_packed(task) if keep else Parcel(perform(task, None), {}))
     except Exception as error:
         return Delivery(parcels, time.monotonic() - begun, error)
     return Delivery(parcels, time.monotonic() - begun, None)
@@ -158,19 +157,14 @@ def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) 
             raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
 
 
-def _packed(group: Sequence[Task]) -> list[Parcel]:
+def _packed(task: Task) -> Parcel:
     with TemporaryDirectory(prefix="umts-run-") as name:
-        recorded = [_folders_of(task, Path(name) / str(number)) for number, task in enumerate(group)]
-        runs = simulate_tasks(recorded)
-        return [_parcel(of, run) for of, run in zip(recorded, runs, strict=True)]
-
-
-def _folders_of(task: Task, folder: Path) -> Recorded:
-    folder.mkdir()
-    captures = folder / "captures" if task.pcap else None
-    if captures is not None:
-        captures.mkdir()
-    return Recorded(task, folder, captures)
+        folder = Path(name)
+        captures = folder / "captures" if task.pcap else None
+        if captures is not None:
+            captures.mkdir()
+        recorded = Recorded(task, folder, captures)
+        return _parcel(recorded, simulate_task(recorded))
 
 
 def _parcel(of: Recorded, run: Run) -> Parcel:

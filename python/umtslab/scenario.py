@@ -168,11 +168,6 @@ class Scenario:
         """Hash of the scenario after defaults and overrides, without comments."""
         return self.core.content_hash()
 
-    @cached_property
-    def network_hash(self) -> str:
-        """Hash of everything that affects the events of a run: all tables except ``[measure]``."""
-        return self.core.network_hash()
-
     def draw_traffic(
         self, flow: int, calls: int, *, seed: int | None = None, run: int = 0
     ) -> dict[str, float | None]:

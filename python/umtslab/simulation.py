@@ -17,15 +17,15 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
-from umtslab.task import Task, Watch, perform, together
+from umtslab.task import Task, Watch, perform
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
     from umtslab.store import Store
 
-_GROUPS_AHEAD = 256
-"""Maximum number of groups of tasks that are submitted to an executor and not finished."""
+_TASKS_AHEAD = 256
+"""Maximum number of tasks that are submitted to an executor and not finished."""
 
 
 class Stopped(Exception):
@@ -129,17 +129,15 @@ def execute(
 
     The first failure stops the others. Runs that were finished by then are in the store. `workers`
     returns the current number of workers of an executor of other processes. Tasks are taken when
-    workers become free, so there may be more of them than fit into memory. Adjacent tasks that
-    differ only in their measurements share a simulation (`umtslab.task.together`); `side_by_side`
-    makes such tasks adjacent.
+    workers become free, so there may be more of them than fit into memory.
     """
     waiting = iter(tasks)
     if (first := next(waiting, None)) is None:
         return
     tasks = itertools.chain([first], waiting)
     if executor is None and jobs == 1:
-        for group in together(tasks):
-            yield from _watched(group, store, watch, None)
+        for task in tasks:
+            yield _watched(task, store, watch, None)
         return
     from concurrent.futures import ThreadPoolExecutor
 
@@ -172,52 +170,45 @@ def _on_threads(
         pool = executor or clean_up.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="umts"))
         clean_up.callback(stop.set)
 
-        def submit(group: list[Task]) -> Future[list[Run]]:
-            return pool.submit(_watched, group, store, watch, stop)
+        def submit(task: Task) -> Future[Run]:
+            return pool.submit(_watched, task, store, watch, stop)
 
-        yield from _as_finished(together(tasks), submit)
+        yield from _as_finished(iter(tasks), submit)
 
 
-def _as_finished(
-    groups: Iterator[list[Task]], submit: Callable[[list[Task]], Future[list[Run]]]
-) -> Iterator[Run]:
+def _as_finished(tasks: Iterator[Task], submit: Callable[[Task], Future[Run]]) -> Iterator[Run]:
     # Not `concurrent.futures.wait`: Ctrl-C can arrive at any time, and if it arrives while `wait`
     # releases and reacquires its lock, `wait` raises another error instead. A `SimpleQueue` of the
     # interpreter has no such gap.
     from queue import SimpleQueue
 
-    pending: set[Future[list[Run]]] = set()
-    finished: SimpleQueue[Future[list[Run]]] = SimpleQueue()
+    pending: set[Future[Run]] = set()
+    finished: SimpleQueue[Future[Run]] = SimpleQueue()
     try:
         while True:
-            while len(pending) < _GROUPS_AHEAD and (group := next(groups, None)) is not None:
-                future = submit(group)
+            while len(pending) < _TASKS_AHEAD and (task := next(tasks, None)) is not None:
+                future = submit(task)
                 pending.add(future)
                 future.add_done_callback(finished.put)
             if not pending:
                 return
             done = finished.get()
             pending.remove(done)
-            yield from done.result()
+            yield done.result()
     finally:
         for future in pending:
             future.cancel()
 
 
-def _watched(
-    group: list[Task], store: Store | None, watch: Watch | None, stop: threading.Event | None
-) -> list[Run]:
-    """Perform a group of tasks, and report their end to `watch`."""
-    runs = perform(group, store, _report_to(watch, group, stop))
+def _watched(task: Task, store: Store | None, watch: Watch | None, stop: threading.Event | None) -> Run:
+    """Perform a task, and report its end to `watch`."""
+    run = perform(task, store, _report_to(watch, task, stop))
     if watch is not None:
-        for task in group:
-            watch(task, 1.0)
-    return runs
+        watch(task, 1.0)
+    return run
 
 
-def _report_to(
-    watch: Watch | None, group: list[Task], stop: threading.Event | None
-) -> Callable[[float], None]:
+def _report_to(watch: Watch | None, task: Task, stop: threading.Event | None) -> Callable[[float], None]:
     """Return the progress callback for the core.
 
     It also raises `Stopped`, so it exists without `watch`.
@@ -227,7 +218,6 @@ def _report_to(
         if stop is not None and stop.is_set():
             raise Stopped
         if watch is not None:
-            for task in group:
-                watch(task, fraction)
+            watch(task, fraction)
 
     return report

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,60 +51,16 @@ Watch = Callable[[Task, float], None]
 """Called with the progress of each task, from 0 to 1, from worker threads."""
 
 
-MOST_TOGETHER = 8
-"""Maximum number of tasks in one simulation. More tasks are better distributed over processors."""
-
-
-def side_by_side(tasks: Iterable[Task]) -> list[Task]:
-    """Reorder tasks so that those that can share a simulation follow the first of them."""
-    alike: dict[tuple[str, int, int], list[Task]] = {}
-    for task in tasks:
-        alike.setdefault((task.scenario.network_hash, task.seed, task.run), []).append(task)
-    return list(chain.from_iterable(alike.values()))
-
-
-def together(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """Group adjacent tasks that can share a simulation. Tasks are taken as groups are.
-
-    The events of a run are determined by its scenario, seed and number, but not by ``[measure]``,
-    which only selects measurements. So tasks that differ in ``[measure]`` or in what they record
-    need only one simulation.
-    """
-    group: list[Task] = []
-    for task in tasks:
-        if group and (len(group) == MOST_TOGETHER or not _are_alike(group[0], task)):
-            yield group
-            group = []
-        group.append(task)
-    if group:
-        yield group
-
-
-def _are_alike(one: Task, other: Task) -> bool:
-    numbers = (one.seed, one.run) == (other.seed, other.run)
-    return numbers and one.scenario.network_hash == other.scenario.network_hash
-
-
-def perform(
-    tasks: Sequence[Task], store: Store | None, progress: Callable[[float], None] | None = None
-) -> list[Run]:
-    """Perform a group of tasks in one simulation, and keep the runs in the store if given."""
+def perform(task: Task, store: Store | None, progress: Callable[[float], None] | None = None) -> Run:
+    """Perform a task, and keep the run in the store if given."""
     if store is None:
-        if any(task.pcap for task in tasks):
+        if task.pcap:
             raise ValueError("captures are files: pass a store for them")
-        runs = simulate_tasks([Recorded(task) for task in tasks], progress)
-        return [_in_memory(run) for run in runs]
-    with ExitStack() as clean_up:
-        drafts = [clean_up.enter_context(store.draft()) for _ in tasks]
-        recorded = [
-            Recorded(task, draft.folder, draft.captures if task.pcap else None)
-            for task, draft in zip(tasks, drafts, strict=True)
-        ]
-        runs = simulate_tasks(recorded, progress)
-        return [
-            store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
-            for draft, run, task in zip(drafts, runs, tasks, strict=True)
-        ]
+        return _in_memory(simulate_task(Recorded(task), progress))
+    with store.draft() as draft:
+        recorded = Recorded(task, draft.folder, draft.captures if task.pcap else None)
+        run = simulate_task(recorded, progress)
+        return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
 
 
 @dataclass(frozen=True)
@@ -121,16 +75,19 @@ class Recorded:
     captures: Path | None = None
 
 
-def simulate_tasks(
-    recorded: Sequence[Recorded], progress: Callable[[float], None] | None = None
-) -> list[Run]:
-    """Perform tasks in one simulation of the core."""
-    first = recorded[0].task
-    wanted = [
-        (of.task.scenario.core, of.task.series, _path(of.captures), _path(of.tables)) for of in recorded
-    ]
-    results = _core.simulate_together(wanted, first.seed, first.run, progress=progress)
-    return [_run(of, result) for of, result in zip(recorded, results, strict=True)]
+def simulate_task(recorded: Recorded, progress: Callable[[float], None] | None = None) -> Run:
+    """Perform a task by a simulation of the core."""
+    task = recorded.task
+    result = _core.simulate(
+        task.scenario.core,
+        task.seed,
+        task.run,
+        series=task.series,
+        pcap_dir=_path(recorded.captures),
+        tables_dir=_path(recorded.tables),
+        progress=progress,
+    )
+    return _run(recorded, result)
 
 
 def _path(folder: Path | None) -> str | None:

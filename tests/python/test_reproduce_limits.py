@@ -136,7 +136,7 @@ def test_the_spread_over_all_points_is_limited(
     scored = score(claim("bound", "max - min <= 2.4", **sets), plan, results)
     assert scored.verdict is verdict, scored.detail
     assert [reading.label for reading in scored.ours][-1] == "largest minus smallest"
-    assert len(scored.ours) == 5, "tahoe and a BLER of 0.5 are not asked for"
+    assert len(scored.ours) == 5, "the claim excludes tahoe and a BLER of 0.5"
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(95.9, Verdict.FAIL), (96.1, Verdict.PASS)])

@@ -62,7 +62,7 @@ def chapter(plan: Plan) -> Chapter:
     )
     claims = [STATED, MARK, claim("trend", "decreasing(bler)", vary="bler", place="fig1.falls")]
     scored = [score(entry, plan, results) for entry in claims]
-    scored.append(not_yet(claim("value", 1, place="fig1.later"), "TCP Vegas is missing | so far"))
+    scored.append(not_yet(claim("value", 1, place="fig1.later"), "TCP Vegas is missing | today"))
     figures = tuple(figure_data(plan, figure, results, claims) for figure in plan.figures)
     return Chapter("paper", plan, True, 15, tuple(scored), figures)
 
@@ -190,7 +190,7 @@ def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
     assert "goodput_kbps: 30.0" in failed
     assert "17.0 ± 2.0" in failed
     assert "is outside 28.5 to 31.5" in failed
-    assert "TCP Vegas is missing \\| so far" in page
+    assert "TCP Vegas is missing \\| today" in page
 
 
 def test_page_and_report_describe_each_figure(chapter: Chapter) -> None:
@@ -215,7 +215,7 @@ def test_each_claim_is_a_line_and_missing_features_follow(chapter: Chapter) -> N
     assert "sec1.it" in fail
     assert "30.0 (±5 %); ours 17.0 ± 2.0" in fail
     assert [line.split()[:2] for line in passes] == [["pass", "fig3.window"], ["pass", "fig1.falls"]]
-    assert open_reasons(chapter) == [("TCP Vegas is missing | so far", 1)]
+    assert open_reasons(chapter) == [("TCP Vegas is missing | today", 1)]
 
 
 def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
@@ -299,7 +299,7 @@ def test_the_report_shows_every_claim_once_with_its_verdict(chapter: Chapter) ->
     words = " ".join(" ".join(page.words).split())
     assert "4 claims, 15 runs." in words
     assert "30.0 (tolerance ± 5 %)" in words
-    assert "TCP Vegas is missing | so far" in words
+    assert "TCP Vegas is missing | today" in words
     assert "3 runs of each point instead of 5" in words
 
 

@@ -44,10 +44,11 @@ mod _core {
     };
     #[pymodule_export]
     use super::reference::{
-        bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,
+        bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, t_quantile,
+        version,
     };
     #[pymodule_export]
-    use super::run::{RunResult, simulate, simulate_together};
+    use super::run::{RunResult, simulate};
     #[pymodule_export]
     use super::sandbox::{Place, Waiting, leave_host, settle};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Reference data: the schema, the parameters, the metrics, profiles, the version.
+//! Reference data: the schema, the parameters, the metrics, profiles, quantiles, the version.
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -26,7 +26,7 @@ pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let choices = choices.collect::<Vec<_>>().join("\n");
         [
             ("key", param.key),
-            ("label", param.label.to_owned()),
+            ("label", param.label),
             ("kind", param.kind),
             ("required", if param.required { "yes" } else { "" }.to_owned()),
             ("default", param.default.unwrap_or_default()),
@@ -147,6 +147,13 @@ pub fn flat_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(row)
     };
     umts_scenario::flat_profiles().iter().map(row).collect()
+}
+
+/// The value that a t-distributed variable with `freedom` degrees of freedom exceeds in absolute
+/// value with probability `outside`.
+#[pyfunction]
+pub fn t_quantile(freedom: f64, outside: f64) -> f64 {
+    umts_record::t_quantile(freedom, outside)
 }
 
 /// The version of the package, the commit from which it was built ("unknown" outside git), and the

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use umts_record::TableChunk;
-use umts_simulate::{Recording, RunControl, RunError, RunOutput};
+use umts_simulate::{RunError, RunOptions, RunOutput};
 
 use crate::columns::Columns;
 use crate::control;
@@ -44,9 +44,6 @@ pub struct RunResult {
     events: u64,
 }
 
-/// A scenario and its output: whether to record time series, folder of captures, folder of tables.
-type Wanted<'py> = (PyRef<'py, Scenario>, bool, Option<PathBuf>, Option<PathBuf>);
-
 /// Run a scenario to its end.
 ///
 /// Other threads run meanwhile. `progress` is called about 100 times with the finished fraction. An
@@ -63,39 +60,18 @@ pub fn simulate(
     tables_dir: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
-    let wanted = vec![(scenario.borrow(), series, pcap_dir, tables_dir)];
-    let mut results = simulate_together(scenario.py(), wanted, seed, run, progress)?;
-    Ok(results.remove(0))
-}
-
-/// Run scenarios that differ only in `[measure]` as a single run. Each has the result that
-/// `simulate` gives for it.
-///
-/// Each element of `wanted` is a scenario, whether to record time series, `pcap_dir`, and
-/// `tables_dir`.
-#[pyfunction]
-#[pyo3(signature = (wanted, seed, run, *, progress=None))]
-pub fn simulate_together(
-    py: Python<'_>,
-    wanted: Vec<Wanted<'_>>,
-    seed: u64,
-    run: u64,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<RunResult>> {
-    let Some((scenario, ..)) = wanted.first() else { return Ok(Vec::new()) };
+    let py = scenario.py();
+    let scenario = scenario.borrow();
+    let scenario = scenario.inner();
     let mut interruption = None;
     let failure = Failure::default();
-    let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
+    let controls: Vec<_> = scenario.flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
-    let mut dschs = scenario.inner().cell.iter().filter_map(|cell| cell.dsch.as_ref());
+    let mut dschs = scenario.cell.iter().filter_map(|cell| cell.dsch.as_ref());
     let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
     let schedulers = scheduler.map(|class| schedulers(py, class, &failure)).transpose()?;
-    let mut tables: Vec<Filled> = wanted.iter().map(Filled::new).collect();
-    let recorded: Vec<_> = wanted
-        .iter()
-        .map(|(scenario, series, pcap_dir, _)| (scenario.inner(), *series, pcap_dir.clone()))
-        .collect();
+    let mut tables = Filled { tables: Tables::new(tables_dir, scenario.measure.budget), failed: None };
     let finished = py.detach(|| {
         let mut report = |fraction: f64| match failure
             .take()
@@ -107,22 +83,17 @@ pub fn simulate_together(
                 ControlFlow::Break(())
             }
         };
-        let control = RunControl { seed, run, progress: Some(&mut report), laws, schedulers };
-        let mut fill: Vec<_> = tables.iter_mut().map(|tables| |chunk| tables.add(chunk)).collect();
-        let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
-            (scenario, Recording { series, pcap_dir, finished: Some(fill) })
-        });
-        umts_simulate::run_together(alike.collect(), control)
+        let mut fill = |chunk| tables.add(chunk);
+        let (progress, finished) = (Some(&mut report as _), Some(&mut fill as _));
+        let options = RunOptions { seed, run, series, pcap_dir, progress, laws, schedulers, finished };
+        umts_simulate::run(scenario, options)
     });
-    let not_written = tables.iter_mut().find_map(|tables| tables.failed.take()).map(|error| error.raise(py));
+    let not_written = tables.failed.take().map(|error| error.raise(py));
     if let Some(raised) = interruption.or(not_written).or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {
-        Ok(outputs) => {
-            let each = outputs.into_iter().zip(tables);
-            each.map(|(output, filled)| result(py, seed, run, output, filled.tables)).collect()
-        }
+        Ok(output) => result(py, seed, run, output, tables.tables),
         Err(RunError::Capture(error)) => Err(output_error(py, &error)),
         Err(RunError::Stopped) => {
             unreachable!("only `report` and `tables` stop a run, and then there is an error")
@@ -137,10 +108,6 @@ struct Filled {
 }
 
 impl Filled {
-    fn new((scenario, _, _, tables_dir): &Wanted<'_>) -> Self {
-        Self { tables: Tables::new(tables_dir.clone(), scenario.inner().measure.budget), failed: None }
-    }
-
     fn add(&mut self, chunk: TableChunk) -> ControlFlow<()> {
         match self.tables.add(chunk) {
             Ok(()) => ControlFlow::Continue(()),

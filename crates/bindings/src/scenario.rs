@@ -172,9 +172,4 @@ impl Scenario {
     fn content_hash(&self) -> String {
         self.scenario.content_hash()
     }
-
-    /// Hash of all parameters that affect the events of a run: all except `[measure]`.
-    fn network_hash(&self) -> String {
-        self.scenario.network_hash()
-    }
 }

@@ -47,12 +47,12 @@ pub struct DschAsk {
 
 impl DschAsk {
     fn new(tti: &Tti<'_>, candidate: &RankedCandidate) -> Self {
-        let RankedCandidate { ask, credit, mean, .. } = candidate;
-        let formats = 0..tti.config.formats.len();
+        let RankedCandidate { candidate: ask, credit, mean, .. } = candidate;
+        let formats = 0..tti.formats.len();
         DschAsk {
             ue: ask.ue.0,
-            backlog: ask.backlog,
-            since_s: ask.since.as_secs(),
+            backlog: ask.blocks,
+            since_s: ask.since.unwrap_or(tti.now).as_secs(),
             gain: ask.gain,
             outside_mw: tti.outside(candidate),
             power_mw: formats.map(|format| tti.power_for(candidate, format)).collect(),
@@ -107,7 +107,7 @@ impl Scheduler {
 
     fn formats(&mut self, py: Python<'_>, tti: &Tti<'_>) -> PyResult<Py<PyTuple>> {
         if self.formats.is_none() {
-            let all = tti.config.formats.iter().map(|format| DschFormat {
+            let all = tti.formats.iter().map(|format| DschFormat {
                 blocks: format.blocks,
                 spreading_factor: format.spreading_factor,
             });
@@ -140,7 +140,7 @@ impl DschScheduler for Scheduler {
     fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
         let answer = self.call(("schedule", tti.number), |scheduler, method| {
             let arguments = scheduler.arguments(method.py(), tti, asks)?;
-            requests(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
+            requests(&method.call((), Some(&arguments))?, asks, tti.formats.len())
         });
         order.extend(answer.unwrap_or_default());
     }
@@ -166,10 +166,10 @@ fn requests(
     let mut requests: Vec<FormatRequest> = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
-        let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.ask.ue.0) == ue) else {
+        let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.candidate.ue.0) == ue) else {
             return Err(PyValueError::new_err(format!("user {ue} has no request in this TTI")));
         };
-        if requests.iter().any(|request| request.ask == ask) {
+        if requests.iter().any(|request| request.candidate == ask) {
             return Err(PyValueError::new_err(format!("user {ue} occurs twice")));
         }
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
@@ -178,7 +178,7 @@ fn requests(
                 formats - 1
             ))
         })?;
-        requests.push(FormatRequest { ask, format: number });
+        requests.push(FormatRequest { candidate: ask, format: number });
     }
     Ok(requests)
 }

@@ -296,12 +296,12 @@ impl Analyser {
             });
         }
         while let Some((_, key, number)) = pop_due(&mut self.opening, self.now) {
-            let is_half_open = self.open.get(&key).is_some_and(|connection| {
-                connection.number == number
-                    && connection.is_one_sided()
-                    && connection.last + HALF_OPEN <= self.now
-            });
-            if is_half_open && let Some(over) = self.open.remove(&key) {
+            let found = self.open.get(&key).filter(|connection| connection.number == number);
+            let Some(connection) = found.filter(|connection| connection.is_one_sided()) else { continue };
+            if connection.last + HALF_OPEN > self.now {
+                // A repeated SYN: the connection is checked again later.
+                self.opening.push_back((self.now + HALF_OPEN, key, number));
+            } else if let Some(over) = self.open.remove(&key) {
                 self.fold(over);
             }
         }

@@ -1,10 +1,17 @@
 //! Interfaces of a pcapng file, and their clocks.
 
-use pcap_parser::InterfaceDescriptionBlock;
 use umts_units::Time;
 
 use crate::link::LinkType;
 
+/// Octets of an Interface Description Block between its header and its options.
+const DESCRIPTION_FIXED: usize = 8;
+/// Octets of an option's code and length. Its value is padded to 32 bits.
+const OPTION_HEADER: usize = 4;
+const IF_TSRESOL: u16 = 9;
+const IF_TSOFFSET: u16 = 14;
+/// The resolution of an interface without the option.
+const MICROSECONDS: u8 = 6;
 const NANOSECONDS: u128 = 1_000_000_000;
 /// The finest units, as powers of 10 and of 2, for which 64 bits hold the units of a second.
 /// Wireshark has the same limits.
@@ -27,18 +34,33 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
-    pub fn of(description: &InterfaceDescriptionBlock<'_>, is_big_endian: bool) -> Self {
-        Interface {
-            link: LinkType::from_number(description.linktype.0 as u32 & 0xffff),
-            power: description.if_tsresol & 0x7f,
-            is_binary: description.if_tsresol & 0x80 != 0,
-            // pcap-parser 0.17 reads it as little-endian in either byte order.
-            offset_s: if is_big_endian {
-                description.if_tsoffset.swap_bytes()
-            } else {
-                description.if_tsoffset
-            },
+    /// Reads the body of an Interface Description Block. `None` if it is too short.
+    pub fn of(body: &[u8], is_big_endian: bool) -> Option<Self> {
+        let half = |at: [u8; 2]| if is_big_endian { u16::from_be_bytes(at) } else { u16::from_le_bytes(at) };
+        // The link type is followed by reserved bits and by the longest length of a packet.
+        let (&[high, low, ..], mut options) = body.split_first_chunk::<DESCRIPTION_FIXED>()?;
+        let (mut resolution, mut offset_s) = (MICROSECONDS, 0);
+        while let Some((&[a, b, c, d], rest)) = options.split_first_chunk::<OPTION_HEADER>() {
+            let Some((value, next)) = rest.split_at_checked(usize::from(half([c, d])).next_multiple_of(4))
+            else {
+                break;
+            };
+            match (half([a, b]), value) {
+                (IF_TSRESOL, &[unit, ..]) => resolution = unit,
+                (IF_TSOFFSET, value) => {
+                    let read = if is_big_endian { i64::from_be_bytes } else { i64::from_le_bytes };
+                    offset_s = value.first_chunk().map_or(offset_s, |octets| read(*octets));
+                }
+                _ => {}
+            }
+            options = next;
         }
+        Some(Interface {
+            link: LinkType::from_number(u32::from(half([high, low]))),
+            power: resolution & 0x7f,
+            is_binary: resolution & 0x80 != 0,
+            offset_s,
+        })
     }
 
     /// Returns whether times can be computed: 64 bits hold the units of a second.

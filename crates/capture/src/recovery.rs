@@ -280,7 +280,8 @@ impl Recoveries {
                     self.duplicates = 0;
                 }
                 let has_frto = by_rto && self.current.as_ref().is_none_or(|over| over.by_rto);
-                let undo = self.current.take().map_or_else(Undo::default, |over| over.undo.begun_anew());
+                let undo =
+                    self.current.take().map_or_else(Undo::default, |over| over.undo.for_next_recovery());
                 let (since, point, repeated) = (what.now, what.highest, what.end);
                 self.current = Some(Recovery { by_rto, has_frto, since, point, repeated, undo });
             }

@@ -43,7 +43,7 @@ impl Undo {
 
     /// Returns the state for another recovery that begins before this one is over. Retransmissions
     /// of both may be in flight.
-    pub fn begun_anew(self) -> Self {
+    pub fn for_next_recovery(self) -> Self {
         Undo { passed: None, is_done: false, anew: 0, ..self }
     }
 

@@ -19,7 +19,7 @@ pub trait TraceSink<E: Observable> {
 
     /// Returns whether the sink wants events that are a copy of large data. Queried before each
     /// copy, because the answer may change.
-    #[inline]
+    #[inline(always)]
     fn wants_copies(&self) -> bool {
         true
     }
@@ -28,7 +28,7 @@ pub trait TraceSink<E: Observable> {
     fn record(&mut self, at: Time, event: &E);
 
     /// Receives a detail, between the events.
-    #[inline]
+    #[inline(always)]
     fn show(&mut self, _at: Time, _detail: &E::Detail<'_>) {}
 }
 
@@ -38,14 +38,22 @@ pub struct NoTrace;
 
 impl<E: Observable> TraceSink<E> for NoTrace {
     const ENABLED: bool = false;
-    #[inline]
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        false
+    }
+    #[inline(always)]
     fn record(&mut self, _at: Time, _event: &E) {}
 }
 
 impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
     const ENABLED: bool = A::ENABLED || B::ENABLED;
     const WANTS_DETAIL: bool = A::WANTS_DETAIL || B::WANTS_DETAIL;
-    #[inline]
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        self.0.wants_copies() || self.1.wants_copies()
+    }
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         if A::ENABLED {
             self.0.record(at, event);
@@ -54,7 +62,7 @@ impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
             self.1.record(at, event);
         }
     }
-    #[inline]
+    #[inline(always)]
     fn show(&mut self, at: Time, detail: &E::Detail<'_>) {
         if A::WANTS_DETAIL {
             self.0.show(at, detail);
@@ -68,13 +76,17 @@ impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
 impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline]
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_copies)
+    }
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         if let Some(sink) = self {
             sink.record(at, event);
         }
     }
-    #[inline]
+    #[inline(always)]
     fn show(&mut self, at: Time, detail: &E::Detail<'_>) {
         if let Some(sink) = self {
             sink.show(at, detail);
@@ -85,15 +97,15 @@ impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
 impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline]
+    #[inline(always)]
     fn wants_copies(&self) -> bool {
         (**self).wants_copies()
     }
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         (**self).record(at, event);
     }
-    #[inline]
+    #[inline(always)]
     fn show(&mut self, at: Time, detail: &E::Detail<'_>) {
         (**self).show(at, detail);
     }
@@ -103,5 +115,36 @@ impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
 impl<E: Observable + Clone> TraceSink<E> for Vec<(Time, E)> {
     fn record(&mut self, at: Time, event: &E) {
         self.push((at, event.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Event;
+
+    impl Observable for Event {
+        type Detail<'a> = ();
+    }
+
+    /// A sink that wants copies if the field is true.
+    struct Copies(bool);
+
+    impl TraceSink<Event> for Copies {
+        fn wants_copies(&self) -> bool {
+            self.0
+        }
+        fn record(&mut self, _at: Time, _event: &Event) {}
+    }
+
+    #[test]
+    fn combined_sinks_want_copies_if_one_member_does() {
+        for (first, second) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!((Copies(first), Copies(second)).wants_copies(), first || second);
+        }
+        assert!(!(Copies(false), NoTrace).wants_copies());
+        assert!(Some(Copies(true)).wants_copies() && !Some(Copies(false)).wants_copies());
+        assert!(!None::<Copies>.wants_copies());
     }
 }

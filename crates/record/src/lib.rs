@@ -24,9 +24,9 @@ mod recorders;
 mod reference;
 pub mod seal;
 pub mod series;
+mod student;
 
 pub use definitions::definitions;
-pub use recorders::{
-    CHUNK_ROWS, MetricsAlone, MetricsAndSeries, MultiRecorder, RecorderConfig, Recorders, Records, TableChunk,
-};
+pub use recorders::{CHUNK_ROWS, Needs, PlainRecorders, RecorderConfig, Recorders, Records, TableChunk};
 pub use reference::reference_page;
+pub use student::t_quantile;

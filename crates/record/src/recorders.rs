@@ -53,21 +53,22 @@ pub struct Recorders<B = NoTrace> {
     captures: Option<Captures>,
 }
 
-/// Recorders with [metrics alone](Recorders::are_metrics_alone), the common case, as a separate
-/// type of sink. A loop compiled for it creates no details and calls no other recorder.
+/// Recorders of which only the metrics record, and the series if `SERIES`. A loop that is compiled
+/// for this sink builds no details and calls no other recorder. [`Recorders::needs`] tells which
+/// sink records everything.
 #[derive(Debug)]
-pub struct MetricsAlone(pub Recorders);
+pub struct PlainRecorders<const SERIES: bool>(pub Recorders);
 
-/// Recorders with [metrics and series alone](Recorders::are_metrics_and_series), of which none
-/// needs details, as a separate type of sink. A loop compiled for it calls the series only for
-/// events that they record.
-#[derive(Debug)]
-pub struct MetricsAndSeries(pub Recorders);
-
-/// Recorders of one run with different configurations. Each gives the same results as if it were
-/// the only one.
-#[derive(Debug)]
-pub struct MultiRecorder(pub Vec<Recorders>);
+/// The sink that [`Recorders`] need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// [`PlainRecorders<false>`]: there are only metrics.
+    Metrics,
+    /// [`PlainRecorders<true>`]: there are only metrics, and series without details.
+    Series,
+    /// The recorders themselves.
+    Everything,
+}
 
 /// Rows of a running simulation. They no longer change, and follow the rows of earlier chunks in
 /// their tables.
@@ -143,23 +144,21 @@ impl<B> Recorders<B> {
 }
 
 impl Recorders {
-    /// Whether only metrics are recorded. Then [`MetricsAlone`] is the faster sink.
-    pub fn are_metrics_alone(&self) -> bool {
-        self.budget.is_none() && self.series.is_none() && self.captures.is_none()
-    }
-
-    /// Whether only metrics and series without details are recorded. Then [`MetricsAndSeries`] is
-    /// the faster sink.
-    pub fn are_metrics_and_series(&self) -> bool {
-        let are_plain = self.series.as_ref().is_some_and(|series| !series.wants_details());
-        are_plain && self.budget.is_none() && self.captures.is_none()
+    /// The smallest sink that records everything.
+    pub fn needs(&self) -> Needs {
+        match &self.series {
+            _ if self.budget.is_some() || self.captures.is_some() => Needs::Everything,
+            None => Needs::Metrics,
+            Some(series) if series.wants_details() => Needs::Everything,
+            Some(_) => Needs::Series,
+        }
     }
 }
 
 impl<B: TraceSink<TraceEvent>> TraceSink<TraceEvent> for Recorders<B> {
     const WANTS_DETAIL: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         if B::ENABLED {
             self.beside.record(at, event);
@@ -181,48 +180,19 @@ impl<B: TraceSink<TraceEvent>> TraceSink<TraceEvent> for Recorders<B> {
     }
 }
 
-impl TraceSink<TraceEvent> for MetricsAlone {
-    #[inline]
-    fn wants_copies(&self) -> bool {
-        self.0.metrics.wants_copies()
-    }
-
-    /// Inlined where the event is created, like the recording of the metrics.
-    #[inline]
-    fn record(&mut self, at: Time, event: &TraceEvent) {
-        self.0.metrics.record(at, event);
-    }
-}
-
-impl TraceSink<TraceEvent> for MetricsAndSeries {
+impl<const SERIES: bool> TraceSink<TraceEvent> for PlainRecorders<SERIES> {
     /// Series need no copies.
-    #[inline]
+    #[inline(always)]
     fn wants_copies(&self) -> bool {
         self.0.metrics.wants_copies()
     }
 
-    /// Inlined where the event is created: an event that adds no row then costs nothing.
-    #[inline]
+    /// Inlined where the event is created: an event that no recorder counts then costs nothing.
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
-        self.0.series.record(at, event);
-    }
-}
-
-impl TraceSink<TraceEvent> for MultiRecorder {
-    const WANTS_DETAIL: bool = true;
-
-    #[inline]
-    fn record(&mut self, at: Time, event: &TraceEvent) {
-        for recorders in &mut self.0 {
-            recorders.record(at, event);
-        }
-    }
-
-    #[inline]
-    fn show(&mut self, at: Time, detail: &Detail<'_>) {
-        for recorders in &mut self.0 {
-            recorders.show(at, detail);
+        if SERIES {
+            self.0.series.record(at, event);
         }
     }
 }

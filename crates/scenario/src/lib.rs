@@ -30,7 +30,6 @@ mod error;
 mod extends;
 mod flat_profiles;
 mod former_names;
-mod labels;
 mod link_tables;
 mod load;
 pub mod model;

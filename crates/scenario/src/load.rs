@@ -215,7 +215,7 @@ fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
 fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     let Some(layout) = &mut scenario.layout else { return };
     layout.complete();
-    scenario.propagation.get_or_insert_default().complete();
+    model::complete_propagation(scenario.propagation.get_or_insert_default());
     scenario.handover.get_or_insert_default();
     let is_written = |key: &str| tree.find(key).1;
     for (i, cell) in scenario.cell.iter_mut().enumerate() {

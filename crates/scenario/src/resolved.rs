@@ -2,12 +2,11 @@
 
 use std::ops::Deref;
 
-use umts_stack::core_network::RedConfig;
 use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::mac::TransportFormat;
-use umts_stack::radio::rlc::am::Discard;
-use umts_stack::rnc::{Reserved, SchedulerKind};
+use umts_stack::rnc::Reserved;
+use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
 use umts_units::BitRate;
 
@@ -39,8 +38,6 @@ impl Deref for Scenario {
 /// The resolved names and numbers of a scenario; each table is in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// RED of each `[[link]]`.
-    pub red: Vec<Option<RedConfig>>,
     /// The cells of the network, by cell number.
     pub cells: Vec<PlannedCell>,
     /// Permanently reserved capacity of each `[[cell]]`.
@@ -86,8 +83,6 @@ pub struct Group {
     pub is_granted: bool,
     /// DCHs that RRC may allocate, the largest first. Empty if the group is not switched.
     pub dchs: Vec<[Channel; 2]>,
-    /// Condition that ends RLC's attempts to send an SDU.
-    pub discard: Discard,
     /// Traces of a measured radio that replaces all these, downlink and uplink.
     pub traces: Option<[CapacityTrace; 2]>,
     /// Indices of the `[[flow]]`s of the group's users. Flows are numbered by group, then in the

@@ -6,7 +6,6 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::labels::label;
 use crate::model::Scenario;
 use crate::tree::join;
 
@@ -16,7 +15,7 @@ pub struct Param {
     /// The key with its tables, as in `cell.fach.rate`.
     pub key: String,
     /// Label in figures and tables.
-    pub label: &'static str,
+    pub label: String,
     /// Type and unit of the value: `time`, `bit rate or "unlimited"`, `"tahoe", "reno" or
     /// "newreno"`.
     pub kind: String,
@@ -45,7 +44,9 @@ pub struct Choice {
 
 /// The JSON Schema (draft 2020-12) of a scenario file. It describes the TOML as JSON.
 pub fn schema() -> Value {
-    cached().clone()
+    let mut schema = cached().clone();
+    remove_labels(&mut schema);
+    schema
 }
 
 pub(crate) fn cached() -> &'static Value {
@@ -57,6 +58,7 @@ pub(crate) fn cached() -> &'static Value {
         schema["properties"]["extends"] = json!({
             "type": "string",
             "description": "The scenario file to extend, relative to this file. Keys of this file override its keys.",
+            "x-label": "Extended scenario",
         });
         spell_bounds(&mut schema);
         schema
@@ -66,11 +68,12 @@ pub(crate) fn cached() -> &'static Value {
 /// Every key of a scenario file, table by table.
 pub fn params() -> Vec<Param> {
     let mut params = Vec::new();
-    collect(cached(), "", &mut params);
+    collect(cached(), "", "", &mut params);
     params
 }
 
-fn collect(table: &Value, prefix: &str, params: &mut Vec<Param>) {
+/// Appends the keys of `table`, whose name is `prefix`. `suffix` is appended to their labels.
+fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
     let empty = Map::new();
     for (key, property) in table["properties"].as_object().unwrap_or(&empty) {
         let path = join(prefix, key);
@@ -83,19 +86,20 @@ fn collect(table: &Value, prefix: &str, params: &mut Vec<Param>) {
         // An array of tables contributes the keys of its tables. An array of plain values is a key.
         let is_list = inner["type"] == "array" && resolve(&inner["items"]).get("properties").is_some();
         if is_key && !is_list {
-            params.push(param(path.clone(), property, is_required));
+            params.push(param(path.clone(), property, suffix, is_required));
         }
         if property.get("x-overrides").is_some() {
             continue;
         }
+        let suffix = property["x-label-suffix"].as_str().unwrap_or(suffix);
         match is_table {
-            true => collect(inner, &path, params),
-            false => collect(resolve(&inner["items"]), &path, params),
+            true => collect(inner, &path, suffix, params),
+            false => collect(resolve(&inner["items"]), &path, suffix, params),
         }
     }
 }
 
-fn param(key: String, property: &Value, required: bool) -> Param {
+fn param(key: String, property: &Value, suffix: &str, required: bool) -> Param {
     let text = |key: &str| property[key].as_str().map(str::to_owned);
     let plain = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -104,8 +108,8 @@ fn param(key: String, property: &Value, required: bool) -> Param {
     };
     let default = plain(&property["x-default"]).or_else(|| plain(&property["default"]));
     Param {
-        label: label(&key).unwrap_or_default(),
         key,
+        label: property["x-label"].as_str().map(|label| format!("{label}{suffix}")).unwrap_or_default(),
         kind: kind(property),
         default: default.filter(|default| !default.is_empty()),
         required,
@@ -221,6 +225,18 @@ fn spell_bounds(schema: &mut Value) {
             object.values_mut().for_each(spell_bounds);
         }
         Value::Array(values) => values.iter_mut().for_each(spell_bounds),
+        _ => {}
+    }
+}
+
+/// Removes the labels: editors show the descriptions.
+fn remove_labels(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.retain(|key, _| key != "x-label" && key != "x-label-suffix");
+            object.values_mut().for_each(remove_labels);
+        }
+        Value::Array(values) => values.iter_mut().for_each(remove_labels),
         _ => {}
     }
 }

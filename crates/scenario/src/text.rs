@@ -1,11 +1,7 @@
-//! Values with keywords and counts: `"unlimited"`, `"off"`, `"9 PDUs"`, `"20 segments"`.
+//! Errors of single keys, counts (`"9 PDUs"`) and seeds.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use umts_units::{as_text, count_of};
 
@@ -36,88 +32,6 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.key, self.message)?;
         self.help.as_ref().map_or(Ok(()), |help| write!(f, "{HELP}{help}"))
-    }
-}
-
-/// Defines `Option<T>` as a value or a keyword: a serde module of the given name, and a type for
-/// the schema.
-macro_rules! or_word {
-    ($module:ident, $marker:ident, $word:literal) => {
-        #[doc = concat!("A value or `\"", $word, "\"`, which is `None`.")]
-        pub(crate) mod $module {
-            use super::*;
-
-            pub fn serialize<T: Serialize, S: Serializer>(value: &Option<T>, s: S) -> Result<S::Ok, S::Error> {
-                match value {
-                    Some(value) => value.serialize(s),
-                    None => s.serialize_str($word),
-                }
-            }
-
-            pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<Option<T>, D::Error> {
-                d.deserialize_any(ValueOr { word: $word, value: PhantomData })
-            }
-        }
-
-        #[doc = concat!("In the schema: `T` or `\"", $word, "\"`.")]
-        pub(crate) struct $marker<T>(PhantomData<T>);
-
-        impl<T: JsonSchema> JsonSchema for $marker<T> {
-            fn schema_name() -> Cow<'static, str> {
-                format!("{}Or{}", T::schema_name(), stringify!($marker)).into()
-            }
-            fn inline_schema() -> bool {
-                true
-            }
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "const": $word }] })
-            }
-        }
-    };
-}
-
-or_word!(word_unlimited, Unlimited, "unlimited");
-or_word!(word_off, Off, "off");
-or_word!(word_none, OrNone, "none");
-or_word!(word_end, End, "end");
-or_word!(word_window, SameAsWindow, "window");
-or_word!(word_auto, Auto, "auto");
-or_word!(word_any, Any, "any");
-
-struct ValueOr<T> {
-    word: &'static str,
-    value: PhantomData<T>,
-}
-
-impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for ValueOr<T> {
-    type Value = Option<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a value or \"{}\"", self.word)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Option<T>, E> {
-        if text == self.word {
-            return Ok(None);
-        }
-        let value = T::deserialize(IntoDeserializer::<E>::into_deserializer(text));
-        value.map(Some).map_err(|e| E::custom(format_args!("{e} (or \"{}\")", self.word)))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Option<T>, E> {
-        T::deserialize(number.into_deserializer()).map(Some)
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Option<T>, E> {
-        T::deserialize(number.into_deserializer()).map(Some)
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Option<T>, E> {
-        T::deserialize(number.into_deserializer()).map(Some)
-    }
-
-    fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
-        T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Some)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use umts_stack::radio::capacity::CapacityTrace;
 
-use crate::model::{BlockErrors, FlowTable, Measure, Radio, Scenario, TcpProfile, Traffic};
+use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
 
 /// Keys that do not affect results.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
@@ -57,12 +57,6 @@ impl crate::Scenario {
     /// have the same hash. The content of named files counts; their names do not.
     pub fn content_hash(&self) -> String {
         self.hash_of(self.model.clone())
-    }
-
-    /// BLAKE3 hash of all keys that affect the simulated network. Scenarios that differ only in
-    /// `[measure]` have the same hash, because recording does not influence the network.
-    pub fn network_hash(&self) -> String {
-        self.hash_of(Scenario { measure: Measure::default(), ..self.model.clone() })
     }
 
     /// The hash of `scenario`, with the content of the files that were read for it.

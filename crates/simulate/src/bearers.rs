@@ -5,6 +5,8 @@ use umts_stack::radio::rlc::octets::Encoding;
 use umts_stack::trace::Channel;
 use umts_units::Octets;
 
+use crate::build::rlc_config;
+
 /// Length of IPv4 and TCP headers without options.
 const LEAST_HEADER: Octets = Octets(40);
 
@@ -40,5 +42,5 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
     if let Some(header) = least.filter(|header| *header < LEAST_HEADER) {
         return Err(format!("tcp.header = \"{header}\" is too small for IPv4 and TCP"));
     }
-    Encoding::of(&scenario.rlc_of(ue).config(group)).map_err(|none| none.to_string())
+    Encoding::of(&rlc_config(scenario.rlc_of(ue), group)).map_err(|none| none.to_string())
 }

@@ -14,9 +14,9 @@ pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{ExternalIo, drive};
 pub use map::{Map, houses, map, track};
-pub use run::{Recording, RunControl, RunError, RunOptions, RunOutput, observe, run, run_together};
+pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::ids::UeId;
-pub use umts_stack::rnc::mac_sh::{
+pub use umts_stack::scheduling::{
     DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
 };
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::slice::from_mut;
 
 use thiserror::Error;
 use umts_kernel::random::Streams;
@@ -10,10 +9,10 @@ use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink, VirtualClock};
 use umts_record::capture::CaptureError;
 use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
-use umts_record::{MetricsAlone, MetricsAndSeries, MultiRecorder, Recorders, Records, TableChunk};
+use umts_record::{Needs, PlainRecorders, Recorders, Records, TableChunk};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
-use umts_stack::rnc::mac_sh::UserSchedulers;
+use umts_stack::scheduling::UserSchedulers;
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -47,31 +46,6 @@ pub struct RunOptions<'a> {
     pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
-/// Inputs of a run besides its scenario, and its progress. Fields are as in [`RunOptions`].
-pub struct RunControl<'a> {
-    /// Seed of all random streams.
-    pub seed: u64,
-    /// Number of the replication.
-    pub run: u64,
-    /// Called with the completed part of the run.
-    pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
-    /// Congestion control of flows with `variant = "python"`.
-    pub laws: Option<UserLaws>,
-    /// Scheduler of the DSCHs of a layout.
-    pub schedulers: Option<UserSchedulers>,
-}
-
-/// Configuration of the recording of a run, which does not influence the run. Fields are as in
-/// [`RunOptions`].
-pub struct Recording<'a> {
-    /// Whether to record time series.
-    pub series: bool,
-    /// Folder for captures.
-    pub pcap_dir: Option<PathBuf>,
-    /// Takes the rows that no longer change.
-    pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
-}
-
 /// Interval at which rows are handed out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -100,103 +74,59 @@ pub enum RunError {
 }
 
 /// Runs `scenario`. The same scenario, seed and run number give the same output.
-pub fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
-    let RunOptions { seed, run, series, pcap_dir, progress, laws, schedulers, finished } = options;
-    let recording = Recording { series, pcap_dir, finished };
-    let control = RunControl { seed, run, progress, laws, schedulers };
-    run_together(vec![(scenario, recording)], control).map(|mut outputs| outputs.remove(0))
-}
-
-/// Runs scenarios that differ only in `[measure]` in one pass, because the same happens in all.
-/// Each output is bit by bit the output of [`run`]. `alike` must not be empty.
-pub fn run_together(
-    alike: Vec<(&Scenario, Recording<'_>)>,
-    mut control: RunControl<'_>,
-) -> Result<Vec<RunOutput>, RunError> {
-    let scenario = alike[0].0;
-    debug_assert!(alike.iter().all(|(other, _)| other.network_hash() == scenario.network_hash()));
-    let (network, mut recorders) = set_up(&alike, &mut control)?;
-    let (events, recorders) = if recorders.len() > 1 {
-        let (events, all) = run_loop(alike, network, control, MultiRecorder(recorders), |all| &mut all.0)?;
-        (events, all.0)
-    } else {
-        let (events, one) = run_one(alike, network, control, recorders.remove(0))?;
-        (events, vec![one])
+pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput, RunError> {
+    let (network, recorders) = set_up(scenario, &mut options)?;
+    // The loop is compiled separately for the common sets of recorders.
+    let (events, recorders) = match recorders.needs() {
+        Needs::Metrics => {
+            let sink = PlainRecorders::<false>(recorders);
+            let (events, sink) = run_loop(scenario, network, options, sink, |sink| &mut sink.0)?;
+            (events, sink.0)
+        }
+        Needs::Series => {
+            let sink = PlainRecorders::<true>(recorders);
+            let (events, sink) = run_loop(scenario, network, options, sink, |sink| &mut sink.0)?;
+            (events, sink.0)
+        }
+        Needs::Everything => run_loop(scenario, network, options, recorders, |sink| sink)?,
     };
-    let end = Time::ZERO + scenario.duration;
-    recorders.into_iter().map(|recorders| output(recorders, events, end)).collect()
+    let Records { metrics, series, captures, .. } = recorders.finish(Time::ZERO + scenario.duration);
+    // A failed capture discards the run: it can be repeated when there is disk space.
+    Ok(RunOutput { metrics, series, files: captures?, events })
 }
 
 /// Creates the network and its recorders. The configuration is dropped, because it is large with
 /// many users.
-fn set_up(
-    alike: &[(&Scenario, Recording<'_>)],
-    control: &mut RunControl<'_>,
-) -> Result<(Network, Vec<Recorders>), CaptureError> {
-    let config = network_config(alike[0].0);
-    let recorders = alike.iter().map(|(scenario, recording)| {
-        let wanted = wanted(scenario, &config, recording.series, recording.pcap_dir.as_deref());
-        Recorders::new(wanted, NoTrace)
-    });
-    let recorders = recorders.collect::<Result<_, _>>()?;
-    let mut network = Network::new(&config, &Streams::new(control.seed, control.run));
-    if let Some(laws) = control.laws.take() {
+fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network, Recorders), CaptureError> {
+    let config = network_config(scenario);
+    let wanted = wanted(scenario, &config, options.series, options.pcap_dir.as_deref());
+    let recorders = Recorders::new(wanted, NoTrace)?;
+    let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
+    if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
     }
-    if let Some(schedulers) = control.schedulers.take() {
+    if let Some(schedulers) = options.schedulers.take() {
         network.set_schedulers(&schedulers);
     }
     Ok((network, recorders))
 }
 
-/// Runs with one set of recorders. The loop is compiled separately for the common sets.
-fn run_one(
-    of: Vec<(&Scenario, Recording<'_>)>,
-    network: Network,
-    control: RunControl<'_>,
-    recorders: Recorders,
-) -> Result<(u64, Recorders), RunError> {
-    if recorders.are_metrics_alone() {
-        let alone = MetricsAlone(recorders);
-        let (events, alone) = run_loop(of, network, control, alone, |alone| from_mut(&mut alone.0))?;
-        Ok((events, alone.0))
-    } else if recorders.are_metrics_and_series() {
-        let both = MetricsAndSeries(recorders);
-        let (events, both) = run_loop(of, network, control, both, |both| from_mut(&mut both.0))?;
-        Ok((events, both.0))
-    } else {
-        run_loop(of, network, control, recorders, from_mut)
-    }
-}
-
-/// Runs with `sink`. Each of its recorders hands out its own finished rows.
+/// Runs with `sink`. Its recorders hand out finished rows.
 fn run_loop<T: TraceSink<TraceEvent>>(
-    alike: Vec<(&Scenario, Recording<'_>)>,
+    scenario: &Scenario,
     network: Network,
-    control: RunControl<'_>,
+    options: RunOptions<'_>,
     sink: T,
-    recorders_of: impl Fn(&mut T) -> &mut [Recorders],
+    recorders_of: impl Fn(&mut T) -> &mut Recorders,
 ) -> Result<(u64, T), RunError> {
-    let scenario = alike[0].0;
-    let mut finished: Vec<_> = alike.into_iter().map(|(_, recording)| recording.finished).collect();
-    let mut progress = control.progress;
-    let look = |now: Time, sink: &mut T| {
-        for (recorders, finished) in recorders_of(sink).iter_mut().zip(&mut finished) {
-            if let Some(finished) = finished {
-                recorders.take(now).into_iter().try_for_each(finished)?;
-            }
-        }
-        ControlFlow::Continue(())
+    let RunOptions { mut progress, mut finished, .. } = options;
+    let look = |now: Time, sink: &mut T| match &mut finished {
+        Some(finished) => recorders_of(sink).take(now).into_iter().try_for_each(finished),
+        None => ControlFlow::Continue(()),
     };
     observe_network(scenario, network, sink, look, |done, _| {
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })
-}
-
-fn output(recorders: Recorders, events: u64, end: Time) -> Result<RunOutput, RunError> {
-    let Records { metrics, series, captures, .. } = recorders.finish(end);
-    // A failed capture discards the run: it can be repeated when there is disk space.
-    Ok(RunOutput { metrics, series, files: captures?, events })
 }
 
 /// Runs `scenario` with any sink. Returns the number of events and the sink. `progress` is called

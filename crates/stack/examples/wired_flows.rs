@@ -140,7 +140,7 @@ impl Dumbbell {
             self.packets += 1;
             let link = &mut self.links[end as usize];
             if let Verdict::Arrives(at) = link.send(now, packet.size(), &mut packet) {
-                link.keep(&packet, at);
+                link.keep(&packet);
                 self.queue.push(at, Phase::Receive, Event::Arrives(end));
             }
         }

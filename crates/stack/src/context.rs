@@ -23,7 +23,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     }
 
     /// Records the event that `event` builds. If the sink is disabled, the event is not built.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED {
             self.trace.record(self.now, &event());
@@ -32,7 +32,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
 
     /// Like [`record`](Self::record), for events that copy large data. Only sinks that want copies
     /// get them.
-    #[inline]
+    #[inline(always)]
     pub fn record_copy(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED && self.trace.wants_copies() {
             self.trace.record(self.now, &event());
@@ -47,7 +47,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     }
 
     /// Shows the detail that `detail` builds. If the sink wants no details, it is not built.
-    #[inline]
+    #[inline(always)]
     pub fn show<'d>(&mut self, detail: impl FnOnce() -> Detail<'d>) {
         if T::WANTS_DETAIL {
             self.trace.show(self.now, &detail());

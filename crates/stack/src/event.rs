@@ -1,6 +1,6 @@
 //! The events of a network. They are plain values that the event queue orders.
 
-use crate::ids::{CarrierId, CellId, Direction, End, FlowId, HeldId, LinkId, TransmissionId, UeId};
+use crate::ids::{CarrierId, CellId, Direction, End, FlowId, HeldId, LinkId, MacTimer, TransmissionId, UeId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
@@ -12,12 +12,8 @@ pub enum Event {
     LinkLoss(HeldId),
     /// A packet that a script delayed enters the core network.
     HeldPacketEnters(HeldId),
-    /// A TTI of this channel begins: the MAC requests blocks from RLC.
-    Tick(CarrierId),
-    /// A frame of a TDD cell ends: RLC's control PDUs are sent on their common channels.
-    ControlTurn(CarrierId),
-    /// A frame of a FACH begins at a Node B with a queue of its own.
-    NodeBTick(CarrierId),
+    /// A timer of a carrier's MAC expires.
+    MacTimeout(CarrierId, MacTimer),
     /// Block sets finish on the air or reach the RNC.
     BlocksArrive(TransmissionId),
     /// A transmission opportunity of a measured radio begins for this direction.

@@ -48,6 +48,18 @@ id!(
     PacketId(u64)
 );
 
+/// Timer of a carrier's MAC. Two timers that expire at one instant are two events, so that each is
+/// handled in its own phase and in the order of scheduling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MacTimer {
+    First,
+    Second,
+}
+
+impl MacTimer {
+    pub const BOTH: [MacTimer; 2] = [MacTimer::First, MacTimer::Second];
+}
+
 impl UeId {
     /// The largest number of UEs in a network. Their count must fit into 16 bits.
     pub const MOST: usize = u16::MAX as usize;

@@ -9,9 +9,9 @@
 //! next timer (`poll_timeout`). `radio` has the state machines that both ends of the air interface
 //! share. `rnc`, `nodeb` and `ue` have the decisions of one node.
 //!
-//! Options are enums in the module of their configuration. With the feature `schema`, serde derives
-//! the words of scenario files from them, and their doc comments are the descriptions in the
-//! reference and in the JSON Schema.
+//! Options are declared once, in the module that reads them: `options.rs` has the macro for tables,
+//! words are enums. With the feature `schema`, serde reads them from scenario files, and their doc
+//! comments are the descriptions in the reference and in the JSON Schema.
 
 pub mod context;
 pub mod core_network;
@@ -21,13 +21,16 @@ pub mod event;
 pub mod event_context;
 pub mod hosts;
 pub mod ids;
+pub mod mac;
 pub mod network;
 pub mod nodeb;
+mod options;
 pub mod packet;
 pub mod path;
 pub mod proxy;
 pub mod radio;
 pub mod rnc;
+pub mod scheduling;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;

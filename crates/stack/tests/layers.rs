@@ -9,6 +9,7 @@ const LAYERS: [&[&str]; 9] = [
     // Values without behaviour, used everywhere.
     &[
         "ids",
+        "options",
         "packet",
         "radio/mac/transport_channel",
         "radio/phy/lost",
@@ -19,8 +20,8 @@ const LAYERS: [&[&str]; 9] = [
     // The context of calls, and trace events.
     &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
-    &["traffic"],
-    &["ue", "nodeb", "rnc"],
+    &["traffic", "scheduling"],
+    &["ue", "nodeb", "mac", "rnc"],
     &["utran"],
     &["path"],
     &["hosts"],

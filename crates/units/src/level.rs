@@ -200,6 +200,8 @@ pub struct Probability(f64);
 impl Probability {
     /// Probability 0.
     pub const ZERO: Probability = Probability(0.0);
+    /// Probability 1.
+    pub const ONE: Probability = Probability(1.0);
 
     /// Returns `None` outside 0 to 1, and for NaN.
     pub fn new(p: f64) -> Option<Self> {

@@ -9,6 +9,8 @@
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "schema")]
+pub mod keyword;
 mod level;
 mod rate;
 #[cfg(feature = "schema")]

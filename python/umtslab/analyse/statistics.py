@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from umtslab.analyse.student import QUANTILES
-
 CONFIDENCE = 0.95
 """Confidence level of all intervals."""
 
@@ -96,12 +94,9 @@ def difference_unpaired(first: Summary, second: Summary) -> tuple[float | None, 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
     """Return the 97.5 % quantile of Student's t distribution."""
-    if 1 <= freedom <= len(QUANTILES) and freedom == int(freedom):
-        return QUANTILES[int(freedom) - 1]
-    # scipy.stats has the same function but takes 0.5 s longer to import.
-    from scipy.special import stdtrit
+    from umtslab import _core
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return _core.t_quantile(freedom, 1 - CONFIDENCE)
 
 
 def _sum_of_squares(sample: Sequence[float], mean: float) -> float:

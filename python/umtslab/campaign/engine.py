@@ -14,7 +14,7 @@ from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.simulation import check_runs, execute
-from umtslab.task import Task, Watch, side_by_side
+from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -100,7 +100,7 @@ def run_missing(
         if watch is not None:
             watch(wanted[key], 1.0)
         yield key, found
-    lacking = side_by_side(task for key, task in wanted.items() if key not in there)
+    lacking = [task for key, task in wanted.items() if key not in there]
     for run in execute(lacking, store=store, jobs=jobs, executor=executor, watch=watch):
         yield run.key, run
 

@@ -19,7 +19,7 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario, refuse_code
 from umtslab.simulation import execute
-from umtslab.task import Task, Watch, side_by_side
+from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -86,7 +86,7 @@ class Study:
             there = store.get_all((task.identity for task in todo), series=self.campaign.series)
             self.finished |= there
             self.taken += len(there)
-            lacking = side_by_side(task for task in todo if task.identity.key not in there)
+            lacking = [task for task in todo if task.identity.key not in there]
             if expect is not None:
                 expect(len(lacking))
             for run in execute(

@@ -18,7 +18,7 @@ from umtslab.extras import EXTRAS, how_to_install
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
 
-_LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "shtab")
+_LIBRARIES = ("polars", "duckdb", "numpy", "matplotlib", "shtab")
 
 
 def options(parser: Parser) -> None:

@@ -19,7 +19,8 @@ _TABLES = ("runs", "summary", "connections", "pivot")
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts export``."""
     parser.explain(
-        f"{RESULT} It may also be a campaign there, or a study, whose table of trials or effects is written."
+        f"{RESULT} It may also be a campaign there, or a study: then the table of its trials or "
+        "effects is written."
     )
     parser.add_argument("result", metavar="RESULT", help="The result to export.")
     _kinds(parser.add_argument_group("format and content"))

@@ -39,8 +39,8 @@ def options(parser: Parser) -> None:
     """Declare the arguments of ``umts reproduce``."""
     parser.explain(
         "Draws the figures and scores the claims of the documents. Exit status: 0 no claim failed; 1 "
-        "a claim failed; 2 wrong usage. A claim that is not yet scored, or whose difference is "
-        "inside the noise, does not fail."
+        "a claim failed; 2 wrong usage. Claims that are not yet scored, or with a difference inside "
+        "the noise, do not fail."
     )
     parser.add_argument(
         "selections",

@@ -132,7 +132,7 @@ def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
         rows = rows.filter(rows["direction"] == samples.direction)
     if samples.column not in rows.columns:
         raise MissingSeries(
-            f"the run was recorded by a version whose {samples.series} lacks the times: run it again "
+            f"the run was recorded by a version without the times in {samples.series}: run it again "
             "with --series"
         )
     if samples.by_user is None:

@@ -44,7 +44,7 @@ fn read_line(number: usize, line: &str) -> Result<Line, Mistake> {
     let mut words = line.split_whitespace().peekable();
     let read = |words: &mut Words| -> Result<Line, String> {
         let when = read_when(words)?;
-        let what = read_what(words)?;
+        let what = read_step(words)?;
         match words.next() {
             Some(word) => Err(format!("`{word}` is too much here")),
             None => Ok(Line { number, when, what }),
@@ -79,7 +79,7 @@ fn read_time(words: &mut Words) -> Result<Duration, String> {
     Ok(read_moment(digits, unit)?.time)
 }
 
-fn read_what(words: &mut Words) -> Result<What, String> {
+fn read_step(words: &mut Words) -> Result<What, String> {
     match words.next() {
         Some("open") => Ok(What::Open),
         Some("close") => Ok(What::Close),

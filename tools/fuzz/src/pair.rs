@@ -2,18 +2,17 @@
 //! After the pipe has been reliable for a while, every SDU must have arrived, once and in order, or
 //! must have been reported as discarded. No entity may be idle with undelivered data.
 
+use std::sync::Arc;
+
 use umts_stack::Context;
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Packet};
 use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::am::{
-    AmConfig, Arrivals, Discard, Epc, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
-};
-use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
-use umts_stack::radio::rlc::um::UmConfig;
-use umts_stack::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+use umts_stack::radio::rlc::am::{Arrivals, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat};
+use umts_stack::radio::rlc::tm::ErroneousSdus;
+use umts_stack::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
 use umts_stack::trace::TraceEvent;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration, Octets, Time};
 
 use crate::draw::Draw;
 
@@ -34,7 +33,7 @@ fn timer(draw: &mut Draw, from_ms: u64) -> Option<Duration> {
 }
 
 /// A configuration of acknowledged mode with at least one trigger that recovers from any loss.
-fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
+fn any_am(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
     let window = draw.of(&[4, 8, 64, 1024, 2047]);
     let arrivals = [Arrivals { pdus: draw.range(0, 12) as u32, tti: TTI }; 2];
     let by_timer_poll = draw.bool();
@@ -45,19 +44,20 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
     // (`poll_window`).
     let by_pdus = granted_window.is_some() || draw.bool();
     let (poll_pdu, poll_window) = if by_pdus { (Some(least), None) } else { (None, Some(50)) };
-    AmConfig {
-        pdu_payload: draw.of(&[16, 40, 160, 123, 124, 125]),
+    let (sdu_discard, timer_discard) = match draw.below(4) {
+        0 => (SduDiscard::Timer, Some(Duration::from_millis(draw.range(50, 2_000)))),
+        1 => (SduDiscard::Never, None),
+        _ => (SduDiscard::MaxDat, None),
+    };
+    RlcConfig {
+        pdu_payload: Octets(draw.of(&[16, 40, 160, 123, 124, 125])),
         status_format: draw.of(&[StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist]),
         piggyback: draw.of(&[Piggyback::Off, Piggyback::Padding]),
         window,
-        rx_window: window,
         granted_window,
         in_sequence: !draw.one_in(4),
-        discard: match draw.below(4) {
-            0 => Discard::Timer(Duration::from_millis(draw.range(50, 2_000))),
-            1 => Discard::Never,
-            _ => Discard::AfterMaxDat,
-        },
+        sdu_discard,
+        timer_discard,
         max_dat: if draw.bool() { Some(draw.range(2, 6) as u32) } else { None },
         max_dat_reading: draw.of(&[MaxDatReading::Transmissions, MaxDatReading::Ts25322]),
         poll_last_pdu: by_timer_poll || draw.bool(),
@@ -77,48 +77,57 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
         timer_status_prohibit: timer(draw, 10),
         // Reports in every TTI would leave no capacity for data if a TTI has one block.
         timer_status_periodic: timer(draw, 60),
-        epc: draw.one_in(3).then(|| Epc { timer_epc: Duration::from_millis(draw.range(50, 300)), arrivals }),
+        timer_epc: draw.one_in(3).then(|| Duration::from_millis(draw.range(50, 300))),
+        arrivals,
         missing_pdu_indication: draw.of(&[MissingPduIndication::Off, MissingPduIndication::NewGap]),
         send_mrw: draw.bool(),
         max_mrw: if draw.bool() { Some(draw.range(3, 8) as u32) } else { None },
         max_rst: u32::MAX,
         buffer: room.map(Bytes),
-        ..AmConfig::default()
+        ..RlcConfig::default()
     }
 }
 
-fn any_um(draw: &mut Draw, room: Option<u64>) -> UmConfig {
-    UmConfig {
-        pdu_payload: draw.of(&[16, 40, 160, 124]),
+fn any_um(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+    RlcConfig {
+        mode: RlcMode::Um,
+        pdu_payload: Octets(draw.of(&[16, 40, 160, 124])),
         timer_discard: timer(draw, 50),
         buffer: room.map(Bytes),
+        ..RlcConfig::default()
     }
 }
 
-fn any_tm(draw: &mut Draw, room: Option<u64>) -> TmConfig {
-    TmConfig {
-        pdu_payload: draw.of(&[16, 40, 160]),
-        segmentation: draw.bool(),
-        erroneous_sdus: draw.of(&[ErroneousSdus::Dropped, ErroneousSdus::Marked, ErroneousSdus::Undetected]),
+fn any_tm(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+    RlcConfig {
+        mode: RlcMode::Tm,
+        pdu_payload: Octets(draw.of(&[16, 40, 160])),
+        tm_segmentation: draw.bool(),
+        tm_erroneous_sdus: draw.of(&[
+            ErroneousSdus::Dropped,
+            ErroneousSdus::Marked,
+            ErroneousSdus::Undetected,
+        ]),
         timer_discard: timer(draw, 50),
         buffer: room.map(Bytes),
+        ..RlcConfig::default()
     }
 }
 
 /// A configuration of any mode.
-pub fn any_config(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
-    match draw.below(4) {
-        0 => RlcConfig::Um(any_um(draw, room)),
-        1 => RlcConfig::Tm(any_tm(draw, room)),
-        _ => RlcConfig::Am(any_am(draw, room).into()),
-    }
+pub fn any_config(draw: &mut Draw, room: Option<u64>) -> Arc<RlcConfig> {
+    Arc::new(match draw.below(4) {
+        0 => any_um(draw, room),
+        1 => any_tm(draw, room),
+        _ => any_am(draw, room),
+    })
 }
 
 pub fn acknowledged(draw: &mut Draw) {
     let config = any_am(draw, None);
     let (in_sequence, no_loss) =
-        (config.in_sequence, config.max_dat.is_none() && !matches!(config.discard, Discard::Timer(_)));
-    let bearer = Bearer::played(draw, &RlcConfig::Am(config.into()));
+        (config.in_sequence, config.max_dat.is_none() && config.sdu_discard != SduDiscard::Timer);
+    let bearer = Bearer::played(draw, &config.into());
     for from in 0..2 {
         let discarded = bearer.discarded(from);
         let mut delivered = bearer.delivered[from].clone();
@@ -136,12 +145,12 @@ pub fn acknowledged(draw: &mut Draw) {
 }
 
 pub fn unacknowledged(draw: &mut Draw) {
-    let config = RlcConfig::Um(any_um(draw, None));
+    let config = any_um(draw, None).into();
     check_unrepaired(&Bearer::played(draw, &config));
 }
 
 pub fn transparent(draw: &mut Draw) {
-    let config = RlcConfig::Tm(any_tm(draw, None));
+    let config = any_tm(draw, None).into();
     check_unrepaired(&Bearer::played(draw, &config));
 }
 
@@ -168,7 +177,7 @@ struct Bearer {
 
 impl Bearer {
     /// Plays random operations, then waits until both ends are idle.
-    fn played(draw: &mut Draw, config: &RlcConfig) -> Self {
+    fn played(draw: &mut Draw, config: &Arc<RlcConfig>) -> Self {
         let blocks = [draw.range(1, 24) as u32, draw.range(1, 6) as u32];
         let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
         // Encoded as octets, if the options have an encoding.
@@ -179,7 +188,7 @@ impl Bearer {
         };
         let mut bearer = Bearer {
             ends: ends.map(|(sends, end)| entity(sends, blocks[end])),
-            takes_doubles: matches!(config, RlcConfig::Am(_)),
+            takes_doubles: config.mode == RlcMode::Am,
             traces: Default::default(),
             pipe: Default::default(),
             blocks,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::golden::{Golden, Line};
+use crate::metrics::OMITTED;
 
 /// The first line that differs, and the number of other differing lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +22,11 @@ pub struct Difference {
 
 /// Compares line by line. Returns `None` if all lines are equal and in the same order.
 pub fn difference(was: &Golden, is: &Golden) -> Option<Difference> {
-    let mut changes = changed(was, is).chain(gone(was, is));
-    if let Some(first) = changes.next() {
-        return Some(Difference { others: changes.count(), ..first });
+    let mut changes: Vec<Difference> = changed(was, is).chain(gone(was, is)).collect();
+    // The digest of the metrics without a line has no names: any other line says more.
+    changes.sort_by_key(|change| change.name == OMITTED);
+    if let Some(first) = changes.first() {
+        return Some(Difference { others: changes.len() - 1, ..first.clone() });
     }
     let (was, is) = was.lines.iter().zip(&is.lines).find(|(was, is)| was != is)?;
     let place = |line: &Line| Some(format!("{} first", line.name));
@@ -102,6 +105,13 @@ mod tests {
     fn new_and_lost_lines_are_differences() {
         assert_eq!(words(&[("a", "1")], &[("a", "1"), ("b", "2")]), "seed 1, recorded: b is new: 2");
         assert_eq!(words(&[("a", "1"), ("b", "2")], &[("a", "1")]), "seed 1, recorded: b was 2, is gone");
+    }
+
+    #[test]
+    fn digest_of_omitted_metrics_is_shown_last() {
+        let was = [(OMITTED, "1 of 0"), ("metric.rtt", "0.5")];
+        let is = [(OMITTED, "2 of 0")];
+        assert_eq!(words(&was, &is), "seed 1, recorded: metric.rtt was 0.5, is gone; 1 other line differs");
     }
 
     #[test]

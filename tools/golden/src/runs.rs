@@ -1,19 +1,18 @@
 //! The runs of a scenario.
 
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use blake3::Hasher;
 use umts_record::TableChunk;
 use umts_record::metrics::RunMetrics;
 use umts_scenario::Scenario;
 use umts_simulate::{RunError, RunOptions, RunOutput, observe, run};
 use umts_units::Duration;
 
-use crate::digest::hex;
+use crate::capture::octets;
 use crate::error::{GoldenError, of_file};
-use crate::golden::{Golden, exact};
+use crate::golden::Golden;
+use crate::metrics;
 use crate::tables::{Connections, Series};
 use crate::trace::TraceDigest;
 
@@ -81,8 +80,8 @@ impl Run<'_> {
         golden.add(&head, "events", events.to_string());
         golden.add(&head, "trace", self.trace()?);
         golden.add(&head, "connections", connections.finish());
-        for (name, value) in network.iter() {
-            golden.add(&head, format!("metric.{name}"), exact(value));
+        for (name, value) in metrics::lines(network.iter()) {
+            golden.add(&head, name, value);
         }
         for (name, digest) in series.finish() {
             golden.add(&head, format!("series.{name}"), digest);
@@ -117,32 +116,5 @@ impl Run<'_> {
 
     fn failed(&self, error: RunError) -> GoldenError {
         GoldenError::Run { scenario: self.file.to_owned(), error }
-    }
-}
-
-/// Returns the number of octets in a file and their digest.
-fn octets(file: &Path) -> Result<String, GoldenError> {
-    let octets = fs::read(file).map_err(of_file(file))?;
-    let mut hasher = Hasher::new();
-    hasher.update(&octets);
-    Ok(format!("{} octets, {}", octets.len(), hex(&hasher)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changed_octet_changes_the_digest_of_a_capture() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("ue.pcapng");
-        let digest = |content: &[u8]| {
-            fs::write(&file, content).expect("it can be written");
-            octets(&file).expect("it can be read")
-        };
-        let before = digest(&[1, 2, 3]);
-        assert!(before.starts_with("3 octets, "), "{before}");
-        assert_ne!(digest(&[1, 2, 4]), before);
-        assert_eq!(digest(&[1, 2, 3]), before);
     }
 }

@@ -2,17 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use pcap_parser::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
-
 use crate::blocks::{Captured, SMALLEST_BLOCK, word};
 use crate::interface::Interface;
 use crate::reader::Reason;
 
 /// Octets of a block's header.
 const BLOCK_HEADER: usize = 8;
-/// Type of the block that preceded the Enhanced Packet Block.
-const PACKET_BLOCK: u32 = 2;
-/// Octets of this block between its header and the packet.
+/// Types of blocks. The Packet Block preceded the Enhanced Packet Block.
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+/// First word of a Section Header Block's body, in the byte order of the section.
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+/// Octets of a Section Header Block's body without options.
+const SECTION_FIXED: usize = 16;
+/// Octets of a packet's block between its header and the packet.
 const PACKET_FIXED: usize = 20;
 /// Maximum number of interfaces of a section, which bounds memory: a Packet Block cannot refer to
 /// more.
@@ -97,44 +103,52 @@ impl Section<'_> {
         left_out: &mut LeftOut,
         take: &mut impl FnMut(Captured<'_>),
     ) -> Result<bool, Reason> {
-        if word(block, 0, self.is_big_endian) == PACKET_BLOCK {
-            let Some(packet) = self.packet_block(block) else { return Ok(false) };
-            return self.take(packet, left_out, take).map(|()| true);
-        }
-        let parse = if self.is_big_endian { parse_block_be } else { parse_block_le };
-        let Ok((_, block)) = parse(block) else { return Ok(false) };
-        match block {
-            Block::SectionHeader(_) => self.interfaces.clear(),
-            Block::InterfaceDescription(_) if self.interfaces.len() >= MOST_INTERFACES => return Ok(false),
-            Block::InterfaceDescription(description) => self.describe(&description, left_out),
-            Block::EnhancedPacket(packet) => {
-                let bytes = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);
-                let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                let packet = Stamped { interface: packet.if_id, units, bytes, length: packet.origlen };
+        let (body, trailer) = block[BLOCK_HEADER..].split_at(block.len() - SMALLEST_BLOCK);
+        let kind = word(block, 0, self.is_big_endian);
+        let is_closed = word(trailer, 0, self.is_big_endian) as usize == block.len();
+        match kind {
+            SECTION_HEADER => {
+                self.interfaces.clear();
+                return Ok(body.len() >= SECTION_FIXED && word(body, 0, self.is_big_endian) == BYTE_ORDER);
+            }
+            _ if !is_closed => return Ok(false),
+            INTERFACE_DESCRIPTION => return Ok(self.describe(body, left_out)),
+            PACKET | ENHANCED_PACKET => {
+                let Some(packet) = self.packet(body, kind == PACKET) else { return Ok(false) };
                 self.take(packet, left_out, take)?;
             }
-            Block::SimplePacket(_) => left_out.without_time += 1,
+            SIMPLE_PACKET => left_out.without_time += 1,
             _ => {}
         }
         Ok(true)
     }
 
-    /// Reads the obsolete Packet Block (draft-ietf-opsawg-pcapng, appendix A). Returns `None` if it
-    /// is damaged.
-    fn packet_block<'b>(&self, block: &'b [u8]) -> Option<Stamped<'b>> {
-        let body = block.get(BLOCK_HEADER..block.len() - (SMALLEST_BLOCK - BLOCK_HEADER))?;
+    /// Reads the body of an Enhanced Packet Block, or of the obsolete Packet Block
+    /// (draft-ietf-opsawg-pcapng, appendix A). Returns `None` if it is damaged.
+    fn packet<'b>(&self, body: &'b [u8], is_obsolete: bool) -> Option<Stamped<'b>> {
         let (fixed, data) = body.split_first_chunk::<PACKET_FIXED>()?;
-        let half = [fixed[0], fixed[1]];
-        let interface = if self.is_big_endian { u16::from_be_bytes(half) } else { u16::from_le_bytes(half) };
-        // Between the interface and the time is a count of lost packets.
-        let [high, low, captured, length] = [4, 8, 12, 16].map(|at| word(fixed, at, self.is_big_endian));
-        let bytes = data.get(..captured as usize).unwrap_or(data);
+        let [interface, high, low, captured, length] =
+            [0, 4, 8, 12, 16].map(|at| word(fixed, at, self.is_big_endian));
+        // The obsolete block has the interface and a count of lost packets in one word.
+        let interface = match (is_obsolete, self.is_big_endian) {
+            (false, _) => interface,
+            (true, true) => interface >> 16,
+            (true, false) => interface & 0xffff,
+        };
         let units = u64::from(high) << 32 | u64::from(low);
-        Some(Stamped { interface: u32::from(interface), units, bytes, length })
+        let bytes = match data.get(..captured as usize) {
+            None if is_obsolete => data,
+            found => found?,
+        };
+        Some(Stamped { interface, units, bytes, length })
     }
 
-    fn describe(&mut self, description: &InterfaceDescriptionBlock<'_>, left_out: &mut LeftOut) {
-        let interface = Interface::of(description, self.is_big_endian);
+    /// Adds an interface. Returns false if its description is damaged, or if there are too many.
+    fn describe(&mut self, description: &[u8], left_out: &mut LeftOut) -> bool {
+        if self.interfaces.len() >= MOST_INTERFACES {
+            return false;
+        }
+        let Some(interface) = Interface::of(description, self.is_big_endian) else { return false };
         if interface.is_too_fine() && left_out.fine_clocks.len() < MOST_NAMED {
             left_out.fine_clocks.push(format!(
                 "interface {} counts time in units of {}, finer than any clock: its times may be wrong",
@@ -143,6 +157,7 @@ impl Section<'_> {
             ));
         }
         self.interfaces.push(interface);
+        true
     }
 
     fn take(

@@ -461,6 +461,22 @@ fn half_open_connections_are_removed() {
 }
 
 #[test]
+fn half_open_connections_with_repeated_syns_are_removed() {
+    let mut analyser = Analyser::new();
+    let mut put = |port, second: u64| {
+        let bytes = Packet { port, ..Packet::new(End::Client, "S") }.ipv4();
+        analyser.packet(ms(second * 1000), LinkType::Raw, &bytes, bytes.len() as u32);
+    };
+    // The SYN is repeated before 300 s have passed, and then never again.
+    put(1, 0);
+    put(1, 60);
+    (1..=100).for_each(|step| put(2, 10 * step));
+    let rows = analyser.take_finished();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0].connection, 0);
+}
+
+#[test]
 fn flood_of_unanswered_connections_is_bounded_with_a_warning() {
     for flags in ["S", ""] {
         let mut analyser = Analyser::new();

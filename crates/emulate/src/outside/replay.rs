@@ -31,7 +31,7 @@ impl Replay {
 impl Clock for Replay {
     type Packet = Incoming;
 
-    fn wait(&mut self, until: Time, _outlook: &impl Lookahead) -> Wake<Incoming> {
+    fn wait(&mut self, until: Time, _lookahead: &impl Lookahead) -> Wake<Incoming> {
         // Like the wall clock: events due at the time of a packet precede the packet.
         if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
             let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");

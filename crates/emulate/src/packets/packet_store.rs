@@ -8,7 +8,7 @@ use umts_kernel::TraceSink;
 use umts_stack::ids::{PacketId, ProxyLeg, UeId};
 use umts_stack::network::{NetworkConfig, UeConfig};
 use umts_stack::packet::Packet;
-use umts_stack::radio::rlc::RlcConfig;
+use umts_stack::radio::rlc::RlcMode;
 use umts_stack::trace::{DropPlace, TraceEvent};
 use umts_units::Time;
 
@@ -85,7 +85,7 @@ impl Hold {
 impl PacketStore {
     /// Creates an empty store for packets through `network`.
     pub fn new(network: &NetworkConfig) -> Self {
-        let may_overtake = |ue: &UeConfig| matches!(&ue.rlc, RlcConfig::Am(config) if !config.in_sequence);
+        let may_overtake = |ue: &UeConfig| ue.rlc.mode == RlcMode::Am && !ue.rlc.in_sequence;
         let hold = Hold { may_overtake: network.ues.iter().any(may_overtake), ..Hold::default() };
         PacketStore(Rc::new(RefCell::new(hold)))
     }

@@ -191,10 +191,10 @@ bearer = "ps"
     }
 
     #[test]
-    fn the_promotion_that_a_name_took_is_told() {
+    fn promotion_during_a_lookup_is_reported() {
         let found = before(true, 2500).unwrap();
         assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
-        // What the profile says that a promotion from idle takes.
+        // Time of a promotion from idle mode in the profile.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }
 

@@ -59,13 +59,12 @@ pub fn lay_down(least: Least) -> io::Result<()> {
 /// Changes to `user`. In a user namespace without other users, root is unprivileged outside of it
 /// and stays root.
 fn become_user(user: u32) -> io::Result<()> {
-    if setgroups(&[]).is_ok() && setgid(Gid::from_raw(user)).is_ok() {
-        match setuid(Uid::from_raw(user)) {
-            Ok(()) | Err(Errno::EINVAL) => {}
-            Err(error) => return Err(error.into()),
-        }
+    match setgid(Gid::from_raw(user)).and_then(|()| setgroups(&[])).and_then(|()| setuid(Uid::from_raw(user)))
+    {
+        // The namespace has no other users.
+        Ok(()) | Err(Errno::EINVAL) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }
 
 /// Returns the first user ID without a name and without a process. The search starts at an offset

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use umts_stack::ids::{ConnectionId, PacketId};
 use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, Sn, Status};
+use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, RlcMode, Sn, Status};
 use umts_units::{Duration, Time};
 
 use super::loss::Loss;
@@ -91,13 +91,13 @@ pub(super) struct Bearer {
 
 impl Bearer {
     pub fn new(config: &RlcConfig) -> Self {
-        let mode = match config {
-            RlcConfig::Am(am) => Mode::Acknowledged {
-                in_sequence: am.in_sequence,
-                window: u64::from(am.window),
-                prohibit: am.timer_status_prohibit.unwrap_or(Duration::ZERO),
+        let mode = match config.mode {
+            RlcMode::Am => Mode::Acknowledged {
+                in_sequence: config.in_sequence,
+                window: u64::from(config.window),
+                prohibit: config.timer_status_prohibit.unwrap_or(Duration::ZERO),
             },
-            RlcConfig::Um(_) | RlcConfig::Tm(_) => Mode::Unacknowledged,
+            RlcMode::Um | RlcMode::Tm => Mode::Unacknowledged,
         };
         Bearer {
             mode,

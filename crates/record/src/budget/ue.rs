@@ -58,7 +58,7 @@ impl Ue {
             dsch: DschPostponement::default(),
             is_in_layout: config.mobility.is_some(),
             open: Vec::new(),
-            data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
+            data_continues: switching.is_some_and(|switching| switching.rrc.data_continues()),
             state: None,
             is_suspended: false,
             is_in_cell_update: false,

@@ -182,7 +182,7 @@ impl Captures {
         if let Some(rlc) = &mut self.rlc
             && point == enters_rlc
         {
-            rlc.packet_at_hand(packet, encoded.with_payload(payload));
+            rlc.store_packet(packet, encoded.with_payload(payload));
         }
         Ok(())
     }

@@ -177,13 +177,13 @@ impl Metrics {
 
 impl TraceSink<TraceEvent> for Metrics {
     /// Captured packets are needed only with TDD cells.
-    #[inline]
+    #[inline(always)]
     fn wants_copies(&self) -> bool {
         self.tdd.is_concerned()
     }
 
     /// Inlined where the event is created, which leaves only one of the arms.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::ConnectionOpened { .. }
@@ -258,7 +258,33 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::CapacityReleased { .. }
             | TraceEvent::FrameUsed { .. }
             | TraceEvent::AckCollision { .. } => self.tdd.record(at, event),
-            _ => self.radio.record(at, event),
+            TraceEvent::InternetDelay { .. }
+            | TraceEvent::PacketDropped { .. }
+            | TraceEvent::SduDiscarded { .. }
+            | TraceEvent::SduLost { .. }
+            | TraceEvent::PdusSent { .. }
+            | TraceEvent::StatusSent { .. }
+            | TraceEvent::PdusDropped { .. }
+            | TraceEvent::RlcReset { .. }
+            | TraceEvent::RlcUnrecoverable { .. }
+            | TraceEvent::RlcReestablished { .. }
+            | TraceEvent::RlcBuffer { .. }
+            | TraceEvent::IubSent { .. }
+            | TraceEvent::FachQueueDropped { .. }
+            | TraceEvent::BlocksReceived { .. }
+            | TraceEvent::RachCollision { .. }
+            | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),
+            // Needed by series, time budgets or captures only. Metrics of a new event are decided here.
+            TraceEvent::Established { .. }
+            | TraceEvent::RtoUpdated { .. }
+            | TraceEvent::Window { .. }
+            | TraceEvent::SdusLimited { .. }
+            | TraceEvent::TimerPollExpired { .. }
+            | TraceEvent::RlcInitialState { .. }
+            | TraceEvent::AckDeferred { .. }
+            | TraceEvent::CellUpdateSent { .. }
+            | TraceEvent::CellUpdateConfirmSent { .. }
+            | TraceEvent::CellUpdateEnded { .. } => {}
         }
     }
 }

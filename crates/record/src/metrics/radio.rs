@@ -37,7 +37,7 @@ impl RadioRecorder {
     }
 
     /// Inlined like [`super::Metrics`].
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
             // The buffer's content before the window matters in it, so this event is recorded at

@@ -53,7 +53,7 @@ impl TcpRecorder {
 
     /// Inlined like [`super::Metrics`], so that only the call for the event constructed at the
     /// place remains.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
         match event {

@@ -33,12 +33,12 @@ impl TddRecorder {
     }
 
     /// Whether there is a TDD cell.
-    #[inline]
+    #[inline(always)]
     pub fn is_concerned(&self) -> bool {
         self.totals.is_tdd
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         self.totals.is_tdd |= matches!(event, TraceEvent::CapacityNeeded { .. });
         if self.totals.is_tdd {
@@ -48,7 +48,7 @@ impl TddRecorder {
 
     /// Inlined where the event is constructed and its variant is known: most events are not counted
     /// here.
-    #[inline]
+    #[inline(always)]
     fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::CapacityNeeded { ue, direction } => {
@@ -98,7 +98,7 @@ impl TddRecorder {
         self.handed_up.remove(at).map(|(_, entered)| entered)
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {

@@ -354,7 +354,7 @@ impl Series {
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
                 self.reserved.push(rrc::Reserved::new(at, cell, rates, dchs, is_full));
             }
-            TraceEvent::DchRequested { ue, again } => self.requests.asked(ue, again),
+            TraceEvent::DchRequested { ue, again } => self.requests.begin(ue, again),
             TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
             TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
             TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),

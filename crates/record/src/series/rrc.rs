@@ -73,7 +73,7 @@ pub(super) struct Requests {
 
 impl Requests {
     /// Records a request. Its answer follows.
-    pub fn asked(&mut self, ue: UeId, again: bool) {
+    pub fn begin(&mut self, ue: UeId, again: bool) {
         let ue = usize::from(ue.0);
         if self.repeated.len() <= ue {
             self.repeated.resize(ue + 1, false);

@@ -2,7 +2,7 @@
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::phy::Lost;
-use umts_stack::rnc::SchedulerKind;
+use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 

@@ -18,10 +18,8 @@ mod streets;
 mod tdd;
 mod traffic;
 
-use umts_stack::core_network::RedConfig;
 use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
-use umts_stack::radio::rlc::am::Discard;
 use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
@@ -47,10 +45,8 @@ struct Inspection<'a> {
 
 /// Results of the checks that the resolved scenario needs.
 struct Findings {
-    red: Vec<Option<RedConfig>>,
     channels: Vec<GroupChannels>,
     reserved: Vec<Reserved>,
-    discards: Vec<Discard>,
     impaired: Vec<FlowId>,
     proxy: Option<ProxyPlan>,
 }
@@ -71,11 +67,11 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Resolved {
-    let Findings { red, channels, reserved, discards, impaired, proxy } = findings;
+    let Findings { channels, reserved, impaired, proxy } = findings;
     let mut next = 0;
-    let found = channels.into_iter().zip(discards).zip(traces);
+    let found = channels.into_iter().zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
-    let groups = groups.map(|(i, ((ue, named), ((channels, discard), traces)))| {
+    let groups = groups.map(|(i, ((ue, named), (channels, traces)))| {
         let first = UeId(next);
         next += ue.count;
         Group {
@@ -84,12 +80,11 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             channels: channels.own,
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
-            discard,
             traces,
             flows: names.flows_of(i).collect(),
         }
     });
-    Resolved { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, proxy }
+    Resolved { cells: cells(scenario), reserved, groups: groups.collect(), impaired, proxy }
 }
 
 /// The cells of the network: each `[[cell]]`, or in a layout one cell per sector, numbered from 1.
@@ -127,20 +122,20 @@ impl Inspection<'_> {
         self.chain()?;
         self.outages()?;
         self.internet_delays()?;
-        let red = self.red()?;
+        self.red()?;
         self.tdd_cells()?;
         self.dschs()?;
         self.sectors()?;
         self.handovers()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
-        let discards = self.rlc()?;
+        self.rlc()?;
         self.rrc(&reserved)?;
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
         let proxy = self.proxy()?;
-        Ok(Findings { red, channels, reserved, discards, impaired, proxy })
+        Ok(Findings { channels, reserved, impaired, proxy })
     }
 }
 

@@ -1,11 +1,10 @@
 //! The chain of links.
 
-use umts_stack::core_network::RedConfig;
 use umts_units::Duration;
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{InternetDelay, Link, QueueLimit, Red};
+use crate::model::{InternetDelay, Link, QueueLimit, RedConfig};
 
 const FIRST: &str = "server";
 const LAST: &str = "rnc";
@@ -50,11 +49,11 @@ impl Inspection<'_> {
                         "choose a shorter mean, or a longer maximum".to_owned(),
                     );
                 }
-                if delay.config().law().is_none() {
+                if delay.law().is_none() {
                     let message = format!(
                         "no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely"
                     );
-                    let most = delay.config().longest_maximum();
+                    let most = delay.longest_maximum();
                     return fail("internet_delay.maximum", message, format!("choose at most {most}"));
                 }
                 if link.jitter > Duration::ZERO {
@@ -68,25 +67,22 @@ impl Inspection<'_> {
 
     /// Checks RED of each link: the link has a rate, the thresholds have one unit and ascend, and
     /// no `ecn_threshold` also marks packets.
-    pub(super) fn red(&self) -> Result<Vec<Option<RedConfig>>, Problem> {
+    pub(super) fn red(&self) -> Result<(), Problem> {
         let links = self.scenario.link.iter().enumerate();
-        links.map(|(i, link)| link.red.as_ref().map(|red| self.red_of(i, link, red)).transpose()).collect()
+        let mut red = links.filter_map(|(i, link)| Some((i, link, link.red.as_ref()?)));
+        red.try_for_each(|(i, link, red)| self.red_of(i, link, red))
     }
 
-    fn red_of(&self, i: usize, link: &Link, red: &Red) -> Result<RedConfig, Problem> {
+    fn red_of(&self, i: usize, link: &Link, red: &RedConfig) -> Result<(), Problem> {
         let fail = |key: &str, message: String, help: &str| {
             Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))
         };
         let (min, max) = (red.min_thresh, red.max_thresh);
-        let (in_octets, min_thresh, max_thresh) = match (min, max) {
-            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (false, f64::from(min), f64::from(max)),
-            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (true, min.0 as f64, max.0 as f64),
-            _ => {
-                let message = format!("min_thresh ({min}) and max_thresh ({max}) must have the same unit");
-                return fail("red.max_thresh", message, "give both in packets, or both in octets");
-            }
-        };
-        if min_thresh >= max_thresh {
+        if matches!(min, QueueLimit::Packets(_)) != matches!(max, QueueLimit::Packets(_)) {
+            let message = format!("min_thresh ({min}) and max_thresh ({max}) must have the same unit");
+            return fail("red.max_thresh", message, "give both in packets, or both in octets");
+        }
+        if min.amount() >= max.amount() {
             let message = format!("max_thresh ({max}) must be above min_thresh ({min})");
             return fail("red.max_thresh", message, "choose three times min_thresh, as Floyd (1997) does");
         }
@@ -99,9 +95,7 @@ impl Inspection<'_> {
             let help = "leave one of them out; `red.ecn = true` marks by RED";
             return fail("ecn_threshold", message, help);
         }
-        let Red { w_q, gentle, ecn, mean_packet, .. } = *red;
-        let max_p = red.max_p.value();
-        Ok(RedConfig { min_thresh, max_thresh, in_octets, max_p, w_q, gentle, ecn, mean_packet })
+        Ok(())
     }
 
     /// Checks the chain of links: from the server via GGSN and SGSN to the RNC, each link starting

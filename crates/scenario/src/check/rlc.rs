@@ -1,6 +1,5 @@
 //! RLC: keys that depend on each other.
 
-use umts_stack::radio::rlc::am::Discard;
 use umts_units::Bytes;
 
 use super::Inspection;
@@ -19,15 +18,13 @@ const STALLS_IF_GRANTED: &str = "the window that the receiver grants may be full
                                  set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 impl Inspection<'_> {
-    /// Checks RLC of all user groups. Returns their SDU discard modes.
-    pub(super) fn rlc(&mut self) -> Result<Vec<Discard>, Problem> {
-        let top = self.discard("rlc", &self.scenario.rlc)?;
-        let mut discards = Vec::new();
+    /// Checks RLC of all user groups.
+    pub(super) fn rlc(&mut self) -> Result<(), Problem> {
+        self.discard("rlc", &self.scenario.rlc)?;
         for (i, ue) in self.scenario.ue.iter().enumerate() {
-            discards.push(match &ue.rlc {
-                Some(rlc) => self.discard(&format!("ue.{i}.rlc"), rlc)?,
-                None => top,
-            });
+            if let Some(rlc) = &ue.rlc {
+                self.discard(&format!("ue.{i}.rlc"), rlc)?;
+            }
             let rlc = self.scenario.rlc_of(ue);
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
@@ -48,7 +45,7 @@ impl Inspection<'_> {
                 return Err(self.problem(&path, message).label("this mode").help(help));
             }
         }
-        Ok(discards)
+        Ok(())
     }
 
     /// Largest packet of the flows of a group, with TCP and IP headers.
@@ -82,20 +79,15 @@ impl Inspection<'_> {
         Err(self.problem(&format!("{path}.{key}"), &message).label("no encoding").help(help))
     }
 
-    fn discard(&self, path: &str, rlc: &Rlc) -> Result<Discard, Problem> {
-        let discard = match (rlc.sdu_discard, rlc.timer_discard) {
-            (SduDiscard::MaxDat, _) => Discard::AfterMaxDat,
-            (SduDiscard::Never, _) => Discard::Never,
-            (SduDiscard::Timer, Some(age)) => Discard::Timer(age),
-            (SduDiscard::Timer, None) => {
-                let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
-                let help = "write it as in timer_discard = \"5 s\"".to_owned();
-                return Err(self
-                    .problem(&format!("{path}.sdu_discard"), message)
-                    .label("timer_discard is missing")
-                    .help(help));
-            }
-        };
+    fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
+        if rlc.sdu_discard == SduDiscard::Timer && rlc.timer_discard.is_none() {
+            let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
+            let help = "write it as in timer_discard = \"5 s\"".to_owned();
+            return Err(self
+                .problem(&format!("{path}.sdu_discard"), message)
+                .label("timer_discard is missing")
+                .help(help));
+        }
         if rlc.max_dat_reading == MaxDatReading::Ts25322 && rlc.max_dat == Some(1) {
             let message = "max_dat = 1 means in TS 25.322 that nothing is ever sent";
             let help =
@@ -105,7 +97,7 @@ impl Inspection<'_> {
                 .label("one transmission fewer")
                 .help(help));
         }
-        Ok(discard)
+        Ok(())
     }
 }
 

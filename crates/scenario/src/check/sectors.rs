@@ -1,7 +1,8 @@
 //! Users of the DSCHs of a layout, and its calls.
 
 use umts_stack::radio::mac::TransportFormat;
-use umts_stack::rnc::{SchedulerKind, calls};
+use umts_stack::rnc::calls;
+use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
 use umts_units::{BitRate, Bytes, Duration};
 

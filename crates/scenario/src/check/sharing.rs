@@ -1,6 +1,6 @@
 //! Shared channels: their schedulers, their users, and the size of their blocks.
 
-use umts_stack::rnc::SchedulerKind;
+use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace::Channel;
 
 use super::Inspection;
@@ -12,11 +12,28 @@ use crate::model::{Bearer, Fach, FachScheduling};
 impl Inspection<'_> {
     /// Checks that schedulers have users to schedule, and that shared bearers have permanent users.
     pub(super) fn schedulers(&self) -> Result<(), Problem> {
-        (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            self.fach_scheduler(i)?;
+            let scheduler = cell.fach.as_ref().map_or(SchedulerKind::default(), |fach| fach.scheduler);
+            self.has_its_input(&format!("cell.{i}.fach.scheduler"), scheduler)?;
+        }
         (0..self.scenario.bearer.len()).try_for_each(|i| {
+            let scheduler = self.scenario.bearer[i].downlink.scheduler;
+            self.has_its_input(&format!("bearer.{i}.downlink.scheduler"), scheduler)?;
             self.sharing_of(i, &self.scenario.bearer[i])?;
             self.users_of(i, &self.scenario.bearer[i])
         })
+    }
+
+    /// Credits, timeouts and path gains exist only on the DSCH of a layout.
+    fn has_its_input(&self, path: &str, scheduler: SchedulerKind) -> Result<(), Problem> {
+        if !scheduler.needs_dsch() {
+            return Ok(());
+        }
+        let message =
+            "this scheduler compares credits, timeouts or path gains, which only the DSCH of a layout has";
+        let help = "choose \"round_robin\", \"oldest_first\" or \"largest_backlog\"".to_owned();
+        Err(self.problem(path, message).label("this scheduler").help(help))
     }
 
     /// With `per_ue_push` the FACH has no scheduler.

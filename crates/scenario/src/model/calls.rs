@@ -12,19 +12,20 @@ use umts_units::{Db, Duration, Erlang};
 #[serde(default, deny_unknown_fields)]
 pub struct Calls {
     /// Mean number of calls in progress.
-    #[schemars(extend("x-max" = "1000 Erl", "x-source" = "Rendon et al. (2004), §3.2: 24 Erl per cell"))]
+    #[schemars(extend("x-label" = "Calls offered", "x-max" = "1000 Erl", "x-source" = "Rendon et al. (2004), §3.2: 24 Erl per cell"))]
     pub offered: Erlang,
     /// Whether `offered` applies to each cell or to all cells together.
+    #[schemars(extend("x-label" = "Reference of the offered calls"))]
     pub per: Offered,
     /// Mean length of a call; lengths are exponential.
-    #[schemars(extend("x-min" = "1 s", "x-max" = "1000 h", "x-source" = "Rendon et al. (2004), §3.2: 120 s"))]
+    #[schemars(extend("x-label" = "Mean length of a call", "x-min" = "1 s", "x-max" = "1000 h", "x-source" = "Rendon et al. (2004), §3.2: 120 s"))]
     pub holding: Duration,
     /// Eb/N0 at which 1 % of the blocks of a call are lost, unless `cell.power.tables` has a table
     /// for calls.
-    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"))]
+    #[schemars(extend("x-label" = "Eb/N0 of calls", "x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"))]
     pub ebn0: Db,
     /// Spreading factor of the code of a call.
-    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendon et al. (2004), Table 1"))]
+    #[schemars(extend("x-label" = "Spreading factor of calls", "x-range" = "a power of two from 4 to 512", "x-source" = "Rendon et al. (2004), Table 1"))]
     pub spreading_factor: u16,
 }
 

@@ -3,14 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::nodeb::IubTiming;
-use umts_stack::rnc::SchedulerKind;
+use umts_stack::scheduling::SchedulerKind;
+use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{BitRate, Duration};
 
 use super::dch::Dchs;
 use super::dsch::Dsch;
 use super::power::Power;
 use super::tdd::{Duplex, Tdd};
-use crate::text::{pdus, word_none, word_unlimited};
+use crate::text::pdus;
 
 /// The transmission time intervals of the channels modelled here (TS 25.302 §7.1), in milliseconds.
 pub const TTIS: [u64; 4] = [10, 20, 40, 80];
@@ -22,10 +23,11 @@ const TTI_RANGE: &str = "10, 20, 40 or 80 ms";
 #[serde(deny_unknown_fields)]
 pub struct Cell {
     /// The name that users refer to.
+    #[schemars(extend("x-label" = "Cell"))]
     pub name: String,
     /// How downlink and uplink of the cell are separated.
     #[serde(default)]
-    #[schemars(extend("x-source" = "TS 25.201 §4.2"))]
+    #[schemars(extend("x-label" = "Duplex", "x-source" = "TS 25.201 §4.2"))]
     pub duplex: Duplex,
     /// Slots, grants and radio of a TDD cell (`duplex = "tdd"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,16 +39,16 @@ pub struct Cell {
     /// Time before the start of a frame at which MAC takes the blocks of the frame from RLC, in
     /// both directions and on all channels.
     #[serde(default)]
-    #[schemars(extend("x-max" = "10 ms", "x-source" = "EURANE: 1 ms; 3GPP leaves it to the implementation"))]
+    #[schemars(extend("x-label" = "Lead of RLC", "x-max" = "10 ms", "x-source" = "EURANE: 1 ms; 3GPP leaves it to the implementation"))]
     pub rlc_lead: Duration,
     /// Forward access channel: downlink, shared by all users on common channels. `"none"` for a
     /// cell without FACH.
-    #[serde(default = "default_fach", with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<Fach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.3.3.4, TS 25.321 §4.2.3.2"))]
+    #[serde(default = "default_fach", with = "OrNone::<Fach>")]
+    #[schemars(extend("x-label" = "FACH", "x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.3.3.4, TS 25.321 §4.2.3.2"))]
     pub fach: Option<Fach>,
     /// Random access channel, uplink. `"none"` for a cell without RACH.
-    #[serde(default = "default_rach", with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<Rach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2"))]
+    #[serde(default = "default_rach", with = "OrNone::<Rach>")]
+    #[schemars(extend("x-label" = "RACH", "x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2"))]
     pub rach: Option<Rach>,
     /// Limits on the DCHs of the cell: rates, number and queue of requests.
     #[serde(default)]
@@ -71,20 +73,20 @@ pub struct Cell {
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
     /// Limit of the sum of the downlink rates of the cell.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005), Table 7.2: 800 kbit/s"))]
+    #[serde(with = "Unlimited::<BitRate>")]
+    #[schemars(extend("x-label" = "Downlink rate for DCHs", "x-max" = "100 Gbit/s", "x-source" = "Dubois (2005), Table 7.2: 800 kbit/s"))]
     pub downlink: Option<BitRate>,
     /// Limit of the sum of the rates of the uplink DCHs.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005): no limit"))]
+    #[serde(with = "Unlimited::<BitRate>")]
+    #[schemars(extend("x-label" = "Uplink rate for DCHs", "x-max" = "100 Gbit/s", "x-source" = "Dubois (2005): no limit"))]
     pub uplink: Option<BitRate>,
     /// Limit of the number of simultaneous DCHs, which depends on the codes of a cell.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
+    #[serde(with = "Unlimited::<u32>")]
+    #[schemars(extend("x-label" = "Maximum number of DCHs of a cell", "x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
     pub dchs: Option<u32>,
     /// Limit of the number of requests that wait for a DCH. A further request is refused and
     /// repeated after `rrc.retry`.
-    #[schemars(extend("x-max" = 65535, "x-source" = "Dubois (2005), §5.2: none waits"))]
+    #[schemars(extend("x-label" = "Queue for DCHs (requests)", "x-max" = 65535, "x-source" = "Dubois (2005), §5.2: none waits"))]
     pub queue: u32,
 }
 
@@ -93,14 +95,14 @@ pub struct Admission {
 #[serde(default, deny_unknown_fields)]
 pub struct Iub {
     /// Bit rate in each direction, or `"unlimited"`.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-source" = "EURANE example scripts: one STM-4"))]
+    #[serde(with = "Unlimited::<BitRate>")]
+    #[schemars(extend("x-label" = "Rate of the Iub", "x-source" = "EURANE example scripts: one STM-4"))]
     pub rate: Option<BitRate>,
     /// Propagation and switching delay in each direction.
-    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE example scripts"))]
+    #[schemars(extend("x-label" = "Delay of the Iub", "x-max" = "10 s", "x-source" = "EURANE example scripts"))]
     pub delay: Duration,
     /// When the RNC sends a block to the Node B, relative to its transmission on the air.
-    #[schemars(extend("x-source" = "TS 25.402 §7.2"))]
+    #[schemars(extend("x-label" = "Timing of the Iub", "x-source" = "TS 25.402 §7.2"))]
     pub timing: IubTiming,
 }
 
@@ -119,24 +121,24 @@ impl Default for Iub {
 #[serde(default, deny_unknown_fields)]
 pub struct Fach {
     /// RLC payload rate of the whole channel with its largest transport format.
-    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
+    #[schemars(extend("x-label" = "Rate of the FACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
     pub rate: BitRate,
     /// Transmission time interval.
-    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
+    #[schemars(extend("x-label" = "TTI of the FACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
     /// Entity that schedules the FACH: MAC-c, or each user's RLC with a queue at the Node B.
-    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
+    #[schemars(extend("x-label" = "Scheduling of the FACH", "x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
     pub scheduling: FachScheduling,
     /// Order in which users with data are served (`pull` only).
-    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
+    #[schemars(extend("x-label" = "Scheduler of the FACH", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
     /// Capacity of the Node B's drop-tail queue, in blocks (`per_ue_push` only).
     #[serde(with = "pdus")]
-    #[schemars(with = "crate::text::Pdus", extend("x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
+    #[schemars(with = "crate::text::Pdus", extend("x-label" = "Node B queue", "x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
     pub nodeb_queue: u32,
     /// Largest random delay of a block on leaving the RNC. The delay is uniform from zero to this
     /// value.
-    #[schemars(extend("x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
+    #[schemars(extend("x-label" = "Jitter of the RNC", "x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
     pub rnc_jitter: Duration,
 }
 
@@ -168,16 +170,16 @@ pub enum FachScheduling {
 #[serde(default, deny_unknown_fields)]
 pub struct Rach {
     /// RLC payload rate during the transmission of a message.
-    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
+    #[schemars(extend("x-label" = "Rate of the RACH", "x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
     pub rate: BitRate,
     /// Transmission time interval. The standard defines 10 and 20 ms for the RACH.
-    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
+    #[schemars(extend("x-label" = "TTI of the RACH", "x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
     pub tti: Duration,
     /// Whether users contend for the channel.
-    #[schemars(extend("x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
+    #[schemars(extend("x-label" = "Access to the RACH", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
     pub access: RachAccess,
     /// Largest random delay before a message. The delay is uniform from zero to this value.
-    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
+    #[schemars(extend("x-label" = "Access delay of the RACH", "x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
     pub access_delay: Duration,
 }
 
@@ -208,10 +210,13 @@ pub enum RachAccess {
 #[serde(deny_unknown_fields)]
 pub struct Bearer {
     /// The name that users refer to. `common` is reserved for FACH and RACH.
+    #[schemars(extend("x-label" = "Bearer"))]
     pub name: String,
     /// Channel from the network to the user.
+    #[schemars(extend("x-label-suffix" = ", downlink"))]
     pub downlink: Dch,
     /// Channel from the user to the network.
+    #[schemars(extend("x-label-suffix" = ", uplink"))]
     pub uplink: Dch,
 }
 
@@ -220,18 +225,18 @@ pub struct Bearer {
 #[serde(deny_unknown_fields)]
 pub struct Dch {
     /// RLC payload rate with the largest transport format.
-    #[schemars(extend("x-max" = "1 Gbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
+    #[schemars(extend("x-label" = "Rate of the bearer", "x-max" = "1 Gbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
     pub rate: BitRate,
     /// Transmission time interval.
-    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
+    #[schemars(extend("x-label" = "TTI of the bearer", "x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
     /// Whether all users of the bearer in a cell share one downlink channel of this rate, a DSCH.
     #[serde(default)]
-    #[schemars(extend("x-source" = "TS 25.211 §5.3.3.2"))]
+    #[schemars(extend("x-label" = "Shared channel of the bearer", "x-source" = "TS 25.211 §5.3.3.2"))]
     pub shared: bool,
     /// Order in which the users of a shared channel are served.
     #[serde(default)]
-    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
+    #[schemars(extend("x-label" = "Scheduler of the bearer", "x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
 }
 

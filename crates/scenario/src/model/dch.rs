@@ -6,24 +6,24 @@ use umts_stack::radio::phy::ovsf::Code;
 use umts_stack::radio::phy::sir::CHIP_RATE;
 pub use umts_stack::rnc::multicell::WithoutCode;
 use umts_stack::rnc::multicell::{AssociatedConfig, DchConfig, OneTree};
+use umts_units::keyword::OrNone;
 use umts_units::{BitRate, Db};
 
 use super::dsch::TreeShare;
-use crate::text::word_none;
 
 /// Codes of calls, and the cost of the DCH that accompanies a DSCH.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dchs {
     /// Whether codes for DCHs are unlimited, or limited to the rest of one code tree.
-    #[schemars(extend("x-source" = "Rendón et al. (2004), §3.2: a second scrambling code"))]
+    #[schemars(extend("x-label" = "Codes of DCHs", "x-source" = "Rendón et al. (2004), §3.2: a second scrambling code"))]
     pub codes: DchCodes,
     /// Branch of the code tree that the common channels occupy (`one_tree` only).
-    #[serde(with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<TreeShare>", extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "TS 25.213 §4.3.1.2: CPICH and P-CCPCH, beside them AICH, PICH and an S-CCPCH of spreading factor 64"))]
+    #[serde(with = "OrNone::<TreeShare>")]
+    #[schemars(extend("x-label" = "Codes of the common channels", "x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "TS 25.213 §4.3.1.2: CPICH and P-CCPCH, beside them AICH, PICH and an S-CCPCH of spreading factor 64"))]
     pub common: Option<TreeShare>,
     /// Fate of a call whose next cell has no free code for it (`one_tree` only).
-    #[schemars(extend("x-source" = "an assumption"))]
+    #[schemars(extend("x-label" = "Handover of a call without a free code", "x-source" = "an assumption"))]
     pub without_code: WithoutCode,
     /// The DCH that accompanies the DSCH of each user. Without this table it takes neither code nor
     /// power.
@@ -49,13 +49,13 @@ pub enum DchCodes {
 #[serde(default, deny_unknown_fields)]
 pub struct Associated {
     /// Spreading factor of the code of the accompanying DCH.
-    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "TS 34.108 §6.10.2.4.1.2: 256 for 3.4 kbit/s"))]
+    #[schemars(extend("x-label" = "Spreading factor of the associated DCH", "x-range" = "a power of two from 4 to 512", "x-source" = "TS 34.108 §6.10.2.4.1.2: 256 for 3.4 kbit/s"))]
     pub spreading_factor: u16,
     /// Bit rate of the signalling on the accompanying DCH.
-    #[schemars(extend("x-max" = "1 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1.2: signalling of 3.4 kbit/s"))]
+    #[schemars(extend("x-label" = "Rate of the associated DCH", "x-max" = "1 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1.2: signalling of 3.4 kbit/s"))]
     pub rate: BitRate,
     /// Eb/N0 target of power control for the accompanying DCH.
-    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: short blocks need more than a call"))]
+    #[schemars(extend("x-label" = "Eb/N0 of the associated DCH", "x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: short blocks need more than a call"))]
     pub ebn0: Db,
 }
 

@@ -5,91 +5,92 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::radio::mac::PowerFormat;
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
-use umts_stack::rnc::mac_sh::{
-    self, Accrual, CreditConfig, Debit, Decision, Expired, LooksAt, MacShConfig, Priority, RatePolicy,
-    TimeoutConfig, WithoutCredit,
+use umts_stack::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
+use umts_stack::scheduling::{
+    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
 };
+use umts_units::keyword::{Any, Auto};
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
 
 use super::PythonClass;
 use super::power::{LinkTables, Power};
 pub use crate::counts::Blocks;
-use crate::text::{word_any, word_auto};
 
 /// A DSCH: a branch of the code tree that MAC-c/sh allocates again in each TTI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dsch {
     /// Branch of the code tree that the DSCH has, as a share of the tree.
-    #[schemars(extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "Rendón et al. (2004), §3.2"))]
+    #[schemars(extend("x-label" = "Codes of the DSCH", "x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub codes: TreeShare,
     /// Transmission time interval. The allocation is decided again in each TTI.
-    #[schemars(extend("x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
+    #[schemars(extend("x-label" = "DSCH TTI", "x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub tti: Duration,
     /// Time at which the allocation of the DSCH is decided.
-    #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
+    #[schemars(extend("x-label" = "Time of the decision on the DSCH", "x-source" = "a reading: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
     pub decision: Decision,
     /// RLC payload of a transport block on the DSCH.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
+    #[schemars(extend("x-label" = "Block of the DSCH", "x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
     pub block: Bytes,
     /// Transport formats of the DSCH, in ascending order.
     pub format: Vec<DschFormat>,
     /// Offset that is added to the Eb/N0 of all transport formats of the DSCH.
-    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: the mean load of Rendón et al. (2004), Tables 3 and 4"))]
+    #[schemars(extend("x-label" = "Eb/N0 offset of the DSCH", "x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: the mean load of Rendón et al. (2004), Tables 3 and 4"))]
     pub ebn0_offset: Db,
     /// Rule for the transport format that a user requests in a TTI.
-    #[schemars(extend("x-source" = "Rendón et al. (2004), §2.A"))]
+    #[schemars(extend("x-label" = "Requirement on the DSCH", "x-source" = "Rendón et al. (2004), §2.A"))]
     pub requirement: RatePolicy,
     /// Rule for the order of the users. It may differ from the rule in `requirement`.
-    #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
-    pub priority: Priority,
+    #[schemars(extend("x-label" = "Priority on the DSCH", "x-source" = "Rendón et al. (2004), §2.B"))]
+    pub priority: SchedulerKind,
     /// File and class of a scheduler in Python that replaces `requirement` and `priority`, as in
     /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
-    #[schemars(extend("x-source" = "for experiments: docs/dsch.md"))]
+    #[schemars(extend("x-label" = "Python class that schedules the DSCH", "x-source" = "for experiments: docs/dsch.md"))]
     pub python: String,
     /// Class and text of that file. Filled in by the loader.
     #[serde(skip)]
     pub python_scheduler: Option<PythonClass>,
     /// Whether a user requests at most the format that its backlog fills.
-    #[schemars(extend("x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
+    #[schemars(extend("x-label" = "Formats capped by the backlog", "x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
     pub capped_by_backlog: bool,
     /// Bit rate that service credits guarantee.
-    #[schemars(extend("x-range" = "a block per TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 16 to 256 kbit/s"))]
+    #[schemars(extend("x-label" = "Guaranteed rate", "x-range" = "a block per TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 16 to 256 kbit/s"))]
     pub guaranteed: BitRate,
     /// Largest number of credits that a user keeps. `"auto"`: the blocks of the largest format, or
     /// two TTIs of the guaranteed rate if that is more.
-    #[serde(with = "word_auto")]
-    #[schemars(with = "crate::text::Auto<Blocks>", extend("x-source" = "a reading: the study says nothing"))]
+    #[serde(with = "Auto::<Blocks>")]
+    #[schemars(extend("x-label" = "Limit of service credits", "x-source" = "a reading: the study says nothing"))]
     pub credit_limit: Option<Blocks>,
     /// When the service credits of a user grow.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Accrual of service credits", "x-source" = "a reading: the study says nothing"))]
     pub credit_accrual: Accrual,
     /// Blocks for which service credits are spent.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Debit of service credits", "x-source" = "a reading: the study says nothing"))]
     pub credit_debit: Debit,
     /// Request of a user without service credits.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Request without service credits", "x-source" = "a reading: the study says nothing"))]
     pub without_credit: WithoutCredit,
     /// Target time from the entry of an SDU into RLC to its complete delivery.
-    #[schemars(extend("x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
+    #[schemars(extend("x-label" = "Timeout of the DSCH", "x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
     pub timeout: Duration,
     /// Size of the SDU to which `timeout` applies. Smaller SDUs have a proportionally smaller
     /// timeout. `"any"`: all SDUs have the same timeout.
-    #[serde(with = "word_any")]
-    #[schemars(with = "crate::text::Any<Bytes>", extend("x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
+    #[serde(with = "Any::<Bytes>")]
+    #[schemars(extend("x-label" = "SDU size of the timeout", "x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
     pub timeout_of: Option<Bytes>,
     /// Request of a user for an SDU after its timeout.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Format after the timeout", "x-source" = "a reading: the study says nothing"))]
     pub expired: Expired,
     /// SDUs of which the timeouts are considered.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "SDUs whose timeouts count", "x-source" = "a reading: the study says nothing"))]
     pub looks_at: LooksAt,
     /// RLC payload rate of the uplink DCH that each user of the DSCH has.
-    #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Uplink beside the DSCH", "x-max" = "10 Mbit/s", "x-source" = "a reading: the study says nothing"))]
     pub uplink: BitRate,
     /// Time constant of the mean rate in `proportional_fair`.
-    #[schemars(extend("x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]
+    #[schemars(extend("x-label" = "Time constant of proportional fairness", "x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]
     pub mean_over: Duration,
 }
 
@@ -98,14 +99,14 @@ pub struct Dsch {
 #[serde(deny_unknown_fields)]
 pub struct DschFormat {
     /// RLC payload rate of the format: a whole number of blocks in each TTI.
-    #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "Rendón et al. (2004), Table 1"))]
+    #[schemars(extend("x-label" = "Rate of a format", "x-max" = "10 Mbit/s", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub rate: BitRate,
     /// Spreading factor of the code of the format.
-    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendón et al. (2004), Table 1; TS 25.213 §4.3.1"))]
+    #[schemars(extend("x-label" = "Spreading factor of a format", "x-range" = "a power of two from 4 to 512", "x-source" = "Rendón et al. (2004), Table 1; TS 25.213 §4.3.1"))]
     pub spreading_factor: u16,
     /// Eb/N0 at which 1 % of the blocks of the format are lost, unless `cell.power.tables` has a
     /// table for it.
-    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: larger blocks need less"))]
+    #[schemars(extend("x-label" = "Eb/N0 of a format", "x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: larger blocks need less"))]
     pub ebn0: Db,
 }
 
@@ -167,7 +168,7 @@ impl Default for Dsch {
             format: FORMATS.map(format).to_vec(),
             ebn0_offset: Db(0.0),
             requirement: RatePolicy::default(),
-            priority: Priority::default(),
+            priority: SchedulerKind::ServiceCredit,
             python: String::new(),
             python_scheduler: None,
             capped_by_backlog: false,
@@ -214,10 +215,10 @@ impl Dsch {
         }
     }
 
-    fn stack_format(&self, number: usize, power: &Power) -> mac_sh::Format {
+    fn stack_format(&self, number: usize, power: &Power) -> PowerFormat {
         let of = &self.format[number];
         let table = power.link(&LinkTables::format(number), of.ebn0 + self.ebn0_offset);
-        mac_sh::Format {
+        PowerFormat {
             blocks: self.blocks(of.rate).round() as u32,
             spreading_factor: of.spreading_factor,
             target: power.target(&table),

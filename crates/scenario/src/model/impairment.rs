@@ -146,18 +146,22 @@ as_text!(
 struct ImpairmentTable {
     /// Number of the `[[flow]]`, from 0.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Impaired flow"))]
     flow: u32,
     /// Index of the user among the flow's users, from 0.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Impaired user"))]
     user: u16,
     /// Packets that are treated, as kind and number. They are counted from 1 at their entry into
     /// the fixed network.
+    #[schemars(extend("x-label" = "Impaired packets"))]
     packet: PacketChoice,
     /// Treatment of the packets.
+    #[schemars(extend("x-label" = "Impairment"))]
     action: ActionKind,
     /// Extra delay (`delay`, `duplicate`), or number of later packets that overtake (`reorder`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "By", extend("x-max" = "1000000 h"))]
+    #[schemars(with = "By", extend("x-label" = "Size of the impairment", "x-max" = "1000000 h"))]
     by: Option<By>,
 }
 

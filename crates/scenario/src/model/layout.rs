@@ -20,17 +20,17 @@ pub struct Layout {
     /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has an
     /// even number of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<u32>", extend("x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is a reading"))]
+    #[schemars(with = "Vec<u32>", extend("x-label" = "Columns and rows of sites", "x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is a reading"))]
     pub sites: Option<Vec<u32>>,
     /// Side of the hexagon of a sector.
-    #[schemars(extend("x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
+    #[schemars(extend("x-label" = "Radius of a sector", "x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub sector_radius: Length,
     /// Behaviour of users at the border of the area.
-    #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) say nothing"))]
+    #[schemars(extend("x-label" = "Border of the area", "x-source" = "a reading: Rendón et al. (2004) say nothing"))]
     pub border: Border,
     /// Width and height of the area. The sites of a lattice are centred in it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Length>", extend("x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
+    #[schemars(with = "Vec<Length>", extend("x-label" = "Area", "x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
     pub area: Option<Vec<Length>>,
     /// A town with stations in its streets, instead of a lattice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,13 +46,15 @@ pub struct Layout {
 #[serde(deny_unknown_fields)]
 pub struct Site {
     /// Distance of the site from the left border of the area.
+    #[schemars(extend("x-label" = "x of a site"))]
     pub x: Length,
     /// Distance of the site from the lower border of the area.
+    #[schemars(extend("x-label" = "y of a site"))]
     pub y: Length,
     /// Direction of the first antenna, counterclockwise from the x axis. The other two antennas
     /// follow at 120 degrees each.
     #[serde(default)]
-    #[schemars(extend("x-max" = "360 deg"))]
+    #[schemars(extend("x-label" = "Azimuth of a site", "x-max" = "360 deg"))]
     pub azimuth: Angle,
 }
 

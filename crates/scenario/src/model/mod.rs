@@ -1,14 +1,14 @@
 //! The scenario as types: the content of a TOML file after defaults, with units checked.
 //!
-//! Each field is one key of the file and is declared only here. Its type carries the unit, and its
-//! doc comment is its description in the reference. `x-min` and `x-max` are the range that the
-//! loader enforces; `x-source` is the clause, RFC or tool that the value comes from.
-//! [`crate::schema`] and [`crate::params`] are generated from the fields.
+//! Each field is one key of the file and is declared only here or in the stack. Its type carries
+//! the unit, and its doc comment is its description in the reference. `x-label` is the label in
+//! figures, `x-min` and `x-max` are the range that the loader enforces; `x-source` is the clause,
+//! RFC or tool that the value comes from. [`crate::schema`] and [`crate::params`] are generated
+//! from the fields.
 //!
-//! The keys of a file differ from the variables of an entity, so tables and configurations are
-//! separate types. Each table has a method that converts it into its configuration. Options and
-//! defaults that both share are defined in the stack alone: the words of an option are the stack's
-//! enum, and `Default` of a table takes the values of the stack.
+//! Links, RLC, RRC and propagation are configurations of the stack, which declares them as tables.
+//! Other tables differ from the variables of an entity; each has a method that converts it into a
+//! configuration. Words of options are always enums of the stack.
 
 mod calls;
 mod cell;
@@ -36,6 +36,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::environment::EnvironmentConfig;
 use umts_units::Duration;
+use umts_units::keyword::{End, Off};
 
 pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
@@ -48,10 +49,11 @@ pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
-pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
+pub use network::{InternetDelay, Link, Outage, QueueLimit, RedConfig, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use power::{LinkTables, Power, Supply};
-pub use propagation::{Antenna, PathLoss, Propagation, Shadowing};
+pub(crate) use propagation::complete as complete_propagation;
+pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
 pub use proxy::{
     AtLimit, FlowChoice, Proxy, ProxyAckRegulation, ProxyMode, ProxyOutage, ProxySnoop, ProxyWindowClamp,
     Setup, Then,
@@ -62,7 +64,7 @@ pub use rlc::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
-pub use streets::{Stations, StreetLoss, Streets};
+pub use streets::{Stations, Streets};
 pub use tcp::{
     ChargedOptions, Nagle, PythonClass, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
     TcpVariant, Window,
@@ -75,7 +77,7 @@ pub use traffic::{
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 
-use crate::text::{seed, word_end, word_off};
+use crate::text::seed;
 
 /// The version of the file format that this crate reads.
 pub const VERSION: u32 = 1;
@@ -85,24 +87,26 @@ pub const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Version of the scenario format. This program reads version 1.
-    #[schemars(extend("x-min" = 1, "x-max" = 1, "x-source" = "umtslab"))]
+    #[schemars(extend("x-label" = "Format version", "x-min" = 1, "x-max" = 1, "x-source" = "umtslab"))]
     pub version: u32,
     /// Short name in results. If absent, the file's name without `.toml`.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the file's name", "x-range" = "letters, digits, - _ and ."))]
+    #[schemars(extend("x-label" = "Name", "x-default" = "the file's name", "x-range" = "letters, digits, - _ and ."))]
     pub name: String,
     /// Title of the scenario: its subject in one line.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Title"))]
     pub title: String,
     /// Source of the values: the study and its table.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Source"))]
     pub source: String,
     /// Simulated time of a run.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1000000 h"))]
+    #[schemars(extend("x-label" = "Duration", "x-min" = "1 us", "x-max" = "1000000 h"))]
     pub duration: Duration,
     /// Seed of every random stream of the run.
     #[serde(default = "one", with = "seed")]
-    #[schemars(with = "u64")]
+    #[schemars(with = "u64", extend("x-label" = "Seed"))]
     pub seed: u64,
     /// The part of the run over which metrics are computed.
     #[serde(default)]
@@ -162,11 +166,7 @@ impl Scenario {
     /// was not checked.
     pub fn environment(&self) -> Option<EnvironmentConfig> {
         let (layout, propagation) = self.layout.as_ref().zip(self.propagation.as_ref())?;
-        Some(EnvironmentConfig {
-            layout: layout.config(),
-            propagation: propagation.config(),
-            shadowing: propagation.shadowing.config(),
-        })
+        Some(EnvironmentConfig { layout: layout.config(), propagation: *propagation })
     }
 
     /// The RLC parameters of a group.
@@ -196,28 +196,33 @@ impl Scenario {
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Start of the measurement window. Earlier events are warm-up.
+    #[schemars(extend("x-label" = "Start of the measurement window"))]
     pub from: Duration,
     /// End of the measurement window. `"end"` is the end of the run.
-    #[serde(with = "word_end")]
-    #[schemars(with = "crate::text::End<Duration>")]
+    #[serde(with = "End::<Duration>")]
+    #[schemars(extend("x-label" = "End of the measurement window"))]
     pub to: Option<Duration>,
     /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and, with
     /// time series, their intervals. Costs some time and memory.
+    #[schemars(extend("x-label" = "Time budget"))]
     pub budget: bool,
     /// Number of a connection, in the order of opening from 0. With the time budget and time
     /// series, records its segments, the RLC PDUs of its user with their losses, and RRC states,
     /// for a figure with one time axis.
-    #[serde(with = "word_off")]
-    #[schemars(with = "crate::text::Off<u32>")]
+    #[serde(with = "Off::<u32>")]
+    #[schemars(extend("x-label" = "Connection of the waterfall"))]
     pub waterfall: Option<u32>,
     /// With time series, record every PDU that leaves RLC: time, number, polling bit with its
     /// reason, content of a STATUS, and whether the block was lost. One row per PDU.
+    #[schemars(extend("x-label" = "Record of RLC PDUs"))]
     pub rlc_pdus: bool,
     /// With time series, record every block on the air of a TDD cell: frame, slot, codes, SIR, and
     /// whether it was lost. One row per block.
+    #[schemars(extend("x-label" = "Record of slots"))]
     pub slots: bool,
     /// With time series, record every request for a TTI of the DSCHs of a layout: format, code and
     /// power, or the reason of its refusal. One row per request.
+    #[schemars(extend("x-label" = "Record of DSCH requests"))]
     pub dsch: bool,
 }
 

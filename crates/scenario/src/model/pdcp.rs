@@ -4,26 +4,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::pdcp::PdcpConfig;
 use umts_units::Octets;
-
-use crate::text::word_off;
+use umts_units::keyword::Off;
 
 /// Header compression above RLC, the same in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pdcp {
     /// Whether TCP/IP headers are compressed.
-    #[schemars(extend("x-source" = "TS 25.323 §5.1"))]
+    #[schemars(extend("x-label" = "Header compression", "x-source" = "TS 25.323 §5.1"))]
     pub header_compression: HeaderCompression,
     /// Size of a compressed header, in octets.
-    #[schemars(extend("x-max" = "40 B", "x-source" = "RFC 1144: 3 to 5 octets"))]
+    #[schemars(extend("x-label" = "Compressed header", "x-max" = "40 B", "x-source" = "RFC 1144: 3 to 5 octets"))]
     pub compressed_header: Octets,
     /// Number of packets of a flow per packet with full headers. `"off"`: only the first packet has
     /// full headers.
-    #[serde(with = "word_off")]
-    #[schemars(
-        with = "crate::text::Off<u32>",
-        extend("x-min" = 1, "x-source" = "RFC 2507 §3.3.2: F_MAX_PERIOD is 256")
-    )]
+    #[serde(with = "Off::<u32>")]
+    #[schemars(extend("x-label" = "Refresh of full headers (packets)", "x-min" = 1, "x-source" = "RFC 2507 §3.3.2: F_MAX_PERIOD is 256"))]
     pub refresh: Option<u32>,
 }
 

@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::proxy::{self, HelperKind, ProxyConfig};
 pub use umts_stack::proxy::{AtLimit, Setup, Then};
+use umts_units::keyword::Unlimited;
 use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::{Tcp, TcpKeys};
 use super::users::Flow;
-use crate::text::word_unlimited;
 
 /// A performance enhancing proxy (RFC 3135): it replaces a TCP connection by two, which are joined
 /// by a buffer in each direction. Other modes act on connections without splitting them.
@@ -18,17 +18,21 @@ use crate::text::word_unlimited;
 pub struct Proxy {
     /// Node of the chain of links at which the proxy is: `rnc`, or the end of one link and the
     /// start of the next.
+    #[schemars(extend("x-label" = "Node of the proxy"))]
     pub at: String,
     /// What the proxy does to the connections that pass through it.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Mode of the proxy"))]
     pub mode: ProxyMode,
     /// The `[[flow]]`s whose connections the proxy handles, by name, by the name of their users, or
     /// by number from 0. If the list is empty, the proxy handles all TCP flows.
     #[serde(default, deserialize_with = "flows")]
+    #[schemars(extend("x-label" = "Flows of the proxy"))]
     pub flows: Vec<FlowChoice>,
     /// Server ports of the connections that the proxy handles. If the list is empty, it handles all
     /// ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-label" = "Ports of the proxy"))]
     pub ports: Vec<u16>,
     /// Retransmission from copies (`mode = "snoop"`).
     #[serde(default)]
@@ -41,29 +45,31 @@ pub struct Proxy {
     pub window_clamp: ProxyWindowClamp,
     /// When the proxy answers a SYN.
     #[serde(default = "early")]
+    #[schemars(extend("x-label" = "Set-up through the proxy"))]
     pub setup: Setup,
     /// Buffer of a transfer in each direction, for octets that are read from one connection and not
     /// yet acknowledged on the other.
-    #[serde(default = "buffer", with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
+    #[serde(default = "buffer", with = "Unlimited::<Bytes>")]
+    #[schemars(extend("x-label" = "Proxy buffer", "x-min" = "1 B"))]
     pub buffer: Option<Bytes>,
     /// Total buffer space of all transfers, with two buffers each.
-    #[serde(default, with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
+    #[serde(default, with = "Unlimited::<Bytes>")]
+    #[schemars(extend("x-label" = "Memory of the proxy", "x-min" = "1 B"))]
     pub memory: Option<Bytes>,
     /// Treatment of a transfer for which `memory` has no room.
     #[serde(default = "pass")]
+    #[schemars(extend("x-label" = "Behaviour of a full proxy"))]
     pub at_limit: AtLimit,
     /// Intervals in which the proxy is out of order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<ProxyOutage>,
     /// Keys of a flow's `[tcp]` that differ at the proxy's end towards the server.
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
-    #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
+    #[schemars(with = "Tcp", extend("x-label" = "TCP of the proxy towards the server", "x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
     pub server_side: TcpKeys,
     /// Keys of a flow's `[tcp]` that differ at the proxy's end towards the user.
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
-    #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
+    #[schemars(with = "Tcp", extend("x-label" = "TCP of the proxy towards the user", "x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
     pub radio_side: TcpKeys,
 }
 
@@ -135,7 +141,7 @@ pub enum ProxyMode {
 #[serde(default, deny_unknown_fields)]
 pub struct ProxySnoop {
     /// Capacity for copies per connection. Data that finds no room passes without a copy.
-    #[schemars(extend("x-min" = "1 B"))]
+    #[schemars(extend("x-label" = "Cache of the proxy", "x-min" = "1 B"))]
     pub cache: Bytes,
 }
 
@@ -151,7 +157,7 @@ impl Default for ProxySnoop {
 pub struct ProxyAckRegulation {
     /// Acknowledgments are delayed while more data of a connection than this is between the proxy
     /// and the user.
-    #[schemars(extend("x-min" = "1 B"))]
+    #[schemars(extend("x-label" = "Data in flight to the user", "x-min" = "1 B"))]
     pub queue: Bytes,
 }
 
@@ -166,7 +172,7 @@ impl Default for ProxyAckRegulation {
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyWindowClamp {
     /// Largest window of each connection that a user advertises through the proxy.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB"))]
+    #[schemars(extend("x-label" = "Maximum window through the proxy", "x-min" = "1 B", "x-max" = "1 GB"))]
     pub window: Bytes,
 }
 
@@ -182,13 +188,14 @@ impl Default for ProxyWindowClamp {
 #[serde(deny_unknown_fields)]
 pub struct ProxyOutage {
     /// Start of the outage. The proxy loses its transfers.
-    #[schemars(extend("x-max" = "1000000 h"))]
+    #[schemars(extend("x-label" = "Start of the proxy's outage", "x-max" = "1000000 h"))]
     pub from: Duration,
     /// End of the outage. New transfers are possible.
-    #[schemars(extend("x-max" = "1000000 h"))]
+    #[schemars(extend("x-label" = "End of the proxy's outage", "x-max" = "1000000 h"))]
     pub to: Duration,
     /// Answer to segments of transfers that the proxy has lost.
     #[serde(default = "reset")]
+    #[schemars(extend("x-label" = "After the proxy's outage"))]
     pub then: Then,
 }
 

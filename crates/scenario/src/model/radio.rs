@@ -118,40 +118,40 @@ macro_rules! block_errors_table {
         struct $name {
             /// Model of block errors. If absent, it follows from the other keys.
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "ErrorModel", extend("x-default" = "error_free; independent if bler is given"))]
+            #[schemars(with = "ErrorModel", extend("x-label" = "Error model", "x-default" = "error_free; independent if bler is given"))]
             model: Option<ErrorModel>,
             /// Block error ratio (`independent`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "Probability")]
+            #[schemars(with = "Probability", extend("x-label" = "Block error rate"))]
             bler: Option<Probability>,
             /// Blocks that are lost together: one PDU, or all blocks of a TTI (`independent`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
+            #[schemars(with = "ErrorUnit", extend("x-label" = "Unit of errors", "x-default" = "pdu"))]
             unit: Option<ErrorUnit>,
             /// Probability of a change from the good state to the bad, per step (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.0087"))]
+            #[schemars(with = "Probability", extend("x-label" = "Probability from good to bad", "x-source" = "Dubois (2005), Table 7.1: 0.0087"))]
             p_good_to_bad: Option<Probability>,
             /// Probability of a change from the bad state to the good, per step (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.1491"))]
+            #[schemars(with = "Probability", extend("x-label" = "Probability from bad to good", "x-source" = "Dubois (2005), Table 7.1: 0.1491"))]
             p_bad_to_good: Option<Probability>,
             /// Block error ratio in the good state (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "Probability", extend("x-default" = 0.0))]
+            #[schemars(with = "Probability", extend("x-label" = "Block error rate, good state", "x-default" = 0.0))]
             bler_good: Option<Probability>,
             /// Block error ratio in the bad state (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "Probability", extend("x-default" = 1.0))]
+            #[schemars(with = "Probability", extend("x-label" = "Block error rate, bad state", "x-default" = 1.0))]
             bler_bad: Option<Probability>,
             /// Unit of a step of the chain: before each PDU, or before each TTI (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
+            #[schemars(with = "ErrorUnit", extend("x-label" = "Step of the error model", "x-default" = "pdu"))]
             step: Option<ErrorUnit>,
             /// Text file of verdicts, `0` received and `1` lost, relative to the folder of the
             /// scenario file (`trace`).
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schemars(with = "String")]
+            #[schemars(with = "String", extend("x-label" = "Error trace"))]
             file: Option<String>,
             $($more)*
         }
@@ -221,7 +221,7 @@ block_errors_table! {
     "Radio", struct RadioTable {
         /// Block errors from the user to the Node B; error-free if absent.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "BlockErrorsTable")]
+        #[schemars(with = "BlockErrorsTable", extend("x-label-suffix" = ", uplink"))]
         uplink: Option<BlockErrors>,
     }
 }

@@ -1,13 +1,10 @@
-//! A town: `[layout.streets]` has blocks of houses with streets between them,
-//! `[propagation.streets]` the loss along the streets.
+//! A town: `[layout.streets]` has blocks of houses with streets between them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::environment::Stations;
-use umts_stack::environment::{self, Border, StreetLossConfig};
-use umts_units::{Db, Length};
-
-use crate::text::word_unlimited;
+use umts_stack::environment::{self, Border};
+use umts_units::Length;
 
 /// Streets in a square grid with stations in them. Each station is a cell; if the one `[[cell]]` is
 /// named `sector`, the cells are `sector-1`, `sector-2` and so on.
@@ -15,20 +12,20 @@ use crate::text::word_unlimited;
 #[serde(default, deny_unknown_fields)]
 pub struct Streets {
     /// Number of blocks in x and y direction. On a torus both are multiples of `every`.
-    #[schemars(extend("x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]
+    #[schemars(extend("x-label" = "Blocks of houses", "x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]
     pub blocks: Vec<u32>,
     /// Side length of a block of houses.
-    #[schemars(extend("x-min" = "10 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+    #[schemars(extend("x-label" = "Side of a block", "x-min" = "10 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub block: Length,
     /// Width of a street.
-    #[schemars(extend("x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+    #[schemars(extend("x-label" = "Width of a street", "x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub width: Length,
     /// Positions of the stations, unless `[[layout.site]]` gives them.
-    #[schemars(extend("x-source" = "a reading"))]
+    #[schemars(extend("x-label" = "Positions of stations", "x-source" = "a reading"))]
     pub stations: Stations,
     /// Number of blocks between two stations of a street. Neighbouring streets have their stations
     /// at other blocks.
-    #[schemars(extend("x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
+    #[schemars(extend("x-label" = "Blocks between stations", "x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
     pub every: u32,
 }
 
@@ -52,51 +49,6 @@ impl Streets {
             block: self.block.metres(),
             width: self.width.metres(),
             border,
-        }
-    }
-}
-
-/// Loss along streets (`manhattan` only): 20 log(4π d/λ) dB. Each corner increases the effective
-/// distance d of the street after it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct StreetLoss {
-    /// Increase of d at a corner, per metre before it and per metre after it.
-    #[schemars(extend("x-min" = 0, "x-max" = 10, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"))]
-    pub corner: f64,
-    /// Path length after which the loss grows twice as fast, or `"unlimited"`.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "10 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
-    pub breakpoint: Option<Length>,
-    /// Whether power also propagates over the roofs if the loss is smaller there: 24 + 45 log(R +
-    /// 20) dB, R in metres.
-    #[schemars(extend("x-source" = "TR 25.942"))]
-    pub over_roofs: bool,
-    /// Penetration loss of the walls, for users in a house.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
-    pub penetration: Db,
-}
-
-impl Default for StreetLoss {
-    fn default() -> Self {
-        let config = StreetLossConfig::default();
-        StreetLoss {
-            corner: config.corner,
-            breakpoint: Some(Length::from_millimetres(300_000)),
-            over_roofs: config.over_roofs,
-            penetration: Db(config.penetration_db),
-        }
-    }
-}
-
-impl StreetLoss {
-    /// Configuration of the street losses for the stack.
-    pub fn config(&self) -> StreetLossConfig {
-        StreetLossConfig {
-            corner: self.corner,
-            breakpoint_m: self.breakpoint.map_or(f64::INFINITY, Length::metres),
-            over_roofs: self.over_roofs,
-            penetration_db: self.penetration.0,
         }
     }
 }

@@ -11,10 +11,10 @@ use umts_stack::radio::phy::tdd::layout::{FRAME, LayoutKind, PatternError};
 use umts_stack::rnc::tdd::{
     AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
 };
+use umts_units::keyword::Unlimited;
 use umts_units::{Db, Duration, Probability};
 
 pub use crate::counts::{Frames, Sdus};
-use crate::text::word_unlimited;
 
 /// How downlink and uplink of a cell are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,11 +35,11 @@ const DYNAMIC: &str = "dynamic";
 #[serde(default, deny_unknown_fields)]
 pub struct Tdd {
     /// Slots and codes of a frame.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
+    #[schemars(extend("x-label" = "TDD frame", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
     pub layout: LayoutKind,
     /// Direction of the slots: `"dynamic"` on demand, or fixed as in `"RUUUUDDDDDDDDDC"`, with one
     /// letter per slot: `R` random access, `C` common channels, `U` uplink, `D` downlink.
-    #[schemars(extend("x-range" = "dynamic, or a letter for each slot", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
+    #[schemars(extend("x-label" = "Directions of the slots", "x-range" = "dynamic, or a letter for each slot", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub slots: String,
     /// Size, end and order of grants.
     pub grant: Grant,
@@ -56,23 +56,23 @@ pub struct Tdd {
 #[serde(default, deny_unknown_fields)]
 pub struct Grant {
     /// N: largest number of SDUs that may begin in one grant.
-    #[schemars(extend("x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+    #[schemars(extend("x-label" = "N (SDUs of a grant)", "x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sdus: u32,
     /// Backlogs up to which the first and the second of three levels extend.
-    #[schemars(extend("x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "a reading: the study names three levels and no numbers"))]
+    #[schemars(extend("x-label" = "Levels of backlog", "x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "a reading: the study names three levels and no numbers"))]
     pub levels: Vec<Sdus>,
     /// Number of blocks per frame for each of the three levels.
-    #[schemars(extend("x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "a reading: the study names a rough weighting factor and no numbers"))]
+    #[schemars(extend("x-label" = "Weights of the levels (blocks)", "x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "a reading: the study names a rough weighting factor and no numbers"))]
     pub weights: Vec<u32>,
     /// Condition that ends a grant.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.B, read literally"))]
+    #[schemars(extend("x-label" = "End of a grant", "x-source" = "Baiocchi and Vacirca (2002), §II.B, read literally"))]
     pub ends: GrantEnds,
     /// Treatment of a user's request for which there is no capacity. Requests of the RNC itself
     /// always wait.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
+    #[schemars(extend("x-label" = "Refused users", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub refused: Refused,
     /// Order in which the requests of one frame and one direction are granted.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Order of grants", "x-source" = "a reading: the study says nothing"))]
     pub order: GrantOrder,
 }
 
@@ -81,15 +81,15 @@ pub struct Grant {
 #[serde(default, deny_unknown_fields)]
 pub struct TddRach {
     /// Number of codes from which users draw. If two users draw the same code, neither is received.
-    #[schemars(extend("x-min" = 1, "x-max" = 16, "x-source" = "TS 25.331 §10.3.6.51"))]
+    #[schemars(extend("x-label" = "Codes of the RACH", "x-min" = 1, "x-max" = 16, "x-source" = "TS 25.331 §10.3.6.51"))]
     pub codes: u32,
     /// Time from a request to its answer on the FACH, in whole frames. The grant begins in the
     /// frame after the answer.
-    #[schemars(extend("x-min" = "10 ms", "x-max" = "1 s", "x-source" = "a reading: the study names no delay"))]
+    #[schemars(extend("x-label" = "Answer to a request", "x-min" = "10 ms", "x-max" = "1 s", "x-source" = "a reading: the study names no delay"))]
     pub answer: Duration,
     /// Longest back-off after a collision or a refusal. After failure n a user waits 1 to 2^n
     /// frames, up to this limit.
-    #[schemars(extend("x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study names back-off rules and no numbers"))]
+    #[schemars(extend("x-label" = "Maximum back-off of requests", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study names back-off rules and no numbers"))]
     pub backoff: Frames,
 }
 
@@ -98,26 +98,26 @@ pub struct TddRach {
 #[serde(default, deny_unknown_fields)]
 pub struct Ack {
     /// Channel for RLC's acknowledgments.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.C"))]
+    #[schemars(extend("x-label" = "Channel of acknowledgments", "x-source" = "Baiocchi and Vacirca (2002), §II.C"))]
     pub channel: AckChannel,
     /// Number of users whose acknowledgments a downlink frame carries, in turn, each with the
     /// capacity of a block. `"unlimited"`: all acknowledgments share the capacity of one block.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names simple TDM"))]
+    #[serde(with = "Unlimited::<u32>")]
+    #[schemars(extend("x-label" = "Downlink acknowledgments of a frame", "x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names simple TDM"))]
     pub downlink_per_frame: Option<u32>,
     /// Number of places for acknowledgments in an uplink frame, each with the capacity of a block.
     /// Two users in one place are lost.
-    #[schemars(extend("x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names a collision type protocol"))]
+    #[schemars(extend("x-label" = "Places for uplink acknowledgments", "x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names a collision type protocol"))]
     pub uplink_places: u32,
     /// Longest wait after a collision of acknowledgments. The wait is drawn from 1 frame up to this
     /// value.
-    #[schemars(extend("x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Back-off of uplink acknowledgments", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study says nothing"))]
     pub uplink_backoff: Frames,
     /// Delay of acknowledgments on common channels after the end of the frame that they report.
-    #[schemars(extend("x-max" = "1000 frames", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Delay of acknowledgments", "x-max" = "1000 frames", "x-source" = "a reading: the study says nothing"))]
     pub delay: Frames,
     /// Whether acknowledgments on common channels have block errors.
-    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Block errors of acknowledgments", "x-source" = "a reading: the study says nothing"))]
     pub errors: bool,
 }
 
@@ -126,31 +126,31 @@ pub struct Ack {
 #[serde(default, deny_unknown_fields)]
 pub struct TddRadio {
     /// SIR target of power control.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+    #[schemars(extend("x-label" = "SIR target", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sir_target: Db,
     /// Margin of open-loop power control above the SIR target.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+    #[schemars(extend("x-label" = "Power margin", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub margin: Db,
     /// Fraction of the power of other transmissions that remains after joint detection.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
+    #[schemars(extend("x-label" = "Joint detection factor", "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub joint_detection: Probability,
     /// Standard deviation of the channel estimation error.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I: variance \"10 dB\", read as 10 dB²; \"10 dB\" is the other reading"))]
+    #[schemars(extend("x-label" = "Deviation of the estimation error", "x-source" = "Baiocchi and Vacirca (2002), Table I: variance \"10 dB\", read as 10 dB²; \"10 dB\" is the other reading"))]
     pub estimate_sigma: Db,
     /// Correlation of the channel estimation error between successive frames.
-    #[schemars(extend("x-max" = 0.9999, "x-source" = "Baiocchi and Vacirca (2002), §III: 0.1 to 0.9"))]
+    #[schemars(extend("x-label" = "Correlation over one frame", "x-max" = 0.9999, "x-source" = "Baiocchi and Vacirca (2002), §III: 0.1 to 0.9"))]
     pub rho: Probability,
     /// Transmissions that interfere with a block.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), equation (1)"))]
+    #[schemars(extend("x-label" = "Interferers", "x-source" = "Baiocchi and Vacirca (2002), equation (1)"))]
     pub interferers: Interferers,
     /// Number of terms in the interference sum for a block, which takes four or five codes.
-    #[schemars(extend("x-min" = 1, "x-max" = 5, "x-source" = "Baiocchi and Vacirca (2002), equation (1), read literally"))]
+    #[schemars(extend("x-label" = "Codes per block in the SIR", "x-min" = 1, "x-max" = 5, "x-source" = "Baiocchi and Vacirca (2002), equation (1), read literally"))]
     pub codes_per_block: u8,
     /// Curve of the block error ratio over the SIR.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.222 §4.2.3.1"))]
+    #[schemars(extend("x-label" = "Block error curve", "x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.222 §4.2.3.1"))]
     pub curve: Curve,
     /// Whether blocks are lost at all.
-    #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Figure 6: an ideal wireless channel"))]
+    #[schemars(extend("x-label" = "Block errors", "x-source" = "Baiocchi and Vacirca (2002), Figure 6: an ideal wireless channel"))]
     pub block_errors: bool,
 }
 

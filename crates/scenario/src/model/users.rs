@@ -5,26 +5,28 @@ use serde::{Deserialize, Serialize};
 pub use umts_stack::ids::Direction as FlowDirection;
 use umts_stack::ids::UeId;
 use umts_stack::radio::flat::FlatConfig;
+use umts_units::keyword::Unlimited;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
 use super::{Calls, Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
-use crate::text::{KeyError, word_unlimited};
+use crate::text::KeyError;
 
 /// A group of `count` identical user equipments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ue {
     /// Name of the group, to which flows refer.
+    #[schemars(extend("x-label" = "Group of users"))]
     pub name: String,
     /// Number of user equipments in the group; 0 for calls, which come and go.
     #[serde(default = "one", skip_serializing_if = "is_none")]
-    #[schemars(extend("x-min" = 1, "x-max" = UeId::MOST))]
+    #[schemars(extend("x-label" = "Users", "x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
     /// Cell of the group, optional if there is only one. With `[layout]`, `"best"` is the cell that
     /// each user receives best.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the only cell; best with [layout]", "x-range" = "the name of a [[cell]], or best"))]
+    #[schemars(extend("x-label" = "Cell", "x-default" = "the only cell; best with [layout]", "x-range" = "the name of a [[cell]], or best"))]
     pub cell: String,
     /// Position and movement of the users in a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +37,7 @@ pub struct Ue {
     /// `"conversational-64"` for calls in a layout, the name of a `[[bearer]]`, or the name of a
     /// reference bearer (`umts bearers`).
     #[serde(default = "common")]
-    #[schemars(extend("x-range" = "common, switched, granted, dsch, conversational-64, the name of a [[bearer]], or a name of `umts bearers`"))]
+    #[schemars(extend("x-label" = "Bearer", "x-range" = "common, switched, granted, dsch, conversational-64, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
     /// Calls that come and go, each with a DCH, instead of permanent users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,15 +45,15 @@ pub struct Ue {
     pub calls: Option<Calls>,
     /// Keys of `[rlc]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Rlc", extend("x-default" = "[rlc]", "x-overrides" = "rlc"))]
+    #[schemars(with = "Rlc", extend("x-label" = "RLC of the users", "x-default" = "[rlc]", "x-overrides" = "rlc"))]
     pub rlc: Option<Rlc>,
     /// Keys of `[rrc]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Rrc", extend("x-default" = "[rrc]", "x-overrides" = "rrc"))]
+    #[schemars(with = "Rrc", extend("x-label" = "RRC of the users", "x-default" = "[rrc]", "x-overrides" = "rrc"))]
     pub rrc: Option<Rrc>,
     /// Keys of `[radio]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Radio", extend("x-default" = "[radio]", "x-overrides" = "radio"))]
+    #[schemars(with = "Radio", extend("x-label" = "Radio of the users", "x-default" = "[radio]", "x-overrides" = "radio"))]
     pub radio: Option<Radio>,
     /// A measured radio instead of bearer, RLC and block errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,22 +72,25 @@ pub struct Ue {
 pub struct Flat {
     /// Profile that sets every other key (`umts bearers flat`), or `"none"`.
     #[serde(default = "no_profile")]
-    #[schemars(extend("x-range" = "none, or a flat one of `umts bearers`"))]
+    #[schemars(extend("x-label" = "Flat radio", "x-range" = "none, or a flat one of `umts bearers`"))]
     pub profile: String,
     /// Bit rate of IP packets towards the user.
+    #[schemars(extend("x-label" = "Flat radio, downlink"))]
     pub downlink: BitRate,
     /// Bit rate of IP packets from the user.
+    #[schemars(extend("x-label" = "Flat radio, uplink"))]
     pub uplink: BitRate,
     /// Round-trip time that the radio adds to the fixed network, half in each direction.
-    #[schemars(extend("x-max" = "1 h"))]
+    #[schemars(extend("x-label" = "Flat radio, RTT", "x-max" = "1 h"))]
     pub rtt: Duration,
     /// Random loss of IP packets in each direction.
     #[serde(default)]
+    #[schemars(extend("x-label" = "Flat radio, loss rate"))]
     pub loss: Probability,
     /// Capacity of the queue in each direction, including the packet in transmission; unlimited if
     /// absent.
-    #[serde(default = "flat_queue", with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "as rlc.buffer, for comparison; the profiles say nothing"))]
+    #[serde(default = "flat_queue", with = "Unlimited::<QueueLimit>")]
+    #[schemars(extend("x-label" = "Flat radio, queue", "x-min" = "1 packets", "x-source" = "as rlc.buffer, for comparison; the profiles say nothing"))]
     pub queue: Option<QueueLimit>,
 }
 
@@ -108,14 +113,14 @@ impl Flat {
 pub struct Capacity {
     /// Trace of the downlink, relative to the folder of the scenario file: one time in milliseconds
     /// per line. The trace repeats when it ends.
-    #[schemars(extend("x-source" = "mahimahi, mm-link"))]
+    #[schemars(extend("x-label" = "Capacity trace, downlink", "x-source" = "mahimahi, mm-link"))]
     pub downlink: String,
     /// Trace of the uplink, in the format of the downlink's trace.
-    #[schemars(extend("x-source" = "mahimahi, mm-link"))]
+    #[schemars(extend("x-label" = "Capacity trace, uplink", "x-source" = "mahimahi, mm-link"))]
     pub uplink: String,
     /// Capacity of the queue in each direction; unlimited if absent.
-    #[serde(default, with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "mahimahi: infinite by default"))]
+    #[serde(default, with = "Unlimited::<QueueLimit>")]
+    #[schemars(extend("x-label" = "Queue of the capacity trace", "x-min" = "1 packets", "x-source" = "mahimahi: infinite by default"))]
     pub queue: Option<QueueLimit>,
 }
 
@@ -190,27 +195,30 @@ pub enum Traffic {
 pub(crate) struct FlowTable {
     /// Name of the flow in other keys, such as `proxy.flows`. Several flows may share a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("x-label" = "Name of the flow"))]
     name: Option<String>,
     /// Name of the group of users. Each of them has one flow.
+    #[schemars(extend("x-label" = "Users of the flow"))]
     ue: String,
     /// Traffic model of the flow.
     #[serde(default = "ftp")]
+    #[schemars(extend("x-label" = "Traffic"))]
     traffic: TrafficKind,
     /// Size of the file in octets (`traffic = "file"` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Bytes", extend("x-min" = "1 B", "x-max" = "1000 GB"))]
+    #[schemars(with = "Bytes", extend("x-label" = "File size", "x-min" = "1 B", "x-max" = "1000 GB"))]
     size: Option<Bytes>,
     /// Direction of the data.
     #[serde(default = "downlink")]
+    #[schemars(extend("x-label" = "Direction"))]
     direction: FlowDirection,
     /// Time at which the connection is opened.
     #[serde(default)]
-    #[schemars(extend("x-max" = "1000000 h"))]
+    #[schemars(extend("x-label" = "Start of the connection", "x-max" = "1000000 h"))]
     start: Duration,
     /// Port of the server. Captures show it, and `proxy.ports` selects by it. 5001 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u16", extend("x-min" = 1, "x-max" = 65_535))]
+    #[schemars(with = "u16", extend("x-label" = "Port of the server", "x-min" = 1, "x-max" = 65_535))]
     port: Option<u16>,
     /// Web pages (`traffic = "web"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -242,7 +250,7 @@ pub(crate) struct FlowTable {
     replay: Option<Replay>,
     /// Keys of `[tcp]` that differ for this flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
+    #[schemars(with = "Tcp", extend("x-label" = "TCP of the flow", "x-default" = "[tcp]", "x-overrides" = "tcp"))]
     tcp: Option<Tcp>,
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use umts_scenario::model::{Blocks, Dsch, Power};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
-use umts_stack::rnc::mac_sh::{MacShConfig, Priority, RatePolicy};
+use umts_stack::rnc::mac_sh::{MacShConfig, RatePolicy};
+use umts_stack::scheduling::SchedulerKind;
 
 /// A cell of a layout with one user. `POWER` and `DSCH` are placeholders in the tables of that
 /// name.
@@ -39,7 +40,10 @@ fn dsch_defaults_are_the_values_of_the_study() {
     assert_eq!(formats, [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)]);
     let code = config.codes;
     assert_eq!((code.spreading_factor, code.number), (4, 3));
-    assert_eq!((config.requirement, config.priority), (RatePolicy::ServiceCredit, Priority::ServiceCredit));
+    assert_eq!(
+        (config.requirement, config.priority),
+        (RatePolicy::ServiceCredit, SchedulerKind::ServiceCredit)
+    );
     assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
     // Block error ratio 1 % at the target, and the target of the first format is 3.25 dB.
     let first = &config.formats[0];
@@ -64,6 +68,13 @@ fn rates_and_limits_become_blocks() {
     }
     let alike = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
     assert_eq!((alike.timeout.of_size, alike.requirement), (None, RatePolicy::Timeout));
+    for (priority, kind) in [
+        ("oldest_first", SchedulerKind::OldestFirst),
+        ("largest_backlog", SchedulerKind::LargestBacklog),
+        ("proportional_fair", SchedulerKind::ProportionalFair),
+    ] {
+        assert_eq!(configured(&format!("priority = \"{priority}\"")).priority, kind);
+    }
     let offset = configured("ebn0_offset = \"1 dB\"");
     assert!((10.0 * offset.formats[5].target.log10() - 2.55).abs() < 1e-9);
 }

@@ -82,6 +82,13 @@ fn mistakes_are_reported_at_their_key() {
             "oldest_first",
         ),
         (
+            "cell = [{name = \"c\", fach = {scheduler = \"max_ci\"}}]",
+            "",
+            "cell.0.fach.scheduler",
+            "this scheduler compares credits, timeouts or path gains",
+            "choose \"round_robin\", \"oldest_first\" or \"largest_backlog\"",
+        ),
+        (
             &BEARER.replace("tti = \"10 ms\" }\nuplink", "tti = \"10 ms\", shared = true }\nuplink"),
             "",
             "bearer.0.downlink.shared",

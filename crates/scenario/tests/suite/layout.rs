@@ -5,6 +5,7 @@ use std::path::Path;
 use umts_scenario::model::MobilityModel;
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig, StreetLossConfig};
+use umts_units::Length;
 
 /// One user in a layout. Placeholders: `LAYOUT` in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
@@ -32,7 +33,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
     let layout = environment.layout;
     assert_eq!((layout.cells(), layout.border(), layout.sector_radius()), (36, Border::Torus, 500.0));
     assert_eq!(environment.propagation, PropagationConfig::default());
-    assert_eq!(environment.shadowing, ShadowingConfig::default());
+    assert_eq!(environment.propagation.shadowing, ShadowingConfig::default());
     let user = &scenario.ue[0];
     let mobility = user.mobility.as_ref().expect("it is somewhere");
     assert_eq!((&*user.cell, mobility.model), ("best", MobilityModel::Still));
@@ -63,10 +64,10 @@ fn speeds_and_places_are_read_with_their_units() {
 fn a_reach_is_a_length_or_unlimited() {
     let reach = |keys: &str| {
         let scenario = loaded(&with("REST", &format!("[propagation]\n{keys}")));
-        scenario.environment().expect("it has one").propagation.reach_m
+        scenario.environment().expect("it has one").propagation.reach
     };
     let keys = ["", "reach = \"unlimited\"", "reach = \"2.5 km\""];
-    assert_eq!(keys.map(reach), [f64::INFINITY, f64::INFINITY, 2500.0]);
+    assert_eq!(keys.map(reach), [None, None, Some(Length::from_millimetres(2_500_000))]);
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     assert_eq!(scenario.plan().cells.len(), 18);
     let environment = scenario.environment().expect("it has one");
     assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
-    assert_eq!(environment.propagation.streets, StreetLossConfig::default());
+    assert_eq!(environment.propagation.streets, Some(StreetLossConfig::default()));
     let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
     let MobilityConfig::Walk(walk) = mobility.config() else { panic!("on foot") };
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));

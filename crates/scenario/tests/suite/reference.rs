@@ -15,6 +15,7 @@ fn every_key_has_its_sentence_and_a_kind() {
     assert!(params.len() > 70, "{}", params.len());
     for param in &params {
         assert!(param.description.ends_with('.') && param.description.len() > 10, "{param:?}");
+        assert!(!param.label.is_empty(), "no \"x-label\" beside the key: {param:?}");
         assert!(!param.kind.is_empty() && !param.kind.starts_with("a a "), "{param:?}");
         assert!(!(param.required && param.default.is_some()), "{param:?}");
         assert!(param.choices.iter().all(|choice| !choice.description.is_empty()), "{param:?}");
@@ -25,6 +26,26 @@ fn every_key_has_its_sentence_and_a_kind() {
     let mut keys: Vec<_> = params.iter().map(|param| &param.key).collect();
     keys.dedup();
     assert_eq!(keys.len(), params.len(), "no key twice");
+}
+
+/// Interface of the keys: everything but the texts. `UMTS_BLESS=1` writes the file again.
+#[test]
+fn keys_kinds_defaults_and_ranges_are_those_on_file() {
+    let quoted = |text: &Option<String>| text.as_ref().map_or("-".to_owned(), |text| format!("{text:?}"));
+    let line = |param: &Param| {
+        let default = if param.required { "required".to_owned() } else { quoted(&param.default) };
+        format!("{} | {} | {default} | {}\n", param.key, param.kind, quoted(&param.range))
+    };
+    let lines: String = params().iter().map(line).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys.txt");
+    if std::env::var_os("UMTS_BLESS").is_some() {
+        std::fs::write(&path, &lines).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap();
+    for (known, found) in known.lines().zip(lines.lines()) {
+        assert_eq!(known, found, "{path:?} differs: if that is meant, write it again with UMTS_BLESS=1");
+    }
+    assert_eq!(known.lines().count(), lines.lines().count());
 }
 
 #[test]

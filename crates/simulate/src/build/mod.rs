@@ -18,6 +18,7 @@ use umts_stack::tcp::{TcpConfig, Variant};
 use umts_units::Time;
 
 pub use metrics::{budget_config, metrics_config, series_config};
+pub(crate) use radio::rlc_config;
 
 /// The network that a scenario describes, with one entry per user.
 pub fn network_config(scenario: &Scenario) -> NetworkConfig {
@@ -31,10 +32,9 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
             flows.extend(users.map(|ue| FlowConfig { ue, ..flow.clone() }));
         }
     }
-    let links = scenario.link.iter().zip(&plan.red);
     let script = scenario.impairment.iter().zip(&plan.impaired);
     NetworkConfig {
-        core: links.map(|(link, red)| link.config(*red)).collect(),
+        core: scenario.link.clone(),
         proxy: scenario.proxy.as_ref().zip(plan.proxy.as_ref()).map(|(proxy, plan)| proxy.config(plan.hops)),
         cells: plan.cells.iter().map(|cell| radio::cell(scenario, cell.of)).collect(),
         sectors: multicell::sectors(scenario),

@@ -5,8 +5,11 @@ use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, Su
 use umts_stack::radio::capacity::CapacityConfig;
 use umts_stack::radio::mac::{Channel as Kind, block_bits};
 use umts_stack::radio::phy::ErrorModel;
+use umts_stack::radio::rlc::RlcConfig;
+use umts_stack::radio::rlc::am::{Arrivals, Piggyback};
 use umts_stack::rnc::Limits;
 use umts_stack::rnc::rrc::ConnectionConfig;
+use umts_units::Duration;
 
 use super::rrc;
 
@@ -40,13 +43,24 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         cell: group.cell,
         mobility: of.mobility.as_ref().map(scenario::Mobility::config),
         pdcp: scenario.pdcp.config(),
-        rlc: rlc.config(group),
+        rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|of| channel(rlc, of)),
         connection: connection(scenario, of, group).into(),
         switching: scenario.rrc_of(of).map(|of| rrc::switching(rlc, of, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
         substitute: capacity.map(SubstituteConfig::Capacity).or(flat),
+    }
+}
+
+/// RLC of a group, which depends on its channels.
+pub(crate) fn rlc_config(rlc: &scenario::Rlc, group: &Group) -> RlcConfig {
+    let arrivals = group.channels.map(|of| Arrivals { pdus: of.format.blocks, tti: of.format.tti });
+    let rlc = RlcConfig { arrivals, ..rlc.clone() };
+    match group.is_granted {
+        // Control PDUs have a channel of their own and are never piggybacked.
+        true => RlcConfig { piggyback: Piggyback::Off, piggyback_wait: Duration::ZERO, ..rlc },
+        false => rlc,
     }
 }
 

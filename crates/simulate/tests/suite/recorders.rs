@@ -10,7 +10,7 @@ use umts_record::budget::Budget;
 use umts_record::capture::Captures;
 use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, Table};
-use umts_record::{MetricsAlone, MetricsAndSeries, RecorderConfig, Recorders, Records};
+use umts_record::{Needs, PlainRecorders, RecorderConfig, Recorders, Records};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, network_config, observe, run, wanted};
 use umts_stack::trace::TraceEvent;
@@ -78,7 +78,7 @@ fn recorders_give_the_same_results_in_any_combination() {
             ..all
         };
         let recorders = Recorders::new(some, NoTrace).unwrap();
-        assert_eq!(recorders.are_metrics_alone(), wants == 0);
+        assert_eq!(recorders.needs() == Needs::Metrics, wants == 0);
         let end = Time::ZERO + scenario.duration;
         let Records { metrics, series, captures, .. } = watched(&scenario, recorders).finish(end);
         let files = captures.unwrap();
@@ -102,7 +102,7 @@ fn metrics_alone_are_the_same_metrics() {
     let network = network_config(&scenario);
     let recorders = Recorders::new(wanted(&scenario, &network, false, None), NoTrace).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let MetricsAlone(recorders) = watched(&scenario, MetricsAlone(recorders));
+    let PlainRecorders(recorders) = watched(&scenario, PlainRecorders::<false>(recorders));
     let found = recorders.finish(end).metrics;
     let metrics = Metrics::new(wanted(&scenario, &network, false, None).metrics);
     assert_eq!(found, watched(&scenario, metrics).finish(end));
@@ -120,15 +120,16 @@ fn metrics_and_series_are_the_same_without_details() {
         let series = wanted.series.map(|series| SeriesConfig { rlc_pdus: false, ..series });
         Recorders::new(RecorderConfig { budget: None, series, ..wanted }, NoTrace).unwrap()
     };
-    assert!(recorders().are_metrics_and_series());
-    let MetricsAndSeries(both) = watched(&scenario, MetricsAndSeries(recorders()));
+    assert_eq!(recorders().needs(), Needs::Series);
+    let PlainRecorders(both) = watched(&scenario, PlainRecorders::<true>(recorders()));
     let (both, whole) = (both.finish(end), watched(&scenario, recorders()).finish(end));
     assert_eq!(both.metrics, whole.metrics);
     assert_eq!(both.series, whole.series);
     let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
     let wanted =
         RecorderConfig { budget: None, series: Some(with_pdus), ..wanted(&scenario, &network, true, None) };
-    assert!(!Recorders::new(wanted, NoTrace).unwrap().are_metrics_and_series(), "PDUs are details");
+    let needs = Recorders::new(wanted, NoTrace).unwrap().needs();
+    assert_eq!(needs, Needs::Everything, "PDUs are details");
 }
 
 #[test]

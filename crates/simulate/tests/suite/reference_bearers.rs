@@ -6,7 +6,6 @@ use std::path::Path;
 use umts_scenario::{Scenario, reference_bearers};
 use umts_simulate::network_config;
 use umts_stack::radio::rlc::RlcConfig;
-use umts_stack::radio::rlc::am::AmConfig;
 
 fn scenario(bearer: &str, more: &str) -> Scenario {
     let text = format!(
@@ -47,5 +46,8 @@ fn a_named_bearer_runs_like_a_declared_one() {
 #[test]
 fn scenario_defaults_equal_entity_defaults() {
     let network = network_config(&scenario("ps-384", ""));
-    assert_eq!(network.ues[0].rlc, RlcConfig::Am(AmConfig::default().into()));
+    assert_eq!(
+        network.ues[0].rlc,
+        RlcConfig { arrivals: network.ues[0].rlc.arrivals, ..RlcConfig::default() }.into()
+    );
 }

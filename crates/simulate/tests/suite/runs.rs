@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::common::{metrics, output, scenario, value};
 use umts_record::series::{Table, Values};
 use umts_record::{CHUNK_ROWS, TableChunk};
-use umts_simulate::{Recording, RunControl, RunError, RunOptions, run, run_together};
+use umts_simulate::{RunError, RunOptions, run};
 
 #[test]
 fn same_seed_gives_bitwise_equal_runs_and_another_seed_does_not() {
@@ -185,62 +185,4 @@ fn no_recovery_from_losses_that_happened_is_undone() {
         assert!(value(&metrics, "rlc_buffer_sdu_drops") > 10.0, "{variant}");
         assert_eq!(value(&metrics, "spurious_undone"), 0.0, "{variant}");
     }
-}
-
-#[test]
-fn scenarios_that_differ_in_measure_share_one_run() {
-    let measures: [(&[(&str, &str)], bool); 4] = [
-        (&[], false),
-        (&[("measure.from", "20 s"), ("measure.to", "50 s")], false),
-        (&[("measure.budget", "true"), ("measure.rlc_pdus", "true")], true),
-        (&[("measure.from", "30 s"), ("measure.budget", "true"), ("measure.waterfall", "1")], true),
-    ];
-    let described = |measure: &[(&str, &str)]| {
-        scenario("web-cell-3gpp", &[&[("duration", "60 s")][..], measure].concat())
-    };
-    let scenarios = measures.map(|(measure, _)| described(measure));
-    let folders = measures.map(|_| tempfile::tempdir().unwrap());
-    let mut pieces = [(); 4].map(|()| Vec::new());
-    let mut fill = pieces.each_mut().map(|pieces: &mut Vec<TableChunk>| {
-        |piece| {
-            pieces.push(piece);
-            ControlFlow::Continue(())
-        }
-    });
-    let mut alike = Vec::new();
-    for (((scenario, (_, series)), folder), fill) in
-        scenarios.iter().zip(measures).zip(&folders).zip(&mut fill)
-    {
-        // Captures and details of one scenario must not appear in another one.
-        let pcap_dir = series.then(|| folder.path().to_owned());
-        alike.push((scenario, Recording { series, pcap_dir, finished: Some(fill) }));
-    }
-    let course = RunControl { seed: 3, run: 1, progress: None, laws: None, schedulers: None };
-    let together = run_together(alike, course).unwrap();
-    for (number, (scenario, (_, series))) in scenarios.iter().zip(measures).enumerate() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut of_one = Vec::new();
-        let mut finished = |piece| {
-            of_one.push(piece);
-            ControlFlow::Continue(())
-        };
-        let options = RunOptions {
-            seed: 3,
-            run: 1,
-            series,
-            pcap_dir: series.then(|| folder.path().to_owned()),
-            finished: Some(&mut finished),
-            ..RunOptions::default()
-        };
-        let alone = run(scenario, options).unwrap();
-        let found = &together[number];
-        assert_eq!((&found.metrics, &found.series), (&alone.metrics, &alone.series), "{number}");
-        assert_eq!((found.events, found.files.len()), (alone.events, alone.files.len()), "{number}");
-        assert_eq!(format!("{:?}", pieces[number]), format!("{of_one:?}"), "{number}");
-        for (found, alone) in found.files.iter().zip(&alone.files) {
-            assert!(std::fs::read(found).unwrap() == std::fs::read(alone).unwrap(), "{}", found.display());
-        }
-    }
-    let [whole, part, ..] = &together[..] else { unreachable!("there are four") };
-    assert_ne!(whole.metrics.network, part.metrics.network);
 }

@@ -6,7 +6,6 @@ use umts_scenario::Scenario;
 use umts_simulate::network_config;
 use umts_stack::network::{SubstituteConfig, UeConfig};
 use umts_stack::radio::phy::ErrorModel;
-use umts_stack::radio::rlc::RlcConfig;
 use umts_stack::traffic::TrafficConfig;
 
 const USERS: usize = 10_000;
@@ -44,11 +43,7 @@ fn users_of_a_group_share_an_error_trace_and_their_configurations() {
         // All networks of the scenario share the trace, too.
         assert!(std::ptr::addr_eq(trace(&ues[0]), trace(&network_config(&scenario).ues[0])));
     }
-    let rlc = |ue: &UeConfig| match &ue.rlc {
-        RlcConfig::Am(config) => Arc::as_ptr(config),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(copies(&ues, rlc), 1);
+    assert_eq!(copies(&ues, |ue| Arc::as_ptr(&ue.rlc)), 1);
     assert_eq!(copies(&ues, |ue| Arc::as_ptr(&ue.switching.as_ref().expect("they are switched").rrc)), 1);
 }
 

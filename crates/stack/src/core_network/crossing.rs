@@ -235,7 +235,7 @@ impl CoreNetwork {
                     if stage.goes_on {
                         continue;
                     }
-                    link.keep(packet, at);
+                    link.keep(packet);
                     return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
                 Verdict::QueueFull => DropPlace::LinkQueue,

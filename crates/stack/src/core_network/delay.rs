@@ -10,6 +10,7 @@ use umts_kernel::random::Stream;
 use umts_units::{Duration, Time};
 
 use crate::ids::Direction;
+use crate::options::options;
 
 /// Normal quantile of the probability 1e-5 that a delay exceeds the maximum. Together with the mean
 /// it determines the distribution.
@@ -39,29 +40,27 @@ impl Ways {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InternetDelay {
-    pub minimum: Duration,
-    pub mean: Duration,
-    pub maximum: Duration,
-    /// Hurst parameter of the driver, from 0.5 to below 1. Larger values give longer correlation.
-    pub hurst: f64,
-    /// Keeps packets in order: a faster packet waits for the previous one.
-    pub keeps_order: bool,
-    pub direction: Ways,
-}
-
-impl Default for InternetDelay {
-    /// Baiocchi and Vacirca (2002), §III.B.
-    fn default() -> Self {
-        InternetDelay {
-            minimum: Duration::from_millis(35),
-            mean: Duration::from_millis(62),
-            maximum: Duration::from_millis(1_500),
-            hurst: 0.85,
-            keeps_order: true,
-            direction: Ways::Both,
-        }
+options! {
+    /// Internet delay: a minimum plus a lognormal part, limited to a maximum. Delays of successive
+    /// packets are correlated, and packets keep their order.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct InternetDelay as "InternetDelay" {
+        /// Smallest Internet delay.
+        [label = "Minimum Internet delay", max = "1 h", source = "Baiocchi and Vacirca (2002), §III.B: 35 ms"]
+        pub minimum: Duration = Duration::from_millis(35),
+        /// Mean Internet delay.
+        [label = "Mean Internet delay", max = "1 h", source = "Baiocchi and Vacirca (2002), §III.B: 62 ms"]
+        pub mean: Duration = Duration::from_millis(62),
+        /// Largest Internet delay. One packet in 100,000 would exceed it without this limit.
+        [label = "Maximum Internet delay", max = "1 h", source = "Baiocchi and Vacirca (2002), §III.B: 1.5 s"]
+        pub maximum: Duration = Duration::from_millis(1_500),
+        /// Hurst parameter of the delays, from 0.5. Larger values mean longer memory.
+        [label = "Hurst parameter of delays", min = 0.5, max = 0.99,
+            source = "Leland et al. (1994): 0.8 to 0.9 for traffic of networks"]
+        pub hurst: f64 = 0.85,
+        /// Direction of the packets that are delayed. With both, each direction has its own delays.
+        [label = "Direction of Internet delays"]
+        pub direction: Ways = Ways::Both,
     }
 }
 

@@ -4,52 +4,93 @@
 use std::collections::VecDeque;
 
 use umts_kernel::random::{Stream, Streams};
-use umts_units::{BitRate, Bytes, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use super::delay::{Delays, InternetDelay};
 use super::queue::{QueueLimit, Waiting};
 use super::red::{Choice, Red, RedConfig};
 use crate::ids::Direction;
+#[cfg(feature = "schema")]
+use crate::options::{Off, Unlimited};
 use crate::packet::{Content, Packet};
 
+/// One hop of the chain server → … → ggsn → sgsn → rnc, the same in both directions.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields), schemars(rename = "Link"))]
 pub struct LinkConfig {
-    /// `None`: transmission takes no time.
+    /// Node nearer to the server. The chain begins at `server`.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "Link from")))]
+    pub from: String,
+    /// Node nearer to the user. The chain ends at `rnc`.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "Link to")))]
+    pub to: String,
+    /// Bit rate in each direction; unlimited if absent.
+    #[cfg_attr(feature = "schema", serde(default, with = "Unlimited::<BitRate>"), schemars(extend("x-label" = "Link rate")))]
     pub rate: Option<BitRate>,
-    /// One-way propagation delay.
+    /// Propagation delay in each direction.
+    #[cfg_attr(feature = "schema", serde(default), schemars(extend("x-label" = "Link delay", "x-max" = "1 h")))]
     pub delay: Duration,
-    /// Maximum random extra delay per packet, uniformly distributed. Packets keep their order.
+    /// Largest random addition to the delay of a packet. The addition is uniform from zero to this
+    /// value; packets keep their order.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "is_zero"), schemars(extend("x-label" = "Link jitter", "x-max" = "1 h")))]
     pub jitter: Duration,
-    /// `None`: unlimited.
+    /// Capacity of the queue of the link, including the packet in transmission; unlimited if
+    /// absent.
+    #[cfg_attr(feature = "schema", serde(default, with = "Unlimited::<QueueLimit>"), schemars(extend("x-label" = "Link queue", "x-min" = "1 packets")))]
     pub queue: Option<QueueLimit>,
-    /// A packet that finds this much in the queue is marked if it is ECN-capable (RFC 3168).
-    pub mark_from: Option<QueueLimit>,
-    /// Random early detection before the queue. Requires a rate.
+    /// Queue length from which a packet is marked instead of dropped if its TCP has `ecn`. `"off"`:
+    /// no packet is marked.
+    #[cfg_attr(feature = "schema", serde(default, with = "Off::<QueueLimit>", skip_serializing_if = "Option::is_none"), schemars(extend("x-label" = "ECN threshold", "x-min" = "1 packets", "x-source" = "RFC 3168 §5")))]
+    pub ecn_threshold: Option<QueueLimit>,
+    /// Random early detection instead of a drop-tail queue. Needs `rate`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "RedConfig", extend("x-default" = "none")))]
     pub red: Option<RedConfig>,
-    /// Whether all flows share the link. Otherwise each flow has its own. `None`: shared, except
-    /// the first link of the chain.
+    /// Random loss of IP packets in each direction.
+    #[cfg_attr(feature = "schema", serde(default), schemars(extend("x-label" = "Link loss rate")))]
+    pub loss: Probability,
+    /// Random loss of packets towards the user, instead of `loss`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "Probability", extend("x-label" = "Link loss rate, downlink", "x-default" = "loss")))]
+    pub downlink_loss: Option<Probability>,
+    /// Random loss of packets from the user, instead of `loss`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "Probability", extend("x-label" = "Link loss rate, uplink", "x-default" = "loss")))]
+    pub uplink_loss: Option<Probability>,
+    /// Whether all flows share the link. If not, each flow has a link of its own.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "bool", extend("x-label" = "Shared link", "x-default" = "true, but of the first link of the chain")))]
     pub shared: Option<bool>,
+    /// Internet delay after the link, in addition to `delay`: lognormal above a minimum, with
+    /// long-range dependence.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "InternetDelay", extend("x-default" = "none")))]
     pub internet_delay: Option<InternetDelay>,
-    /// Loss probability of a packet.
-    pub loss: f64,
-    /// Loss probabilities for the downlink and the uplink, which override `loss`.
-    pub loss_by_direction: [Option<f64>; 2],
-    pub outages: Vec<Outage>,
+    /// Intervals in which the link is down in both directions and accepts no packet.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub outage: Vec<Outage>,
+}
+
+#[cfg(feature = "schema")]
+fn is_zero(duration: &Duration) -> bool {
+    duration.is_zero()
 }
 
 impl LinkConfig {
-    /// Whether packets in this direction may overtake each other.
-    pub fn reorders(&self, direction: Direction) -> bool {
-        self.internet_delay
-            .is_some_and(|internet| !internet.keeps_order && internet.direction.contains(direction))
+    /// Loss probability of a packet in `direction`.
+    fn loss(&self, direction: Direction) -> f64 {
+        let own = [self.downlink_loss, self.uplink_loss][direction.index()];
+        own.unwrap_or(self.loss).value()
     }
 }
 
-/// The link is down in `from..to`: it accepts no packets, but packets in flight arrive.
+/// An interval in which a link is down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Outage {
-    pub from: Time,
-    pub to: Time,
+    /// Time at which the link goes down.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "Start of the outage", "x-max" = "1000000 h")))]
+    pub from: Duration,
+    /// Time at which the link is up again.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "End of the outage", "x-max" = "1000000 h")))]
+    pub to: Duration,
 }
 
 /// Result of sending a packet.
@@ -89,14 +130,13 @@ struct Transmitter {
 struct More {
     outages: Vec<Outage>,
     red: Option<Red>,
-    mark_from: Option<QueueLimit>,
+    ecn_threshold: Option<QueueLimit>,
     loss: f64,
     losses: Stream,
     jitter: Duration,
     jitters: Stream,
     internet: Option<Internet>,
-    /// Arrival time of the last packet. Later packets do not arrive before, unless the link
-    /// reorders.
+    /// Arrival time of the last packet. Later packets do not arrive before.
     arrives_last: Time,
 }
 
@@ -104,11 +144,8 @@ struct More {
 #[derive(Debug, Clone)]
 struct Internet {
     delays: Delays,
-    keeps_order: bool,
     /// Delay of the last packet.
     took: Duration,
-    /// If packets may overtake each other: arrival times of the packets in flight, sorted.
-    arrivals: VecDeque<Time>,
 }
 
 impl More {
@@ -117,17 +154,15 @@ impl More {
         let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
         let internet = internet.map(|delay| Internet {
             delays: Delays::new(delay, streams.stream(&format!("{name}/internet_delay"))),
-            keeps_order: delay.keeps_order,
             took: Duration::ZERO,
-            arrivals: VecDeque::new(),
         });
-        let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
-        let LinkConfig { jitter, mark_from, red, outages, .. } = config;
-        let is_plain = jitter.is_zero() && mark_from.is_none() && red.is_none() && outages.is_empty();
+        let loss = config.loss(direction);
+        let LinkConfig { jitter, ecn_threshold, red, outage, .. } = config;
+        let is_plain = jitter.is_zero() && ecn_threshold.is_none() && red.is_none() && outage.is_empty();
         (!is_plain || loss != 0.0 || internet.is_some()).then(|| More {
-            outages: outages.clone(),
+            outages: outage.clone(),
             red: red.map(|red| Red::new(red, streams.addressed(&format!("{name}/red")))),
-            mark_from: *mark_from,
+            ecn_threshold: *ecn_threshold,
             loss,
             losses: streams.stream(name),
             jitter: *jitter,
@@ -140,7 +175,7 @@ impl More {
     /// Sends a packet of `size` at `now` through `of`.
     #[inline(never)]
     fn send(&mut self, of: &mut Transmitter, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
+        if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&(now - Time::ZERO))) {
             return Verdict::Down;
         }
         if !self.passes_red(of, now, packet) {
@@ -172,7 +207,7 @@ impl More {
 
     /// Whether the queue is long enough that a packet arriving now is marked.
     fn marks(&self, of: &mut Transmitter, now: Time) -> bool {
-        let (Some(waiting), Some(from)) = (&mut of.waiting, self.mark_from) else { return false };
+        let (Some(waiting), Some(from)) = (&mut of.waiting, self.ecn_threshold) else { return false };
         waiting.remove_finished(now);
         from.is_reached(waiting.packets(), waiting.octets())
     }
@@ -180,8 +215,7 @@ impl More {
     /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
     fn arrival(&mut self, at: Time) -> Time {
         if let Some(internet) = &mut self.internet {
-            let out = at + internet.delays.draw(at);
-            let out = if internet.keeps_order { self.arrives_last.max(out) } else { out };
+            let out = self.arrives_last.max(at + internet.delays.draw(at));
             internet.took = out - at;
             self.arrives_last = out;
             return out;
@@ -213,7 +247,7 @@ impl Transmitter {
 impl Link {
     /// One direction of a link. The random streams are named by `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
-        let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
+        let is_asked_for = config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some();
         Link {
             more: More::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
@@ -235,25 +269,16 @@ impl Link {
         self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
     }
 
-    #[inline]
-    fn internet(&mut self) -> Option<&mut Internet> {
-        self.more.as_mut()?.internet.as_mut()
-    }
-
     /// Internet delay of the last packet sent, if this direction has Internet delays.
     #[inline]
-    pub fn internet_delay(&mut self) -> Option<Duration> {
-        self.internet().map(|internet| internet.took)
+    pub fn internet_delay(&self) -> Option<Duration> {
+        Some(self.more.as_ref()?.internet.as_ref()?.took)
     }
 
-    /// Stores a packet until it leaves the link at `until`.
+    /// Stores a packet until it leaves the link.
     #[inline]
-    pub fn keep(&mut self, packet: &Packet, until: Time) {
-        let place = self.internet().and_then(|internet| internet.place_of(until));
-        match place {
-            None => self.on_the_way.push_back(*packet),
-            Some(place) => self.on_the_way.insert(place, *packet),
-        }
+    pub fn keep(&mut self, packet: &Packet) {
+        self.on_the_way.push_back(*packet);
     }
 
     /// Whether the next packet to leave belongs to a real program.
@@ -269,23 +294,7 @@ impl Link {
     /// Removes and returns the packet that leaves now: the first one in flight.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
-        if let Some(internet) = self.internet() {
-            internet.arrivals.pop_front();
-        }
         self.on_the_way.pop_front().expect("every packet on its way was kept")
-    }
-}
-
-impl Internet {
-    /// If packets may overtake each other: index in flight of a packet that leaves at `until`,
-    /// after the packets that leave at the same time and entered earlier.
-    fn place_of(&mut self, until: Time) -> Option<usize> {
-        if self.keeps_order {
-            return None;
-        }
-        let place = self.arrivals.partition_point(|arrival| *arrival <= until);
-        self.arrivals.insert(place, until);
-        Some(place)
     }
 }
 
@@ -306,8 +315,8 @@ mod tests {
 
     fn config() -> LinkConfig {
         let rate = BitRate::from_bps(1_000_000);
-        let outages = vec![Outage { from: ms(90), to: ms(95) }];
-        LinkConfig { rate, delay: Duration::from_millis(10), outages, ..LinkConfig::default() }
+        let outage = vec![Outage { from: Duration::from_millis(90), to: Duration::from_millis(95) }];
+        LinkConfig { rate, delay: Duration::from_millis(10), outage, ..LinkConfig::default() }
     }
 
     fn link_as(config: &LinkConfig) -> Link {
@@ -315,6 +324,7 @@ mod tests {
     }
 
     fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
+        let loss = Probability::new(loss).expect("a probability");
         link_as(&LinkConfig { queue, loss, ..config() })
     }
 
@@ -355,7 +365,7 @@ mod tests {
 
     #[test]
     fn long_queue_marks_only_ecn_capable_packets() {
-        let mut link = link_as(&LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..config() });
+        let mut link = link_as(&LinkConfig { ecn_threshold: Some(QueueLimit::Packets(2)), ..config() });
         let capable = || {
             let segment = Segment {
                 payload: 1210,
@@ -377,16 +387,7 @@ mod tests {
 
     #[test]
     fn red_keeps_the_queue_shorter_than_drop_tail() {
-        let red = RedConfig {
-            min_thresh: 5.0,
-            max_thresh: 15.0,
-            in_octets: false,
-            max_p: 0.1,
-            w_q: 0.02,
-            gentle: true,
-            ecn: false,
-            mean_packet: Bytes(1250),
-        };
+        let red = RedConfig { w_q: 0.02, mean_packet: Bytes(1250), ..RedConfig::default() };
         // Packets of 10 ms arrive every 9 ms, so a tenth must be dropped. Measured from the 2,000th
         // packet on.
         let longest_and_lost = |red| {

@@ -55,8 +55,7 @@ impl CoreNetwork {
         let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
         for (hop, config) in hops.iter().enumerate() {
             let shared = config.shared.unwrap_or(hop > 0);
-            let reorders = Direction::BOTH.map(|direction| config.reorders(direction));
-            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1, reorders });
+            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1 });
             // Shared hops use the stream name of the first server.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {
@@ -93,7 +92,7 @@ impl CoreNetwork {
 #[cfg(test)]
 mod tests {
     use umts_kernel::{EventQueue, TraceSink};
-    use umts_units::{Duration, Time};
+    use umts_units::{Duration, Probability, Time};
 
     use super::*;
     use crate::EventContext;
@@ -177,12 +176,11 @@ mod tests {
         assert_eq!(route.iter().map(|stage| stage.goes_on).collect::<Vec<_>>(), [true, false, false]);
     }
 
-    /// Arrival times in ms at the end of a chain of two links, in order of arrival. Packets are
-    /// sent every 20 ms.
-    fn arrivals_over_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
-        let delay = InternetDelay { keeps_order, ..InternetDelay::default() };
+    /// Packets are sent every 20 ms over an Internet path and a link of 10 ms.
+    #[test]
+    fn packets_keep_their_order_over_the_internet() {
         let hops = [
-            LinkConfig { internet_delay: Some(delay), ..LinkConfig::default() },
+            LinkConfig { internet_delay: Some(InternetDelay::default()), ..LinkConfig::default() },
             LinkConfig { delay: Duration::from_millis(10), ..LinkConfig::default() },
         ];
         let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
@@ -203,29 +201,17 @@ mod tests {
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
             core.enter(&mut EventContext::new(now, &mut log, &mut agenda), &mut packet);
         }
-        out
-    }
-
-    #[test]
-    fn packets_overtake_only_if_order_is_not_kept() {
-        let in_order = |out: &[(u64, PacketId)]| out.windows(2).all(|pair| pair[0].1 < pair[1].1);
-        let (kept, mixed) = (arrivals_over_internet(true), arrivals_over_internet(false));
-        assert!(kept.len() > 450 && in_order(&kept));
-        assert!(mixed.len() > 450 && !in_order(&mixed));
-        // Delays are at least 35 ms, plus 10 ms of the second link. No packet is lost or
-        // duplicated.
-        assert!(mixed.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
-        let different: std::collections::BTreeSet<_> = mixed.iter().map(|(_, id)| id).collect();
-        assert_eq!(different.len(), mixed.len());
-        assert_eq!(arrivals_over_internet(false), mixed);
+        assert!(out.len() > 450 && out.windows(2).all(|pair| pair[0].1 < pair[1].1));
+        // Delays are at least 35 ms, plus 10 ms of the second link.
+        assert!(out.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
     }
 
     #[test]
     fn loss_and_delay_apply_only_in_the_configured_direction() {
         let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
         let config = LinkConfig {
-            loss: 1.0,
-            loss_by_direction: [Some(0.0), None],
+            loss: Probability::ONE,
+            downlink_loss: Some(Probability::ZERO),
             internet_delay: Some(delay),
             ..LinkConfig::default()
         };
@@ -241,7 +227,7 @@ mod tests {
         };
         assert_eq!(fate(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
         assert_eq!(fate(&config, Direction::Uplink), Verdict::Lost);
-        let lossless = LinkConfig { loss: 0.0, ..config };
+        let lossless = LinkConfig { loss: Probability::ZERO, ..config };
         let Verdict::Arrives(at) = fate(&lossless, Direction::Uplink) else { panic!("nothing is lost") };
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
@@ -259,9 +245,10 @@ mod tests {
 
     #[test]
     fn chained_links_need_one_event_and_losses_are_recorded_on_time() {
+        let (none, all) = (Probability::ZERO, Probability::ONE);
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
-            CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
+            CoreNetwork::new(&[hop(none), hop(none), hop(none), hop(all)], 2, &[], &Streams::new(1, 0));
         let mut packet = packet(Direction::Downlink, FlowId(0));
         let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
         core.enter(&mut EventContext::new(Time::ZERO, &mut log, &mut agenda), &mut packet);

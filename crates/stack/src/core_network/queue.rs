@@ -25,6 +25,22 @@ impl QueueLimit {
         }
     }
 
+    /// The limit as a number of packets or octets.
+    pub fn amount(self) -> f64 {
+        match self {
+            QueueLimit::Packets(most) => f64::from(most),
+            QueueLimit::Bytes(most) => most.0 as f64,
+        }
+    }
+
+    /// Length of a queue of `packets` with `octets` in total, in the unit of the limit.
+    pub(super) fn measure(self, packets: usize, octets: Bytes) -> f64 {
+        match self {
+            QueueLimit::Packets(_) => packets as f64,
+            QueueLimit::Bytes(_) => octets.0 as f64,
+        }
+    }
+
     /// Whether a queue of `packets` with `octets` in total has reached the limit.
     pub(super) fn is_reached(self, packets: usize, octets: Bytes) -> bool {
         match self {

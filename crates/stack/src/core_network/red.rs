@@ -23,29 +23,43 @@
 //! dropped, too (RFC 3168 §7).
 
 use umts_kernel::random::AddressedStream;
-use umts_units::{BitRate, Bytes, Time};
+use umts_units::{BitRate, Bytes, Probability, Time};
 
-/// Thresholds are in packets or octets, according to `in_octets`. The packet in transmission
-/// counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RedConfig {
-    /// Below this average no packet is chosen.
-    pub min_thresh: f64,
-    /// At this average the probability is `max_p`.
-    pub max_thresh: f64,
-    pub in_octets: bool,
-    /// Probability at `max_thresh`, before `count` spreads the choices.
-    pub max_p: f64,
-    /// Weight of a new length in the average.
-    pub w_q: f64,
-    /// Above `max_thresh` the probability rises linearly to 1 at `2 * max_thresh`. Otherwise it is
-    /// 1 at once.
-    pub gentle: bool,
-    /// Marks ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Size of a typical packet. While the queue is empty, the average decays as if packets of this
-    /// size arrived back to back.
-    pub mean_packet: Bytes,
+use super::queue::QueueLimit;
+use crate::options::options;
+
+options! {
+    /// Random early detection (RED). Drops depend on a moving average of the queue length, not on the
+    /// current length.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct RedConfig as "Red" {
+        /// Average queue length below which no packet is dropped, in packets or octets. `max_thresh`
+        /// must have the same unit.
+        [label = "RED min_thresh", min = "1 packets", source = "Floyd (1997): 5 packets"]
+        pub min_thresh: QueueLimit = QueueLimit::Packets(5),
+        /// Average queue length at which a packet is dropped with probability `max_p`.
+        [label = "RED max_thresh", min = "1 packets", source = "Floyd (1997): three times min_thresh"]
+        pub max_thresh: QueueLimit = QueueLimit::Packets(15),
+        /// Probability of a drop at `max_thresh`.
+        [label = "RED max_p", source = "Floyd (1997): 0.1; Floyd and Jacobson (1993): 0.02"]
+        pub max_p: Probability = Probability::new(0.1).expect("below one"),
+        /// Queue weight: weight of the current queue length in the moving average.
+        [label = "RED w_q", min = 0.000001, max = 1.0, source = "Floyd and Jacobson (1993), section 6: 0.002"]
+        pub w_q: f64 = 0.002,
+        /// Whether the drop probability rises further above `max_thresh`, to 1 at twice that length. If
+        /// not, every packet is dropped above `max_thresh`.
+        [label = "Gentle RED", source = "Floyd (2000): Recommendation on using the gentle variant of RED"]
+        pub gentle: bool = true,
+        /// Mark a packet instead of dropping it if its TCP has `ecn`. Where RED drops every packet,
+        /// these packets are dropped, too.
+        [label = "RED marks", source = "RFC 3168 §5, §7"]
+        pub ecn: bool = false,
+        /// Size of a typical packet. While the queue is empty, the average falls as if packets of this
+        /// size had arrived at the rate of the link and found the queue empty.
+        [label = "RED mean packet", min = "1 B", max = "65535 B",
+            source = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"]
+        pub mean_packet: Bytes = Bytes(500),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,13 +99,13 @@ impl Red {
     ) -> Choice {
         let draw = self.draws.tti(self.arrivals).uniform(0);
         self.arrivals += 1;
-        let RedConfig { w_q, in_octets, .. } = self.config;
+        let RedConfig { w_q, max_thresh, .. } = self.config;
         if packets == 0 {
             let packet = rate.time_to_send(self.config.mean_packet).as_secs();
             let passed = now.saturating_since(idle_since).as_secs() / packet;
             self.avg *= libm::pow(1.0 - w_q, passed);
         } else {
-            let length = if in_octets { octets.0 as f64 } else { packets as f64 };
+            let length = max_thresh.measure(packets, octets);
             self.avg += w_q * (length - self.avg);
         }
         let probability = self.probability();
@@ -117,6 +131,7 @@ impl Red {
     /// p_b of the paper: the probability before `count` spreads the choices.
     fn probability(&self) -> f64 {
         let RedConfig { min_thresh, max_thresh, max_p, gentle, .. } = self.config;
+        let (min_thresh, max_thresh, max_p) = (min_thresh.amount(), max_thresh.amount(), max_p.value());
         if self.avg < min_thresh {
             0.0
         } else if self.avg < max_thresh {
@@ -136,17 +151,6 @@ mod tests {
     use umts_units::Duration;
 
     use super::*;
-
-    const CONFIG: RedConfig = RedConfig {
-        min_thresh: 5.0,
-        max_thresh: 15.0,
-        in_octets: false,
-        max_p: 0.1,
-        w_q: 0.002,
-        gentle: true,
-        ecn: false,
-        mean_packet: Bytes(500),
-    };
 
     fn red(config: RedConfig, seed: u64) -> Red {
         Red::new(config, Streams::new(seed, 0).addressed("red"))
@@ -169,7 +173,7 @@ mod tests {
 
     #[test]
     fn average_follows_the_queue_length_with_weight_w_q() {
-        let mut queue = red(CONFIG, 1);
+        let mut queue = red(RedConfig::default(), 1);
         arrive(&mut queue, 10, 100);
         let expected = 10.0 * (1.0 - 0.998_f64.powi(100));
         assert!((queue.average() - expected).abs() < 1e-9, "{}", queue.average());
@@ -177,7 +181,7 @@ mod tests {
 
     #[test]
     fn average_decays_while_the_queue_is_empty() {
-        let mut queue = settled(CONFIG, 1, 10);
+        let mut queue = settled(RedConfig::default(), 1, 10);
         // 500 octets take 4 ms at 1 Mbit/s: 100 packets in 400 ms.
         let now = Time::ZERO + Duration::from_millis(1400);
         queue.choose(now, 0, Bytes::ZERO, Time::ZERO + Duration::from_secs(1), mbps());
@@ -188,7 +192,7 @@ mod tests {
     fn choices_are_spread_evenly() {
         // At an average of 10, p_b is 1/20. `count` is 1 for the first packet after a choice, so
         // gaps are uniform from 1 to 19.
-        let choices = arrive(&mut settled(CONFIG, 7, 10), 10, 20_000);
+        let choices = arrive(&mut settled(RedConfig::default(), 7, 10), 10, 20_000);
         let chosen: Vec<usize> = (0..choices.len()).filter(|&n| choices[n] == Choice::Drop).collect();
         let gaps: Vec<usize> = chosen.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(gaps.iter().max(), Some(&19));
@@ -205,16 +209,16 @@ mod tests {
             let choices = arrive(&mut settled(config, 3, length), length, 1000);
             choices.iter().filter(|&&choice| choice == Choice::Drop).count()
         };
-        let abrupt = RedConfig { gentle: false, ..CONFIG };
+        let abrupt = RedConfig { gentle: false, ..RedConfig::default() };
         assert_eq!([dropped(abrupt, 4), dropped(abrupt, 15)], [0, 1000]);
         // p_b is 0.1, 0.28, 0.4 and 1. From 1/2 on, every packet is chosen because of `count`.
-        let gentle = [15, 18, 20, 30].map(|length| dropped(CONFIG, length));
+        let gentle = [15, 18, 20, 30].map(|length| dropped(RedConfig::default(), length));
         assert!(gentle.is_sorted() && gentle[0] < 250 && gentle[2] < 900 && gentle[3] == 1000, "{gentle:?}");
     }
 
     #[test]
     fn ecn_marks_packets_until_the_probability_is_one() {
-        let ecn = RedConfig { ecn: true, ..CONFIG };
+        let ecn = RedConfig { ecn: true, ..RedConfig::default() };
         let choices = arrive(&mut settled(ecn, 3, 20), 20, 1000);
         assert!(choices.contains(&Choice::Mark) && !choices.contains(&Choice::Drop));
         assert_eq!(arrive(&mut settled(ecn, 3, 30), 30, 10), [Choice::Drop; 10]);
@@ -231,7 +235,7 @@ mod tests {
             gentle: bool,
             seed in 0u64..1000,
         ) {
-            let mut queue = red(RedConfig { w_q, max_p, gentle, ..CONFIG }, seed);
+            let mut queue = red(RedConfig { w_q, max_p: Probability::new(max_p).expect("a probability"), gentle, ..RedConfig::default() }, seed);
             let longest = lengths.iter().max().copied().unwrap_or(0) as f64;
             let mut since = 0;
             for (n, &length) in lengths.iter().enumerate() {

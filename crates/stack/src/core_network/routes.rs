@@ -12,8 +12,6 @@ pub struct Hop {
     pub first: u32,
     /// Whether all flows share one link.
     pub shared: bool,
-    /// Whether packets may overtake each other on the hop, by direction.
-    pub reorders: [bool; 2],
 }
 
 /// A hop on the route of a packet.
@@ -27,7 +25,7 @@ pub struct Stage {
     /// Whether a packet that leaves this link enters the next one at once, without an event. This
     /// requires that all packets of the next link come from this one in the order in which they
     /// entered. It is false before a shared link where the links of flows meet, where packets of a
-    /// proxy join, if the link reorders, and for the last link of a route.
+    /// proxy join, and for the last link of a route.
     pub goes_on: bool,
 }
 
@@ -76,7 +74,7 @@ fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Dire
     let goes_on = |at: usize, behind: usize| {
         let meets_proxy = at.max(behind) == hops_to_proxy;
         let joins = hops[behind].shared && !hops[at].shared;
-        !joins && !meets_proxy && !hops[at].reorders[direction.index()]
+        !joins && !meets_proxy
     };
     let stage = |(n, &at): (usize, &usize)| Stage {
         hop: at as u8,

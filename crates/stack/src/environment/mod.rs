@@ -26,7 +26,7 @@ mod tests;
 use std::sync::Arc;
 
 use umts_kernel::random::{AddressedStream, Streams};
-use umts_units::Time;
+use umts_units::{Length, Time};
 
 pub use gains::{Gains, Sites, best_cell};
 pub use layout::{Border, Layout, Place, SECTORS, Site};
@@ -48,7 +48,6 @@ use street_loss::StreetLoss;
 pub struct EnvironmentConfig {
     pub layout: Layout,
     pub propagation: PropagationConfig,
-    pub shadowing: ShadowingConfig,
 }
 
 #[derive(Debug, Clone)]
@@ -95,7 +94,7 @@ impl Mobile {
 impl Environment {
     pub fn new(config: &EnvironmentConfig, streams: &Streams) -> Self {
         let propagation = Propagation::new(&config.propagation);
-        let is_manhattan = config.propagation.path_loss == PathLoss::Manhattan;
+        let is_manhattan = config.propagation.model == PathLoss::Manhattan;
         let along_streets =
             if is_manhattan { StreetLoss::new(&config.propagation, &config.layout) } else { None };
         let layout = config.layout.clone();
@@ -108,9 +107,10 @@ impl Environment {
                 around.iter().map(gain).sum::<f64>() / around.len() as f64
             }
         };
+        let reach = config.propagation.reach.map_or(f64::INFINITY, Length::metres);
         Environment {
-            reach: Reach::new(&layout, config.propagation.reach_m, mean),
-            shadowing: Shadowing::new(&config.shadowing),
+            reach: Reach::new(&layout, reach, mean),
+            shadowing: Shadowing::new(&config.propagation.shadowing),
             layout,
             propagation,
             along_streets,

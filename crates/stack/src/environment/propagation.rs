@@ -6,9 +6,15 @@
 
 use std::f64::consts::{LOG2_10, PI};
 
+use umts_units::{Angle, Db, Frequency, Length};
+
 use super::layout::{Place, SECTORS, THIRD};
 use super::quick::{Quick, smaller, turned};
+use super::shadowing::ShadowingConfig;
 use super::street_loss::StreetLossConfig;
+#[cfg(feature = "schema")]
+use crate::options::Unlimited;
+use crate::options::options;
 
 /// Path loss as a function of the distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,60 +35,78 @@ pub enum PathLoss {
     IndoorOffice,
 }
 
-/// A directional antenna.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Antenna {
-    /// Gain in the main direction minus cable, wall and body losses.
-    pub net_gain_db: f64,
-    /// Angle between the two directions with 3 dB less gain.
-    pub beamwidth_deg: f64,
-    /// Maximum attenuation of the pattern, behind the antenna.
-    pub front_to_back_db: f64,
+options! {
+    /// The antenna of a sector.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Antenna as "Antenna" {
+        /// Gain of the antenna in its main direction, including cable losses.
+        [label = "Gain of antennas", min = "-50 dB", max = "50 dB",
+            source = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"]
+        pub gain: Db = Db(0.0),
+        /// Additional losses in all directions, from walls and bodies.
+        [label = "Losses of walls and bodies", min = "0 dB", max = "100 dB"]
+        pub losses: Db = Db(0.0),
+        /// Angle between the two directions in which the gain is 3 dB lower (3 dB beamwidth).
+        [label = "Beamwidth of antennas", min = "1 deg", max = "360 deg", source = "TR 25.996 §4.5.1"]
+        pub beamwidth: Angle = Angle::from_millidegrees(70_000),
+        /// Front-to-back ratio: attenuation behind the antenna.
+        [label = "Front-to-back ratio of antennas", min = "0 dB", max = "100 dB", source = "TR 25.996 §4.5.1"]
+        pub front_to_back: Db = Db(20.0),
+    }
 }
 
 impl Antenna {
+    /// Gain in the main direction minus the losses in all directions.
+    pub(super) fn net_gain_db(&self) -> f64 {
+        self.gain.0 - self.losses.0
+    }
+
     /// Mean of the pattern over all directions, relative to the main direction.
     fn mean_share(&self) -> f64 {
         let share = |degrees: i32| {
-            let beside = f64::from(degrees) / self.beamwidth_deg;
-            libm::exp10(-(12.0 * beside * beside).min(self.front_to_back_db) / 10.0)
+            let beside = f64::from(degrees) / self.beamwidth.degrees();
+            libm::exp10(-(12.0 * beside * beside).min(self.front_to_back.0) / 10.0)
         };
         (-180..180).map(share).sum::<f64>() / 360.0
     }
 }
 
-/// Propagation between antennas and mobiles, except shadows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PropagationConfig {
-    pub path_loss: PathLoss,
-    /// Carrier frequency.
-    pub frequency_mhz: f64,
-    /// Antenna height above the roofs, for [`PathLoss::Vehicular`].
-    pub above_roofs_m: f64,
-    /// Number of floors between, for [`PathLoss::IndoorOffice`].
-    pub floors: u32,
-    pub antenna: Antenna,
-    /// Minimum coupling loss, including antenna gain and shadow.
-    pub minimum_coupling_db: f64,
-    /// Reach in metres: more distant sites contribute only a mean gain. Infinite: all sites have
-    /// individual gains.
-    pub reach_m: f64,
-    /// Losses in streets, for [`PathLoss::Manhattan`].
-    pub streets: StreetLossConfig,
-}
-
-impl Default for PropagationConfig {
-    fn default() -> Self {
-        PropagationConfig {
-            path_loss: PathLoss::default(),
-            frequency_mhz: 2000.0,
-            above_roofs_m: 15.0,
-            floors: 0,
-            antenna: Antenna { net_gain_db: 0.0, beamwidth_deg: 70.0, front_to_back_db: 20.0 },
-            minimum_coupling_db: 70.0,
-            reach_m: f64::INFINITY,
-            streets: StreetLossConfig::default(),
-        }
+options! {
+    /// Path loss, antennas and shadowing.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct PropagationConfig as "Propagation" {
+        /// Path loss model. The loss is never below free-space loss.
+        [label = "Path loss", source = "UMTS 30.03 (TR 101 112) B.1.4.1"]
+        pub model: PathLoss = PathLoss::Vehicular,
+        /// Carrier frequency.
+        [label = "Carrier frequency", min = "100 MHz", max = "10 GHz",
+            source = "UMTS 30.03 (TR 101 112) B.1.4.1"]
+        pub frequency: Frequency = Frequency::from_hertz(2_000_000_000),
+        /// Height of the antennas above the roofs (`vehicular` only).
+        [label = "Antennas above the roofs", min = "1 m", max = "50 m",
+            source = "UMTS 30.03 (TR 101 112) B.1.4.1.3"]
+        pub above_roofs: Length = Length::from_millimetres(15_000),
+        /// Number of floors between antenna and user (`indoor_office` only).
+        [label = "Floors", max = 20, source = "UMTS 30.03 (TR 101 112) B.1.4.1.1"]
+        pub floors: u32 = 0,
+        /// Smallest loss between antenna and user, including antenna gain and shadowing.
+        [label = "Minimum coupling loss", min = "0 dB", max = "200 dB",
+            source = "TR 25.942: 70 dB for macro cells"]
+        pub minimum_coupling_loss: Db = Db(70.0),
+        /// Distance up to which a site is computed individually, or `"unlimited"`. Farther sites
+        /// contribute their mean.
+        [label = "Range of a site", keyword = "Unlimited::<Length>", min = "100 m",
+            source = "docs/cells.md: what a reach costs"]
+        pub reach: Option<Length> = None,
+        /// Loss along streets (`manhattan` only).
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "StreetLossConfig", extend("x-default" = "none")))]
+        pub streets: Option<StreetLossConfig> = None,
+        /// Antennas of the sectors. In streets a station has one omnidirectional antenna of the same
+        /// gain.
+        pub antenna: Antenna = Antenna::default(),
+        /// Shadowing by obstacles.
+        pub shadowing: ShadowingConfig = ShadowingConfig::default(),
     }
 }
 
@@ -107,11 +131,11 @@ impl Line {
 }
 
 impl PropagationConfig {
-    fn model(&self) -> Line {
-        let log_f = libm::log10(self.frequency_mhz);
-        match self.path_loss {
+    fn line(&self) -> Line {
+        let log_f = libm::log10(self.frequency.megahertz());
+        match self.model {
             PathLoss::Vehicular => {
-                let height = self.above_roofs_m;
+                let height = self.above_roofs.metres();
                 Line {
                     at_1_km: 80.0 + 21.0 * log_f - 18.0 * libm::log10(height),
                     slope: 40.0 * (1.0 - 4e-3 * height),
@@ -129,13 +153,13 @@ impl PropagationConfig {
     }
 
     fn free_space(&self) -> Line {
-        Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency_mhz), slope: 20.0 }
+        Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency.megahertz()), slope: 20.0 }
     }
 
     /// Path loss in dB without antenna and shadow, at least that of free space.
     pub fn loss_db(&self, metres: f64) -> f64 {
         let km = metres / 1000.0;
-        self.model().at(km).max(self.free_space().at(km))
+        self.line().at(km).max(self.free_space().at(km))
     }
 }
 
@@ -166,16 +190,16 @@ pub struct Propagation {
 
 impl Propagation {
     pub fn new(config: &PropagationConfig) -> Self {
-        let Antenna { net_gain_db, beamwidth_deg, front_to_back_db } = config.antenna;
-        let beamwidth = beamwidth_deg * PI / 180.0;
+        let antenna = config.antenna;
+        let beamwidth = antenna.beamwidth.degrees() * PI / 180.0;
         Propagation {
             quick: Quick::new(),
-            model: config.model().binary(),
+            model: config.line().binary(),
             free_space: config.free_space().binary(),
-            antenna: net_gain_db * DECIBEL,
+            antenna: antenna.net_gain_db() * DECIBEL,
             fall: 12.0 * DECIBEL / (beamwidth * beamwidth),
-            behind: front_to_back_db * DECIBEL,
-            most: -config.minimum_coupling_db * DECIBEL,
+            behind: antenna.front_to_back.0 * DECIBEL,
+            most: -config.minimum_coupling_loss.0 * DECIBEL,
             around: SECTORS as f64 * config.antenna.mean_share(),
         }
     }

@@ -21,8 +21,10 @@
 use std::f64::consts::LN_2;
 
 use umts_kernel::random::AddressedStream;
+use umts_units::{Db, Length, Probability};
 
 use super::propagation::DECIBEL;
+use crate::options::options;
 
 /// Points per decorrelation distance. A shadow is constant between two points.
 pub const POINTS: u64 = 16;
@@ -31,19 +33,21 @@ pub const POINTS: u64 = 16;
 /// number that the precision requires.
 const FORGOTTEN: u64 = 128;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShadowingConfig {
-    /// Standard deviation. 0: no shadows.
-    pub deviation_db: f64,
-    /// Distance at which two shadows of a site have a correlation of one half.
-    pub decorrelation_m: f64,
-    /// Correlation between the shadows of two sites.
-    pub between_sites: f64,
-}
-
-impl Default for ShadowingConfig {
-    fn default() -> Self {
-        ShadowingConfig { deviation_db: 10.0, decorrelation_m: 20.0, between_sites: 0.5 }
+options! {
+    /// Log-normal shadowing.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ShadowingConfig as "Shadowing" {
+        /// Standard deviation of shadowing. `"0 dB"` for none.
+        [label = "Deviation of shadows", min = "0 dB", max = "30 dB",
+            source = "UMTS 30.03 (TR 101 112) B.1.4: 10 dB, indoors 12 dB"]
+        pub deviation: Db = Db(10.0),
+        /// Distance after which the correlation of a user's shadowing is one half.
+        [label = "Decorrelation distance of shadows", min = "1 m", max = "10 km",
+            source = "UMTS 30.03 (TR 101 112) B.1.4: 20 m, 5 m for pedestrians and indoors"]
+        pub decorrelation: Length = Length::from_millimetres(20_000),
+        /// Correlation of the shadowing of two sites. All sectors of a site share one value.
+        [label = "Correlation of shadows between sites", source = "TR 25.942"]
+        pub between_sites: Probability = Probability::new(0.5).expect("a correlation"),
     }
 }
 
@@ -87,17 +91,18 @@ const COMMON: u32 = 8;
 
 impl Shadowing {
     pub fn new(config: &ShadowingConfig) -> Self {
-        let deviation = config.deviation_db * DECIBEL;
+        let deviation = config.deviation.0 * DECIBEL;
         // Correlation of two values that are n points apart.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
-        let own = deviation * libm::sqrt(1.0 - config.between_sites);
+        let between_sites = config.between_sites.value();
+        let own = deviation * libm::sqrt(1.0 - between_sites);
         Shadowing {
             vary: deviation > 0.0,
-            common: deviation * libm::sqrt(config.between_sites),
+            common: deviation * libm::sqrt(between_sites),
             own,
             mean_of_own: libm::exp(own * LN_2 * own * LN_2 / 2.0),
-            spacing: config.decorrelation_m / POINTS as f64,
+            spacing: config.decorrelation.metres() / POINTS as f64,
             from_knot_to_knot: Weights {
                 before: correlation(POINTS),
                 knot: 0.0,

@@ -12,29 +12,36 @@
 
 use std::f64::consts::PI;
 
+use umts_units::{Db, Length};
+
 use super::layout::{Layout, Place};
 use super::propagation::{DECIBEL, PropagationConfig};
 use super::quick::Quick;
 use super::streets::{AXES, Spot, Streets};
+#[cfg(feature = "schema")]
+use crate::options::Unlimited;
+use crate::options::options;
 
-/// Parameters of the losses along streets and through walls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StreetLossConfig {
-    /// Weight c of a corner of 90°.
-    pub corner: f64,
-    /// Length of the path in metres beyond which power falls with the fourth power of the distance.
-    /// Infinite: never.
-    pub breakpoint_m: f64,
-    /// Includes propagation over the roofs.
-    pub over_roofs: bool,
-    /// Loss from the street outside to any place in the house. UMTS 30.03 gives a single value, 12
-    /// dB relative to the level outside.
-    pub penetration_db: f64,
-}
-
-impl Default for StreetLossConfig {
-    fn default() -> Self {
-        StreetLossConfig { corner: 0.5, breakpoint_m: 300.0, over_roofs: true, penetration_db: 12.0 }
+options! {
+    /// Loss along streets (`manhattan` only): 20 log(4π d/λ) dB. Each corner increases the effective
+    /// distance d of the street after it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct StreetLossConfig as "StreetLoss" {
+        /// Increase of d at a corner, per metre before it and per metre after it.
+        [label = "Loss at a corner", min = 0, max = 10,
+            source = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"]
+        pub corner: f64 = 0.5,
+        /// Path length after which the loss grows twice as fast, or `"unlimited"`.
+        [label = "Breakpoint of the loss along streets", keyword = "Unlimited::<Length>", min = "10 m",
+            source = "UMTS 30.03 (TR 101 112) B.1.4.1.2"]
+        pub breakpoint: Option<Length> = Some(Length::from_millimetres(300_000)),
+        /// Whether power also propagates over the roofs if the loss is smaller there: 24 + 45 log(R +
+        /// 20) dB, R in metres.
+        [label = "Power over the roofs", source = "TR 25.942"]
+        pub over_roofs: bool = true,
+        /// Penetration loss of the walls, for users in a house.
+        [label = "Loss of walls", min = "0 dB", max = "100 dB", source = "UMTS 30.03 (TR 101 112) B.1.4.1.2"]
+        pub penetration: Db = Db(12.0),
     }
 }
 
@@ -47,7 +54,7 @@ impl StreetLossConfig {
             seeming += k * stretch;
             length += stretch;
         }
-        seeming * (length / self.breakpoint_m).max(1.0)
+        seeming * self.breakpoint.map_or(1.0, |breakpoint| (length / breakpoint.metres()).max(1.0))
     }
 }
 
@@ -76,16 +83,16 @@ impl StreetLoss {
     /// Returns `None` if the layout has no streets.
     pub fn new(config: &PropagationConfig, layout: &Layout) -> Option<Self> {
         let streets = *layout.streets()?;
-        let antenna = config.antenna.net_gain_db * DECIBEL;
-        let wavelength = 299.792_458 / config.frequency_mhz;
+        let antenna = config.antenna.net_gain_db() * DECIBEL;
+        let wavelength = 299.792_458 / config.frequency.megahertz();
         Some(StreetLoss {
-            config: config.streets,
+            config: config.streets.unwrap_or_default(),
             streets,
             stations: layout.sites().iter().map(|site| streets.spot(site.place)).collect(),
             quick: Quick::new(),
             antenna,
             at_1_m: antenna - 2.0 * libm::log2(4.0 * PI / wavelength),
-            most: -config.minimum_coupling_db * DECIBEL,
+            most: -config.minimum_coupling_loss.0 * DECIBEL,
         })
     }
 
@@ -102,7 +109,7 @@ impl StreetLoss {
             gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.quick.log2(far));
         }
         if here.is_indoors {
-            gain -= self.config.penetration_db * DECIBEL;
+            gain -= self.config.penetration.0 * DECIBEL;
         }
         self.quick.exp2((gain + shadow).min(self.most))
     }

@@ -2,7 +2,7 @@
 
 pub use crate::hosts::FlowConfig;
 pub use crate::nodeb::Iub;
-pub use crate::rnc::SchedulerKind;
+pub use crate::scheduling::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use crate::utran::{CellConfig, FachMode, RachMode};
 

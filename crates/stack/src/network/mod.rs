@@ -31,7 +31,7 @@ use crate::hosts::Hosts;
 use crate::ids::{Direction, LinkId, TransmissionId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::path::NetworkPath;
-use crate::rnc::mac_sh::UserSchedulers;
+use crate::scheduling::UserSchedulers;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 use crate::utran::Utran;
@@ -112,10 +112,8 @@ impl Network {
         let Network { hosts, between } = self;
         let access = &mut between.access;
         match event {
-            Event::Tick(carrier) => access.turn(ctx, carrier),
+            Event::MacTimeout(carrier, timer) => access.mac_timeout(ctx, carrier, timer),
             Event::BlocksArrive(transmission) => self.blocks_arrive(ctx, transmission),
-            Event::ControlTurn(carrier) => access.control_turn(ctx, carrier),
-            Event::NodeBTick(carrier) => access.frame(ctx, carrier),
             Event::Opportunity(ue, direction) => {
                 let through = access.opportunity(ctx, ue, direction);
                 self.deliver_emulated(ctx, direction, through);

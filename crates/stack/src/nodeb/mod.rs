@@ -1,7 +1,7 @@
-//! The Node B: the Iub, and EURANE's FACH queue.
+//! The Node B: the Iub, and the queue of EURANE's FACH.
 
-mod eurane_fach;
 mod iub;
+mod queue;
 
-pub use eurane_fach::EuraneFach;
 pub use iub::{Iub, IubTiming};
+pub use queue::{FachQueue, QueuedBlock};

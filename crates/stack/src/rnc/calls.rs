@@ -294,7 +294,7 @@ fn poisson(mean: f64, stream: &mut Stream) -> u64 {
 mod tests {
     use super::*;
     use crate::environment::{
-        Border, Environment, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig,
+        Border, Environment, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig,
     };
 
     const CONFIG: CallsConfig =
@@ -321,7 +321,6 @@ mod tests {
         EnvironmentConfig {
             layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
             propagation: PropagationConfig::default(),
-            shadowing: ShadowingConfig::default(),
         }
     }
 

@@ -1,18 +1,11 @@
-//! The radio network controller: who may use the common channel, who gets a channel of his own, and when.
+//! The radio network controller: scheduling on DSCHs and in TDD cells, radio resource control,
+//! admission.
 
 mod admission;
 pub mod calls;
-mod carrier_config;
-mod mac_c;
-mod mac_d;
 pub mod mac_sh;
 pub mod multicell;
 pub mod rrc;
-mod scheduler;
 pub mod tdd;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};
-pub use carrier_config::{CarrierConfig, TtiInput, TtiOutcome};
-pub use mac_c::MacC;
-pub use mac_d::MacD;
-pub use scheduler::{Candidate, Scheduler, SchedulerKind};

@@ -119,7 +119,7 @@ impl EtsiWww {
     pub fn handle_start(&mut self, now: Time) {
         let wait = match self.config.first {
             FirstSession::AfterAPause => exponential(self.config.between_sessions, &mut self.draws.sessions),
-            FirstSession::UnderWay => self.meet(now),
+            FirstSession::UnderWay => self.draw_state(now),
         };
         self.timer = Some(now + wait);
     }
@@ -127,7 +127,7 @@ impl EtsiWww {
     /// Draws the state of a user in the long run, and the remaining time in that state. The
     /// remaining time has the same distribution as the whole, because all distributions of the
     /// model are memoryless.
-    fn meet(&mut self, now: Time) -> Duration {
+    fn draw_state(&mut self, now: Time) -> Duration {
         let EtsiWwwConfig { calls, reading, datagrams, interval, between_sessions, .. } = self.config;
         let within = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
         let reads = f64::from(calls.saturating_sub(1)) * reading.as_secs();

@@ -9,8 +9,8 @@ use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
-use crate::rnc::SchedulerKind;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
+use crate::scheduling::SchedulerKind;
 
 /// A UE and its bearer.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct UeConfig {
     /// Header compression of both directions.
     pub pdcp: Option<PdcpConfig>,
     /// RLC configuration of both ends.
-    pub rlc: RlcConfig,
+    pub rlc: Arc<RlcConfig>,
     /// Both RLC entities exchange octets.
     pub wire_mode: bool,
     /// Channels by direction. For a UE that switches channels: the FACH and RACH at the start.

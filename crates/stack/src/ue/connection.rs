@@ -72,12 +72,12 @@ impl Connection {
         &mut self,
         cx: &mut Context<'_, T>,
         ue: UeId,
-        silent_until: Option<Time>,
+        silent_until: Time,
         arrives: impl FnMut(Direction) -> bool,
     ) -> Option<CellUpdateOutcome> {
         let update = self.update.as_mut()?;
-        if let Some(until) = silent_until.filter(|&until| until > cx.now) {
-            update.postpone(until);
+        if silent_until > cx.now {
+            update.postpone(silent_until);
         }
         let outcome = update.handle_timeout(cx, ue, &self.config, arrives)?;
         self.update = None;

@@ -1,12 +1,12 @@
 //! The state of one user equipment, apart from its cell: bearer, buffers of both ends, and
 //! channels. It can move between cells as a whole.
 
-use umts_kernel::TraceSink;
+use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
 use super::{Connection, Control, UeChannel, UeConfig};
-use crate::Context;
 use crate::detail::{Detail, Stage};
+use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::air::{Transmission, TransmittedSet};
@@ -15,7 +15,9 @@ use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
+use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
+use crate::{Context, EventContext};
 
 /// PDUs to query RLC for, if data and control PDUs have separate logical channels (TS 25.322
 /// §4.2.1.3).
@@ -53,6 +55,8 @@ pub struct UeContext {
     pub is_takeable: bool,
     /// Whether RLC had more to send at the last query. Saves another query in the same tick.
     pub has_more: [bool; 2],
+    /// End of the interruption by the last handover. The UE neither sends nor receives before.
+    pub silent_until: Time,
     /// Number of block sets that were shown to the observer.
     shown: [u64; 2],
     /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
@@ -94,6 +98,7 @@ impl UeContext {
             awaits_fall: false,
             is_takeable: false,
             has_more: [false; 2],
+            silent_until: Time::ZERO,
             shown: [0; 2],
             epoch: 0,
             connection: Connection::new(config.connection.clone()),
@@ -104,6 +109,25 @@ impl UeContext {
     #[inline]
     pub fn channel(&self, direction: Direction) -> &UeChannel {
         &self.channels[direction.index()]
+    }
+
+    /// The UE as a candidate to send in `direction`, for a scheduler.
+    pub fn candidate(&self, direction: Direction) -> Candidate {
+        let backlog = self.rlc[direction.index()].backlog();
+        Candidate::new(self.id, backlog.octets, backlog.pdus.max(1), backlog.since)
+    }
+
+    /// Schedules a wake-up for the timers of the RLC entity that sends in `direction`. One wake-up is
+    /// outstanding at a time: a later deadline is found when the earlier one fires.
+    #[inline]
+    pub fn schedule_wake<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        direction: Direction,
+    ) {
+        let deadline = self.rlc[direction.index()].poll_timeout();
+        let event = Event::RlcWake(self.id, direction);
+        ctx.wake(&mut self.wake[direction.index()], deadline, Phase::Timers, event);
     }
 
     /// Notifies RRC, if there is one, through `tell`. Then updates the conditions of further
@@ -132,7 +156,7 @@ impl UeContext {
 
     /// Rates of the DCHs that RRC may allocate.
     pub fn dchs(&self) -> &[DchRates] {
-        self.control.as_ref().map_or(&[], |control| &control.rrc().config().dchs)
+        self.control.as_ref().map_or(&[], |control| &control.rrc().config().dch_rates)
     }
 
     /// Whether and from when the DCH can be preempted for another UE.
@@ -144,7 +168,7 @@ impl UeContext {
 
     /// Decides which of the UE's blocks on the air are lost.
     #[inline]
-    pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
+    pub fn decide_losses(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
         let channel = &mut self.channels[direction.index()];
         sent.lost = channel.losses(frame, sent.first, sent.set.blocks);
     }
@@ -162,7 +186,7 @@ impl UeContext {
     fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        let least = control.rrc().config().inactivity.counts_above;
+        let least = control.rrc().config().activity_threshold;
         let rlc = &self.rlc[direction.index()];
         if least.is_none_or(|least| traffic_volume(control.rrc(), rlc, now) > least) {
             let end = now + self.channels[direction.index()].format.tti;
@@ -206,7 +230,7 @@ impl UeContext {
 
     /// Queries RLC for up to `blocks` blocks of these PDUs and adds them to `transmission`. Returns
     /// their number. If `frame` is the number of the TTI, losses are decided immediately. This
-    /// requires that they do not depend on other UEs. Otherwise [`Ues::judge`](super::Ues::judge)
+    /// requires that they do not depend on other UEs. Otherwise [`Ues::decide_losses`](super::Ues::decide_losses)
     /// decides them when the transmission is complete.
     // Inlined into the turns.
     #[inline]
@@ -234,7 +258,7 @@ impl UeContext {
         }
         sent.epoch = self.epoch;
         if let Some(frame) = frame {
-            self.judge(direction, frame, sent);
+            self.decide_losses(direction, frame, sent);
         }
         blocks
     }

@@ -1,5 +1,4 @@
-//! The user equipments: the context of each UE, which can move between cells as a whole, and the
-//! access to the RACH.
+//! The user equipments: the context of each UE, which can move between cells as a whole.
 
 mod capacity_request;
 mod channels;
@@ -7,7 +6,6 @@ mod config;
 mod connection;
 mod context;
 mod control;
-mod rach;
 
 use std::ops::{Index, IndexMut};
 
@@ -17,7 +15,6 @@ pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use connection::{Connection, SIGNALLING_BLOCK};
 pub use context::{Pdus, UeContext};
 pub use control::{COMMON, Control};
-pub use rach::{PrivateRach, Rach};
 
 use crate::ids::{Direction, UeId};
 use crate::radio::air::TransmittedSet;
@@ -39,13 +36,12 @@ impl Ues {
         self.0.iter_mut()
     }
 
-    /// The last of the four steps of a TTI (see [`utran`](crate::utran)): decides the block losses
-    /// of all transmissions in TTI `frame`. Here each UE has a radio of its own, which depends only
-    /// on its own blocks.
+    /// Decides the block losses of all transmissions in TTI `frame`. Each UE has a radio of its own,
+    /// which depends only on its own blocks.
     #[inline]
-    pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [TransmittedSet]) {
+    pub fn decide_losses(&mut self, direction: Direction, frame: u64, on_air: &mut [TransmittedSet]) {
         for sent in on_air {
-            self[sent.ue].judge(direction, frame, sent);
+            self[sent.ue].decide_losses(direction, frame, sent);
         }
     }
 }

@@ -15,13 +15,13 @@ use crate::rnc::multicell::{Multicell, MulticellConfig};
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
 
 impl Utran {
-    /// Cells and the UEs in them; random draws come from `streams`.
+    /// Cells and the UEs in them. Random draws come from `streams`.
     ///
     /// # Panics
-    /// If a UE names a cell that does not exist: a scenario was checked for that.
+    /// Panics if a UE names a cell that does not exist. A checked scenario has no such UE.
     pub fn new(
         cells: &[CellConfig],
-        sectors: Option<&MulticellConfig>,
+        multicell: Option<&MulticellConfig>,
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
@@ -30,39 +30,38 @@ impl Utran {
             carriers: Carriers::default(),
             ues: Ues::default(),
             air: Air::default(),
-            sectors: None,
-            measures_volume: ues.iter().any(|ue| ue.switching.is_some()),
+            multicell: None,
             link_emulations: Vec::new(),
             streams: *streams,
-            scratch: Vec::new(),
+            watched: Vec::new(),
         };
-        if let Some(config) = sectors {
-            access.add_multicell(config, ues);
-        }
+        let best_cells = multicell.map(|config| access.add_multicell(config, ues)).unwrap_or_default();
         for (index, ue) in ues.iter().enumerate() {
-            access.add_ue(UeId(index as u16), ue);
+            let best = best_cells.get(index).copied().flatten();
+            access.add_ue(UeId(index as u16), best.unwrap_or(CellId(ue.cell as u16)), ue);
         }
         access
     }
 
-    /// The DSCHs of a layout, with what users know of it who are in none of its cells.
-    fn add_multicell(&mut self, config: &MulticellConfig, ues: &[UeConfig]) {
+    /// Adds the DSCHs of a layout. Returns the best cell of each UE, `None` for UEs outside the layout.
+    fn add_multicell(&mut self, config: &MulticellConfig, ues: &[UeConfig]) -> Vec<Option<CellId>> {
         let mobilities: Vec<_> = ues.iter().map(|ue| ue.mobility.clone()).collect();
-        let sectors = Multicell::new(config, &mobilities, &self.streams);
-        self.sectors = Some(self.carriers.add_multicell(sectors, self.cells[0].config.iub));
+        let multicell = Multicell::new(config, &mobilities, &self.streams);
+        let cells = (0..ues.len()).map(|ue| multicell.cell_of(UeId(ue as u16))).collect();
+        self.multicell = Some(self.carriers.add_multicell(multicell, self.cells[0].config.iub));
+        cells
     }
 
-    fn add_ue(&mut self, ue: UeId, config: &UeConfig) {
-        let best = self.sectors.and_then(|id| self.carriers[id].sharing.cell_of(ue));
-        let cell = best.unwrap_or(CellId(config.cell as u16));
-        let (sectors, streams) = (self.sectors, &self.streams);
-        let mut maker = ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, sectors, streams };
-        let legs = maker.channels(ue, cell, COMMON, config.channels, &config.errors);
+    fn add_ue(&mut self, ue: UeId, cell: CellId, config: &UeConfig) {
+        let (multicell, streams) = (self.multicell, &self.streams);
+        let mut factory =
+            ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, multicell, streams };
+        let channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
-            switching.rrc.dchs.iter().for_each(|dch| admission.offer(*dch));
+            switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
         }
-        self.ues.push(UeContext::new(ue, cell, config, legs));
+        self.ues.push(UeContext::new(ue, cell, config, channels));
         if let Some(substitute) = &config.substitute {
             self.link_emulations.resize_with(ue.index() + 1, || None);
             self.link_emulations[ue.index()] =

@@ -1,106 +1,133 @@
-//! The ways in which UEs share a carrier: who of them sends in a TTI. Each has a file of its own with the node that decides.
+//! The MAC of a carrier: the only place that distinguishes kinds of carriers.
 
-use umts_kernel::TraceSink;
 use umts_kernel::random::{AddressedStream, Streams};
+use umts_kernel::{Phase, TraceSink};
+use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
-use crate::EventContext;
-use crate::ids::{CarrierId, CellId, UeId};
-use crate::nodeb::EuraneFach;
-use crate::radio::Air;
+use crate::ids::{Direction, MacTimer};
+use crate::mac::{Below, CarrierConfig, Dedicated, Mac, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
-use crate::rnc::multicell::Multicell;
+use crate::rnc::multicell::{Handover, Multicell};
 use crate::rnc::tdd::MacTdd;
-use crate::rnc::{CarrierConfig, MacC, MacD, Scheduler, SchedulerKind, TtiInput, TtiOutcome};
+use crate::scheduling::{Scheduler, SchedulerKind, UserSchedulers};
 use crate::trace::TraceEvent;
-use crate::ue::{PrivateRach, Rach, Ues};
+use crate::ue::UeContext;
+use crate::{Context, EventContext};
 
 /// MAC of a carrier.
 #[derive(Debug)]
 pub(super) enum CarrierMac {
-    /// Each has a channel of its own.
-    Dedicated(MacD),
-    /// One after another, asked by MAC-c.
-    Common(MacC),
-    /// All at once, into the Node B's queue.
-    Pushed(EuraneFach),
-    /// By contention.
-    Contention(Rach),
-    /// Each has the whole RACH.
-    Private(PrivateRach),
-    /// Slots and codes of a TDD cell, on request.
-    Granted(Box<MacTdd>),
-    /// The DSCHs of all cells of a layout, which share the air.
+    Dedicated(Dedicated),
+    Shared(Shared),
+    Pushed(Pushed),
+    Rach(Rach),
+    Tdd(Box<MacTdd>),
     Multicell(Box<Multicell>),
 }
 
+/// Calls a method of [`Mac`] on whichever MAC it is.
+macro_rules! on_mac {
+    ($self:expr, $mac:ident => $call:expr) => {
+        match $self {
+            CarrierMac::Dedicated($mac) => $call,
+            CarrierMac::Shared($mac) => $call,
+            CarrierMac::Pushed($mac) => $call,
+            CarrierMac::Rach($mac) => $call,
+            CarrierMac::Tdd($mac) => $call,
+            CarrierMac::Multicell($mac) => $call,
+        }
+    };
+}
+
 impl CarrierMac {
-    /// As the cell has it for a channel of this plan.
-    pub fn new(cell: &CellConfig, scheduler: SchedulerKind, plan: &CarrierConfig, streams: &Streams) -> Self {
+    /// The MAC for a channel of this configuration in `cell`.
+    pub fn new(
+        cell: &CellConfig,
+        scheduler: SchedulerKind,
+        config: &CarrierConfig,
+        streams: &Streams,
+    ) -> Self {
         let draws = |purpose: &str| -> AddressedStream {
-            streams.addressed(&format!("cell{}/{purpose}", plan.cell.0))
+            streams.addressed(&format!("cell{}/{purpose}", config.cell.0))
         };
         if let Some(tdd) = &cell.tdd {
-            return CarrierMac::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
+            return CarrierMac::Tdd(Box::new(MacTdd::new(config.cell, tdd, streams)));
         }
-        match (plan.channel, cell.fach, cell.rach) {
-            (Channel::Dch, _, _) => CarrierMac::Dedicated(MacD),
+        match (config.channel, cell.fach, cell.rach) {
+            (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
-                CarrierMac::Common(MacC::new(Scheduler::new(scheduler)))
+                CarrierMac::Shared(Shared::new(Scheduler::new(scheduler)))
             }
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
-                CarrierMac::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
+                CarrierMac::Pushed(Pushed::new(nodeb_queue, jitter, draws("fach/jitter")))
             }
             (Channel::Rach, _, RachMode::Shared) => {
-                CarrierMac::Contention(Rach::new(RachAccess::new(draws("rach/access"), plan.format.tti)))
+                CarrierMac::Rach(Rach::new(RachAccess::new(draws("rach/access"), config.format.tti)))
             }
             (Channel::Rach, _, RachMode::Private { access_delay }) => {
-                CarrierMac::Private(PrivateRach::new(access_delay, draws("rach/delay")))
+                let access = PrivateRach { most_delay: access_delay, draws: draws("rach/delay") };
+                CarrierMac::Rach(Rach::private(access))
             }
-            (Channel::Ack, _, _) => unreachable!("TDD cells alone have it"),
+            (Channel::Ack, _, _) => unreachable!("only TDD cells have it"),
         }
     }
 
-    /// A TTI begins for RLC.
+    /// The next handover that the MAC's measurements require.
     #[inline]
-    pub fn turn<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        turn: TtiInput<'_>,
-        ues: &mut Ues,
-        air: &mut Air,
-    ) -> TtiOutcome {
+    pub fn poll_handover(&mut self) -> Option<Handover> {
         match self {
-            CarrierMac::Dedicated(mac) => return mac.turn(ctx, turn, ues, air),
-            CarrierMac::Pushed(mac) => return mac.turn(ctx, turn, ues, air),
-            CarrierMac::Common(mac) => mac.turn(ctx, turn, ues, air),
-            CarrierMac::Contention(mac) => mac.turn(ctx, turn, ues, air),
-            CarrierMac::Private(mac) => mac.turn(ctx, turn, ues, air),
-            // Their turns are those of the cell, and of all cells: `utran/tdd.rs`, `utran/sectors.rs`.
-            CarrierMac::Granted(_) | CarrierMac::Multicell(_) => {}
-        }
-        TtiOutcome::default()
-    }
-
-    /// The cell of a layout that a UE is in.
-    pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        match self {
-            CarrierMac::Multicell(sectors) => sectors.cell_of(ue),
-            _ => None,
+            CarrierMac::Multicell(mac) => mac.poll_handover(),
+            CarrierMac::Dedicated(_)
+            | CarrierMac::Shared(_)
+            | CarrierMac::Pushed(_)
+            | CarrierMac::Rach(_)
+            | CarrierMac::Tdd(_) => None,
         }
     }
 
-    /// A frame of the Node B begins, where it has frames of its own.
-    pub fn frame<T: TraceSink<TraceEvent>>(
+    /// Sets schedulers of the user. Only the DSCHs of a layout have candidates for them.
+    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
+        match self {
+            CarrierMac::Multicell(mac) => mac.set_schedulers(schedulers),
+            CarrierMac::Dedicated(_)
+            | CarrierMac::Shared(_)
+            | CarrierMac::Pushed(_)
+            | CarrierMac::Rach(_)
+            | CarrierMac::Tdd(_) => {}
+        }
+    }
+}
+
+impl Mac for CarrierMac {
+    #[inline]
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        on_mac!(self, mac => mac.handle_backlog(cx, config, ue, direction))
+    }
+
+    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
+        on_mac!(self, mac => mac.leave(ue, direction));
+    }
+
+    #[inline]
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        on_mac!(self, mac => mac.poll_timeout(timer))
+    }
+
+    #[inline]
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        carrier: CarrierId,
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
+        timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
     ) {
-        if let CarrierMac::Pushed(mac) = self {
-            mac.frame(ctx, carrier, plan, ues, air);
-        }
+        on_mac!(self, mac => mac.handle_timeout(ctx, timer, config, below));
     }
 }

@@ -6,7 +6,6 @@ use umts_units::{Duration, Time};
 
 use super::Utran;
 use super::carrier::Carriers;
-use super::carrier_mac::CarrierMac;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
@@ -88,12 +87,11 @@ impl Utran {
     }
 
     fn update_cell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
-        let silent_until = self.silent_until(ue);
         let ttis = self.ttis(ctx.cx.now, ue);
-        let UeContext { connection, channels, .. } = &mut self.ues[ue];
+        let UeContext { connection, channels, silent_until, .. } = &mut self.ues[ue];
         let arrives =
             |direction: Direction| !channels[direction.index()].loses_signalling(ttis[direction.index()]);
-        if let Some(outcome) = connection.handle_update(&mut ctx.cx, ue, silent_until, arrives) {
+        if let Some(outcome) = connection.handle_update(&mut ctx.cx, ue, *silent_until, arrives) {
             self.end_cell_update(ctx, ue, outcome);
         }
     }
@@ -130,17 +128,9 @@ impl Utran {
     fn ttis(&self, now: Time, ue: UeId) -> [u64; 2] {
         Direction::BOTH.map(|direction| {
             let leg = self.ues[ue].channel(direction);
-            let lead: Duration = self.carriers[leg.carrier].plan.iub.lead;
+            let lead: Duration = self.carriers[leg.carrier].config.iub.lead;
             (now + lead).as_nanos() / leg.format.tti.as_nanos()
         })
-    }
-
-    /// In a layout, the end of the interruption by a handover.
-    fn silent_until(&self, ue: UeId) -> Option<Time> {
-        match &self.carriers[self.ues[ue].channel(Direction::Downlink).carrier].sharing {
-            CarrierMac::Multicell(sectors) => Some(sectors.silent_until(ue)),
-            _ => None,
-        }
     }
 
     fn schedule_connection_wake<T: TraceSink<TraceEvent>>(
@@ -156,5 +146,5 @@ impl Utran {
 
 /// Whether the downlink of `ue` is a DCH.
 fn has_dch(carriers: &Carriers, ue: &UeContext) -> bool {
-    carriers[ue.channel(Direction::Downlink).carrier].plan.channel == Channel::Dch
+    carriers[ue.channel(Direction::Downlink).carrier].config.channel == Channel::Dch
 }

@@ -1,5 +1,5 @@
-//! What comes down from the air at one instant: the block sets of a flight go into RLC one by one, and of each the SDUs that it
-//! completes are pulled up.
+//! Reception: the block sets of a transmission enter RLC one by one, and the SDUs that each completes
+//! are pulled.
 
 use umts_kernel::TraceSink;
 
@@ -14,15 +14,16 @@ use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
 
 impl Utran {
-    /// Block sets end on the air or reach the RNC. Each is to be [taken](Self::deliver), and the flight [given
-    /// back](Self::landed) then.
+    /// Receives a transmission. Each of its block sets must be passed to [`deliver`](Self::deliver), and then
+    /// the transmission to [`recycle`](Self::recycle).
     #[inline]
     pub fn receive(&mut self, id: TransmissionId) -> Box<Transmission> {
         self.air.arrive(id)
     }
 
-    /// RLC takes the blocks of a UE that have come down. Tells whether they completed SDUs, or nothing where they are of an
-    /// earlier life of it. Pull [`next_sdu`](Self::next_sdu) until there is none, then tell [`finish_delivery`](Self::finish_delivery).
+    /// Passes the blocks of a UE to RLC. Returns whether they completed SDUs, `None` if RLC was
+    /// re-established since they were sent. The SDUs must be pulled ([`next_sdu`](Self::next_sdu)) before
+    /// [`finish_delivery`](Self::finish_delivery).
     #[inline]
     pub fn deliver<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -46,13 +47,13 @@ impl Utran {
         Some(rlc.has_delivered())
     }
 
-    /// The next packet of `ue` that goes up in `direction`: to the UE for the downlink, to the RNC for the uplink.
+    /// The next packet that RLC delivers: at the UE for the downlink, at the RNC for the uplink.
     #[inline]
     pub fn next_sdu(&mut self, ue: UeId, direction: Direction) -> Option<Packet> {
         self.ues[ue].rlc[direction.reversed().index()].poll_delivered().map(|sdu| sdu.packet)
     }
 
-    /// All of it was pulled.
+    /// Ends the delivery of a block set after its SDUs were pulled.
     #[inline]
     pub fn finish_delivery<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -60,17 +61,18 @@ impl Utran {
         ue: UeId,
         direction: Direction,
     ) {
-        self.buffers_changed_by(ctx, ue, direction.reversed(), drop_erroneous);
+        drop_erroneous(ctx, &mut self.ues[ue].rlc[direction.reversed().index()]);
+        self.buffers_changed(ctx, ue, direction.reversed());
     }
 
-    /// All of the flight was taken up.
+    /// Recycles a transmission after its delivery.
     #[inline]
     pub fn recycle(&mut self, transmission: Box<Transmission>) {
         self.air.finish(transmission);
     }
 }
 
-/// The IP and TCP checksums find what nobody marked.
+/// Drops packets with undetected errors: the checksums of IP and TCP detect unmarked ones.
 #[inline]
 fn drop_erroneous<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, rlc: &mut Rlc) {
     while let Some((sdu, is_marked)) = rlc.poll_erroneous() {

@@ -1,22 +1,21 @@
-//! Radio access: from above RLC at the RNC to above RLC at the UE, and back. UMTS itself, or a radio that stands in its
-//! place.
+//! Radio access: from above RLC at the RNC to above RLC at the UE, and back. UMTS itself, or a link
+//! emulation that replaces it.
 //!
 //! ```text
-//!   enter ─► RLC ─► tick of the carrier ─► turn of its MAC: RLC is asked, the radio answers ─► flight ─► land ─► RLC ─► next_sdu
-//!     │    (wake.rs)  (carrier.rs)    (rnc/mac_d, rnc/mac_c, ue/rach, nodeb/eurane_fach)      (radio/air)   (delivery.rs)   ▲
-//!     └───────────────────────────── a measured or a flat radio (link_emulation/) ─────────────────────────────────────────┘
+//!   enter ─► RLC ─► MAC of the carrier: pulls RLC, asks the radio ─► transmission ─► delivery ─► RLC ─► next_sdu
+//!     │                     (carrier.rs, mac/)                       (radio/air)   (delivery.rs)        ▲
+//!     └───────────────────────── a measured or a flat link (link_emulation/) ───────────────────────────┘
 //! ```
 //!
-//! A turn has four steps, on every carrier:
+//! `rlc_changed` passes each new backlog to the MAC of the UE's carrier, and
+//! [`Utran::mac_timeout`] calls the MAC when one of its timers expires. A MAC schedules, pulls RLC
+//! ([`UeContext::send`](crate::ue::UeContext::send)), and lets the radio decide the losses of all
+//! blocks on the air ([`Ues::decide_losses`]). Kinds of carriers are distinguished only in
+//! `carrier_mac.rs`.
 //!
-//! 1. *grant*: who may send, and how many blocks, which may be another number in each TTI;
-//! 2. *pull*: RLC is asked for them, and they go aboard a flight ([`UeContext::send`](crate::ue::UeContext::send));
-//! 3. *place*: where they lie on the air (`TransmittedSet::first`);
-//! 4. *judge*: the radio gets all that is on the air at the instant as one slice and says which blocks are lost
-//!    ([`Ues::judge`]). On DCHs, where nobody's blocks depend on another's, each UE's radio is asked when the UE was pulled.
-//!
-//! `rrc_orders.rs` does what RRC orders, and `cell_occupancy.rs` tells when a cell has no DCH left. Nothing here calls up: what is
-//! delivered is pulled ([`Utran::next_sdu`]).
+//! `rrc_orders.rs` executes the orders of RRC, `handover.rs` handovers between the cells of a layout,
+//! and `cell_occupancy.rs` records when a cell has no DCH left. Nothing here calls a higher layer:
+//! delivered SDUs are pulled ([`Utran::next_sdu`]).
 
 mod build;
 mod carrier;
@@ -26,11 +25,12 @@ mod cell_update;
 mod channels;
 mod config;
 mod delivery;
+mod handover;
 mod link_emulation;
-mod multicell;
 mod rrc_orders;
-mod tdd;
-mod wake;
+
+#[cfg(test)]
+mod tests;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase, TraceSink};
@@ -38,14 +38,13 @@ use umts_units::{Bytes, Time};
 
 pub use self::config::{CellConfig, FachMode, RachMode};
 
-use self::carrier::Carriers;
-use self::carrier_mac::CarrierMac;
+use self::carrier::{Carrier, Carriers};
 use self::link_emulation::LinkEmulation;
-use self::wake::put_to_sleep;
 use crate::EventContext;
 use crate::event::Event;
 use crate::event_context::Wakeup;
-use crate::ids::{CarrierId, Direction, UeId};
+use crate::ids::{CarrierId, Direction, MacTimer, UeId};
+use crate::mac::{Below, Mac};
 use crate::packet::Packet;
 use crate::radio::Air;
 use crate::radio::rlc::Sdu;
@@ -60,39 +59,38 @@ pub struct Utran {
     carriers: Carriers,
     ues: Ues,
     air: Air,
-    /// The carrier of the DSCHs of a layout, if there is one.
-    sectors: Option<CarrierId>,
-    /// Whether the channels of any UE are switched: then its RRC may have to be called when blocks leave.
-    measures_volume: bool,
-    /// What stands in place of UMTS, by UE; empty if nothing does for any.
+    /// Carrier of the DSCHs of a layout.
+    multicell: Option<CarrierId>,
+    /// Replacements of UMTS by UE. Empty if there are none.
     link_emulations: Vec<Option<Box<LinkEmulation>>>,
-    /// Makes the draws of carriers and channels that come to be later.
+    /// For carriers and channels that are created later.
     streams: Streams,
-    /// UEs that a step is about to see to; empty between steps.
-    scratch: Vec<UeId>,
+    /// UEs whose RRC must be notified of a transmission. Empty between events.
+    watched: Vec<UeId>,
 }
 
-/// What is kept of one cell.
+/// State of a cell.
 #[derive(Debug)]
 struct Cell {
     config: CellConfig,
     admission: Admission,
-    /// When the UEs that wait for a DCH next ask.
+    /// Next request of the UEs that wait for a DCH.
     wake: Wakeup,
-    /// Whether what is reserved at the beginning was told.
+    /// Whether the reservations at the start were recorded.
     announced: bool,
-    /// Whether it was told to be full, and when that is looked at again.
+    /// Whether the cell was recorded as full.
     is_full: bool,
+    /// Next check whether a full cell has room.
     opens: Wakeup,
 }
 
 impl Utran {
-    /// Schedules the beginning of every RRC.
+    /// Schedules the start of RRC, the timers of carriers, and the supervision of radio links.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
             agenda.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
         }
-        self.start_multicell(agenda);
+        self.carriers.start(agenda);
         self.start_radio_links(agenda);
     }
 
@@ -120,59 +118,107 @@ impl Utran {
         }
     }
 
-    /// A TTI begins for RLC on this carrier.
+    /// A timer of a carrier's MAC expires. If the MAC sets it to the same instant, it is called again after
+    /// the handovers that it requires.
     #[inline]
-    pub fn turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
-        match self.carriers[id].sharing {
-            CarrierMac::Granted(_) => return self.granted_turn(ctx, id),
-            CarrierMac::Multicell(_) => return self.multicell_turn(ctx, id),
-            _ => {}
+    pub fn mac_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: CarrierId,
+        timer: MacTimer,
+    ) {
+        self.carriers[id].fired(ctx.cx.now, timer);
+        loop {
+            let Utran { carriers, ues, air, watched, .. } = self;
+            let Carrier { mac, config, .. } = &mut carriers[id];
+            mac.handle_timeout(ctx, timer, config, &mut Below { ues, air, watched });
+            if !self.watched.is_empty() {
+                self.notify_rrc(ctx);
+            }
+            self.execute_handovers(ctx, id);
+            let next = self.carriers[id].mac.poll_timeout(timer);
+            if next.is_none_or(|(at, _)| at > ctx.cx.now) {
+                break;
+            }
         }
-        let (sharing, turn) = self.carriers[id].begin_tick(ctx.cx.now, id);
-        let turned = sharing.turn(ctx, turn, &mut self.ues, &mut self.air);
-        if turned.is_watched {
-            self.holders_changed(ctx, id);
-        }
-        if self.measures_volume && self.carriers[id].members().iter().any(|&ue| self.ues[ue].awaits_fall) {
-            self.volumes_fell(ctx, id);
-        }
-        let carrier = &mut self.carriers[id];
-        if !turned.all_have_more {
-            put_to_sleep(ctx, carrier, &mut self.ues);
-        }
-        if let Some(next) = carrier.end_tick(ctx.cx.now) {
-            ctx.at(next, Phase::Transmit, Event::Tick(id));
-        }
+        self.carriers[id].schedule(ctx, id);
     }
 
-    /// Some of the UEs that were asked in a turn could have lost their DCH to others until now.
+    /// Notifies admission and RRC of UEs that transmitted: a DCH that was preemptible is in use, and the
+    /// traffic volume may have fallen.
     #[inline(never)]
-    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
-        let mut ready = std::mem::take(&mut self.scratch);
-        ready.extend_from_slice(self.carriers[id].members());
-        for &ue in &ready {
+    fn notify_rrc<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+        let mut watched = std::mem::take(&mut self.watched);
+        for &ue in &watched {
             self.holder_changed(ctx, ue);
         }
-        ready.clear();
-        self.scratch = ready;
-    }
-
-    /// Blocks left: reports the traffic volume of each member whose request for a DCH lasts only while the volume is large.
-    #[inline(never)]
-    fn volumes_fell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
-        let mut ready = std::mem::take(&mut self.scratch);
-        ready.extend(self.carriers[id].members().iter().filter(|&&ue| self.ues[ue].awaits_fall));
-        for &ue in &ready {
+        watched.retain(|&ue| self.ues[ue].awaits_fall);
+        for &ue in &watched {
             self.measure(ctx, ue);
         }
-        ready.clear();
-        self.scratch = ready;
     }
 
-    /// A frame begins at a Node B that has a queue of its own.
-    pub fn frame<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
+    /// The backlog of the RLC entity of `ue` that sends in `direction` may have changed, or a timer of it.
+    #[inline]
+    fn rlc_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let id = self.update_backlog(ctx, ue, direction);
+        self.execute_handovers(ctx, id);
+    }
+
+    /// Passes the backlog to the MAC of the UE's carrier, which it returns. The MAC may require a
+    /// handover.
+    #[inline]
+    fn update_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) -> CarrierId {
+        let context = &mut self.ues[ue];
+        let id = context.channel(direction).carrier;
         let carrier = &mut self.carriers[id];
-        carrier.sharing.frame(ctx, id, &carrier.plan, &mut self.ues, &mut self.air);
+        if carrier.mac.handle_backlog(&mut ctx.cx, &carrier.config, context, direction) {
+            context.schedule_wake(ctx, direction);
+        }
+        carrier.schedule(ctx, id);
+        id
+    }
+
+    /// Like [`rlc_changed`](Self::rlc_changed). Also passes the buffers to RRC.
+    #[inline]
+    fn buffers_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let is_measured = self.ues[ue].is_measured;
+        self.rlc_changed(ctx, ue, direction);
+        if is_measured {
+            self.measure(ctx, ue);
+        }
+    }
+
+    /// A timer of an RLC entity may be due. An event that comes early changes nothing.
+    #[inline]
+    pub fn rlc_wake<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let context = &mut self.ues[ue];
+        context.wake[direction.index()].fired(ctx.cx.now);
+        if context.rlc[direction.index()].take_unrecoverable_error() {
+            self.rlc_failed(ctx, ue);
+        }
+        self.ues[ue].rlc[direction.index()].handle_timeout(&mut ctx.cx);
+        self.buffers_changed(ctx, ue, direction);
     }
 
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.

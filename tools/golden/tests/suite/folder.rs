@@ -96,7 +96,14 @@ fn golden_has_all_results_for_two_seeds() {
         let found = runs[run].lines().find_map(|found| found.strip_prefix(line));
         found.unwrap_or_else(|| panic!("run {run} has no {line}")).to_owned()
     };
-    for line in ["duration = ", "events = ", "trace = ", "connections = ", "metric.goodput_kbps = "] {
+    for line in [
+        "duration = ",
+        "events = ",
+        "trace = ",
+        "connections = ",
+        "metric.goodput_kbps = ",
+        "omitted_metrics = ",
+    ] {
         (0..4).for_each(|run| assert_ne!(value(run, line), ""));
     }
     for line in [
@@ -122,6 +129,7 @@ fn differences_are_reported_by_run_and_name() {
         ("seed 2, whole length", "trace"),
         ("seed 1, recorded", "events"),
         ("seed 2, recorded", "connections"),
+        ("seed 2, whole length", "omitted_metrics"),
         ("seed 2, recorded", "series.cwnd"),
         ("seed 1, recorded", "capture.ue.pcapng"),
     ] {

@@ -212,7 +212,7 @@ impl Delivery {
             self.rewrite(&mut kept, CARRIED);
         }
         if !self.knows_start {
-            if kept.pieces.tells_end() {
+            if kept.pieces.has_sdu_end() {
                 kept.pieces.drop_ends(1);
                 self.knows_start = true;
             } else {
@@ -262,12 +262,12 @@ impl Delivery {
             kept.pieces.has_silent_octet = false;
             self.rewrite(&mut kept, TRIMMED);
         }
-        if kept.pieces.tells_end() && self.mode == PduMode::Um && self.held.len() >= UM_MOST_PDUS {
+        if kept.pieces.has_sdu_end() && self.mode == PduMode::Um && self.held.len() >= UM_MOST_PDUS {
             let carried = self.close(MOVED);
             kept.pieces.prepend(carried);
             self.rewrite(&mut kept, CARRIED);
         }
-        if kept.pieces.tells_end() {
+        if kept.pieces.has_sdu_end() {
             for whole in std::mem::take(&mut self.held) {
                 self.show_kept(whole);
             }

@@ -62,7 +62,7 @@ pub(super) struct RlcCaptures {
     /// By direction and UE.
     bearers: [Vec<Option<Bearer>>; 2],
     /// The next packet to enter RLC.
-    at_hand: Option<(PacketId, Vec<u8>)>,
+    entering: Option<(PacketId, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl RlcCaptures {
         Ok(Some(RlcCaptures {
             files: [files(Direction::Downlink)?, files(Direction::Uplink)?],
             bearers: [bearers(Direction::Downlink), bearers(Direction::Uplink)],
-            at_hand: None,
+            entering: None,
         }))
     }
 
@@ -125,8 +125,8 @@ impl RlcCaptures {
     }
 
     /// Stores the octets of a packet that is about to enter RLC.
-    pub fn packet_at_hand(&mut self, packet: &Packet, octets: Vec<u8>) {
-        self.at_hand = Some((packet.id, octets));
+    pub fn store_packet(&mut self, packet: &Packet, octets: Vec<u8>) {
+        self.entering = Some((packet.id, octets));
     }
 
     fn bearer(&mut self, ue: UeId, direction: Direction) -> Option<&mut Bearer> {
@@ -136,9 +136,9 @@ impl RlcCaptures {
     pub fn record(&mut self, _: Time, event: &TraceEvent) -> Result<(), CaptureError> {
         match *event {
             TraceEvent::SduQueued { ue, direction, sdu, size } => {
-                let at_hand = self.at_hand.take().filter(|(id, _)| *id == sdu);
+                let entering = self.entering.take().filter(|(id, _)| *id == sdu);
                 if let Some(bearer) = self.bearer(ue, direction) {
-                    let octets = at_hand.map_or_else(Vec::new, |(_, octets)| octets);
+                    let octets = entering.map_or_else(Vec::new, |(_, octets)| octets);
                     bearer.composer.queue(sdu, packets::of_size(octets, size.0 as usize));
                 }
             }

@@ -83,18 +83,18 @@ impl Pieces {
     }
 
     /// Whether the PDU signals the end of an SDU.
-    pub fn tells_end(&self) -> bool {
-        !self.ended.is_empty() || self.tells_previous()
+    pub fn has_sdu_end(&self) -> bool {
+        !self.ended.is_empty() || self.ends_sdu_of_previous_pdu()
     }
 
-    fn tells_previous(&self) -> bool {
+    fn ends_sdu_of_previous_pdu(&self) -> bool {
         matches!(self.leading, Some(LengthIndicator::PreviousFilled | LengthIndicator::PreviousOneShort))
     }
 
     /// Removes the first `count` SDU ends with their data.
     pub fn drop_ends(&mut self, count: u8) {
         for _ in 0..count {
-            if self.tells_previous() {
+            if self.ends_sdu_of_previous_pdu() {
                 self.leading = None;
             } else if !self.ended.is_empty() {
                 self.ended.remove(0);
@@ -104,7 +104,7 @@ impl Pieces {
 
     /// Inserts `carried`, the start of an SDU that continues or ends here, in front of it.
     pub fn prepend(&mut self, mut carried: Vec<u8>) {
-        if self.tells_previous() {
+        if self.ends_sdu_of_previous_pdu() {
             let short = self.leading == Some(LengthIndicator::PreviousOneShort);
             carried.truncate(carried.len() - usize::from(short));
             self.leading = None;

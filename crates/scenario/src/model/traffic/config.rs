@@ -73,7 +73,7 @@ impl ParetoWww {
         BrowsingConfig {
             pause: self.interarrival,
             pace: self.pace,
-            begins_with_pause: self.start_with_pause,
+            begins_with_pause: true,
             request: self.request.map(|size| size.0),
             ..one_object(Law::pareto_with_mean(self.file_shape, mean, max, self.truncation))
         }

@@ -9,96 +9,100 @@ use serde::{Deserialize, Serialize};
 pub use umts_stack::traffic::laws::Truncation;
 pub use umts_stack::traffic::{FirstSession, SizeOf};
 pub use umts_stack::traffic::{Pace, Record};
+use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{Bytes, Duration, Octets, Probability};
-
-use crate::text::{word_none, word_unlimited};
 
 /// Web pages according to TR 25.892, Annex A.2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Web {
     /// Content of a packet call: a page with its embedded objects, or one object.
-    #[schemars(extend("x-source" = "Dubois (2005), §5.3: \"page\"; its chapters 7 and 8 fit \"object_per_call\""))]
+    #[schemars(extend("x-label" = "Packet calls", "x-source" = "Dubois (2005), §5.3: \"page\"; its chapters 7 and 8 fit \"object_per_call\""))]
     pub variant: WebVariant,
     /// Mean size of the main object of a page, before truncation.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Mean page size", "x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_mean: Bytes,
     /// Standard deviation of the size of the main object, before truncation. The distribution is
     /// lognormal.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Standard deviation of the page size", "x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_deviation: Bytes,
     /// Minimum size of the main object of a page.
-    #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Minimum page size", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_min: Bytes,
     /// Maximum size of the main object of a page.
-    #[schemars(extend("x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Maximum page size", "x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_max: Bytes,
     /// Mean size of an embedded object, before truncation.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Mean object size", "x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_mean: Bytes,
     /// Standard deviation of the size of an embedded object, before truncation. The distribution is
     /// lognormal.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Standard deviation of the object size", "x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_deviation: Bytes,
     /// Minimum size of an embedded object.
-    #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Minimum object size", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_min: Bytes,
     /// Maximum size of an embedded object.
-    #[schemars(extend("x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Maximum object size", "x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_max: Bytes,
     /// Treatment of sizes outside their limits.
+    #[schemars(extend("x-label" = "Truncation of sizes"))]
     pub truncation: Truncation,
     /// Exponent of the number of embedded objects: a Pareto distribution from `embedded_least`,
     /// minus `embedded_least`.
-    #[schemars(extend("x-min" = 0.01, "x-max" = 100.0, "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Pareto exponent of the number of objects", "x-min" = 0.01, "x-max" = 100.0, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_shape: f64,
     /// Smallest value of the Pareto distribution of the number of embedded objects.
-    #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Smallest value of the Pareto law of objects", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_least: u32,
     /// Largest value of that Pareto distribution. A page has at most `embedded_most` minus
     /// `embedded_least` embedded objects.
-    #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Largest value of the Pareto law of objects", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_most: u32,
     /// Treatment of numbers above `embedded_most`. Only clipping gives the mean of 5.64 that the
     /// source states.
+    #[schemars(extend("x-label" = "Truncation of the number of objects"))]
     pub embedded_truncation: Truncation,
     /// Rounding of the number of embedded objects.
+    #[schemars(extend("x-label" = "Rounding of the number of objects"))]
     pub embedded_rounding: Rounding,
     /// Mean time between the arrival of the main object and the requests for embedded objects,
     /// exponential. If data are pushed, the mean time before each object, from when the preceding
     /// one has left.
-    #[schemars(extend("x-max" = "1 h", "x-source" = "TR 25.892, Annex A.2; Dubois (2005), §5.3.2"))]
+    #[schemars(extend("x-label" = "Mean parsing time", "x-max" = "1 h", "x-source" = "TR 25.892, Annex A.2; Dubois (2005), §5.3.2"))]
     pub parsing_time: Duration,
     /// Mean time to read the page, exponential. It starts when the whole page is acknowledged.
-    #[schemars(extend("x-max" = "1000 h", "x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Mean reading time", "x-max" = "1000 h", "x-source" = "TR 25.892, Annex A.2"))]
     pub reading_time: Duration,
     /// Whether the flow begins with a reading time, so that users do not start at the same time.
+    #[schemars(extend("x-label" = "Start with a reading time"))]
     pub start_with_reading: bool,
     /// Size of a request. `"none"`: the end that has the data opens the connection and sends.
-    #[serde(with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<Bytes>", extend("x-min" = "1 B", "x-max" = "1 MB", "x-source" = "ns-3, ThreeGppHttpClient: 350 B"))]
+    #[serde(with = "OrNone::<Bytes>")]
+    #[schemars(extend("x-label" = "Size of a request", "x-min" = "1 B", "x-max" = "1 MB", "x-source" = "ns-3, ThreeGppHttpClient: 350 B"))]
     pub request: Option<Bytes>,
     /// Largest number of simultaneous connections. More than one requires requests.
-    #[schemars(extend("x-min" = 1, "x-max" = 100))]
+    #[schemars(extend("x-label" = "Maximum number of connections at once", "x-min" = 1, "x-max" = 100))]
     pub connections: u32,
     /// Whether a connection carries several objects in succession (HTTP/1.1), or each object has
     /// its own connection.
-    #[schemars(extend("x-source" = "RFC 9112 §9.3"))]
+    #[schemars(extend("x-label" = "Persistent connections", "x-source" = "RFC 9112 §9.3"))]
     pub persistent: bool,
     /// Sizes of full segments: drawn for each packet call, or the size of the flow's TCP.
+    #[schemars(extend("x-label" = "Segment sizes"))]
     pub segments: Segments,
     /// Share of the packet calls with large segments (`mixed`).
-    #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
+    #[schemars(extend("x-label" = "Share of packet calls with large segments", "x-source" = "TR 25.892, Annex A.2"))]
     pub large_share: Probability,
     /// Payload of a large segment (`mixed`).
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 1500 B with headers"))]
+    #[schemars(extend("x-label" = "Large segment", "x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 1500 B with headers"))]
     pub large_segment: Octets,
     /// Payload of a small segment (`mixed`).
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 576 B with headers"))]
+    #[schemars(extend("x-label" = "Small segment", "x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 576 B with headers"))]
     pub small_segment: Octets,
     /// Whether each object is rounded up to whole segments, as ns-2's one-way TCP rounds every
     /// write.
-    #[schemars(extend("x-source" = "ns-2, TcpAgent::sendmsg"))]
+    #[schemars(extend("x-label" = "Objects of whole segments", "x-source" = "ns-2, TcpAgent::sendmsg"))]
     pub whole_segments: bool,
 }
 
@@ -170,32 +174,37 @@ pub enum Segments {
 #[serde(default, deny_unknown_fields)]
 pub struct FtpSessions {
     /// Mean size of a file, before truncation.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Dubois (2005), Table 5.2"))]
+    #[schemars(extend("x-label" = "Mean file size", "x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_mean: Bytes,
     /// Standard deviation of the size of a file, before truncation. The distribution is lognormal.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "Dubois (2005), Table 5.2"))]
+    #[schemars(extend("x-label" = "Standard deviation of the file size", "x-min" = "1 B", "x-max" = "100 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_deviation: Bytes,
     /// Minimum size of a file.
+    #[schemars(extend("x-label" = "Minimum file size"))]
     pub file_min: Bytes,
     /// Maximum size of a file.
-    #[schemars(extend("x-max" = "1000 GB", "x-source" = "Dubois (2005), Table 5.2"))]
+    #[schemars(extend("x-label" = "Maximum file size", "x-max" = "1000 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_max: Bytes,
     /// Treatment of sizes outside their limits.
+    #[schemars(extend("x-label" = "Truncation of sizes"))]
     pub truncation: Truncation,
     /// Mean time between files, exponential. It starts when the whole file is acknowledged.
-    #[schemars(extend("x-max" = "1000 h", "x-source" = "Dubois (2005), Table 5.2"))]
+    #[schemars(extend("x-label" = "Mean reading time", "x-max" = "1000 h", "x-source" = "Dubois (2005), Table 5.2"))]
     pub reading_time: Duration,
     /// Whether the flow begins with a reading time.
+    #[schemars(extend("x-label" = "Start with a reading time"))]
     pub start_with_reading: bool,
     /// Sizes of full segments: drawn for each file, or the size of the flow's TCP.
+    #[schemars(extend("x-label" = "Segment sizes"))]
     pub segments: Segments,
     /// Share of the files with large segments (`mixed`).
+    #[schemars(extend("x-label" = "Share of files with large segments"))]
     pub large_share: Probability,
     /// Payload of a large segment (`mixed`).
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B"))]
+    #[schemars(extend("x-label" = "Large segment", "x-min" = "1 B", "x-max" = "65495 B"))]
     pub large_segment: Octets,
     /// Payload of a small segment (`mixed`).
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B"))]
+    #[schemars(extend("x-label" = "Small segment", "x-min" = "1 B", "x-max" = "65495 B"))]
     pub small_segment: Octets,
 }
 
@@ -223,27 +232,27 @@ impl Default for FtpSessions {
 #[serde(default, deny_unknown_fields)]
 pub struct ParetoWww {
     /// Size of a request. `"none"`: the end that has the data opens the connection and sends.
-    #[serde(with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<Bytes>", extend("x-min" = "1 B", "x-max" = "1 MB", "x-source" = "assumed: the study states no length"))]
+    #[serde(with = "OrNone::<Bytes>")]
+    #[schemars(extend("x-label" = "Size of a request", "x-min" = "1 B", "x-max" = "1 MB", "x-source" = "assumed: the study states no length"))]
     pub request: Option<Bytes>,
     /// Mean size of a file, after truncation. The minimum size follows from it.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Baiocchi and Vacirca: 40 kbyte"))]
+    #[schemars(extend("x-label" = "Mean file size", "x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Baiocchi and Vacirca: 40 kbyte"))]
     pub file_mean: Bytes,
     /// Exponent of the Pareto distribution of file sizes.
-    #[schemars(extend("x-min" = 0.01, "x-max" = 100.0, "x-source" = "assumed: the study states no shape"))]
+    #[schemars(extend("x-label" = "Pareto exponent of the file size", "x-min" = 0.01, "x-max" = 100.0, "x-source" = "assumed: the study states no shape"))]
     pub file_shape: f64,
     /// Maximum size of a file.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "1000 GB", "x-source" = "assumed: the study states no limit"))]
+    #[schemars(extend("x-label" = "Maximum file size", "x-min" = "1 B", "x-max" = "1000 GB", "x-source" = "assumed: the study states no limit"))]
     pub file_max: Bytes,
     /// Treatment of sizes above the maximum.
+    #[schemars(extend("x-label" = "Truncation of sizes"))]
     pub truncation: Truncation,
     /// Mean time between requests, exponential.
-    #[schemars(extend("x-max" = "1000 h", "x-source" = "Baiocchi and Vacirca: 21.5 s"))]
+    #[schemars(extend("x-label" = "Mean time between requests", "x-max" = "1000 h", "x-source" = "Baiocchi and Vacirca: 21.5 s"))]
     pub interarrival: Duration,
     /// Start of the time between requests: the preceding request, or the end of its file.
+    #[schemars(extend("x-label" = "Pace of the requests"))]
     pub pace: Pace,
-    /// Whether the flow begins with a time between requests.
-    pub start_with_pause: bool,
 }
 
 impl Default for ParetoWww {
@@ -256,7 +265,6 @@ impl Default for ParetoWww {
             truncation: Truncation::Redraw,
             interarrival: Duration::from_millis(21_500),
             pace: Pace::RequestToRequest,
-            start_with_pause: true,
         }
     }
 }
@@ -267,33 +275,36 @@ impl Default for ParetoWww {
 #[serde(default, deny_unknown_fields)]
 pub struct EtsiWww {
     /// Mean number of packet calls in a session, geometric.
-    #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
+    #[schemars(extend("x-label" = "Mean packet calls of a session", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
     pub calls: u32,
     /// Mean reading time between packet calls, exponential.
-    #[schemars(extend("x-max" = "1000 h", "x-source" = "ETSI TR 101 112, B.1.2.2; 12 s in many studies"))]
+    #[schemars(extend("x-label" = "Mean reading time", "x-max" = "1000 h", "x-source" = "ETSI TR 101 112, B.1.2.2; 12 s in many studies"))]
     pub reading_time: Duration,
     /// Mean number of datagrams in a packet call, geometric.
-    #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
+    #[schemars(extend("x-label" = "Mean datagrams of a packet call", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
     pub datagrams: u32,
     /// Mean time between datagrams, exponential: 3,840 bit divided by the rate of the source.
-    #[schemars(extend("x-max" = "1 h", "x-source" = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"))]
+    #[schemars(extend("x-label" = "Mean interval of the datagrams", "x-max" = "1 h", "x-source" = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"))]
     pub interval: Duration,
     /// Mean time between sessions, exponential; also before the first.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
+    #[schemars(extend("x-label" = "Mean time between sessions", "x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
     pub between_sessions: Duration,
     /// Maximum size of a datagram.
-    #[schemars(extend("x-min" = "100 B", "x-max" = "66666 B", "x-source" = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"))]
+    #[schemars(extend("x-label" = "Maximum datagram size", "x-min" = "100 B", "x-max" = "66666 B", "x-source" = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"))]
     pub largest: Bytes,
     /// Treatment of sizes above `largest`. Only clipping gives the mean of 480 B that the report
     /// states.
+    #[schemars(extend("x-label" = "Truncation of sizes"))]
     pub truncation: Truncation,
     /// Meaning of the size of a datagram: the payload, to which 28 B of headers are added, or the
     /// IP packet.
+    #[schemars(extend("x-label" = "Meaning of the datagram size"))]
     pub size_of: SizeOf,
     /// How a user's first session begins.
+    #[schemars(extend("x-label" = "First session"))]
     pub first_session: FirstSession,
     /// Largest payload of a UDP packet: a larger datagram leaves in several.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
+    #[schemars(extend("x-label" = "Maximum payload of a packet", "x-min" = "1 B", "x-max" = "65507 B"))]
     pub packet: Octets,
 }
 
@@ -319,17 +330,18 @@ impl Default for EtsiWww {
 #[serde(default, deny_unknown_fields)]
 pub struct Cbr {
     /// Payload of a datagram.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
+    #[schemars(extend("x-label" = "Payload of the datagrams", "x-min" = "1 B", "x-max" = "65507 B"))]
     pub payload: Octets,
     /// Time from one datagram to the next.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1 h"))]
+    #[schemars(extend("x-label" = "Interval of the datagrams", "x-min" = "1 us", "x-max" = "1 h"))]
     pub interval: Duration,
     /// Whether the first datagram is delayed by a random part of the interval, so that users do not
     /// send in step.
+    #[schemars(extend("x-label" = "Random phase"))]
     pub random_phase: bool,
     /// Duration for which the flow sends. `"unlimited"`: until the end of the run.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
+    #[serde(with = "Unlimited::<Duration>")]
+    #[schemars(extend("x-label" = "Length of the flow", "x-max" = "1000000 h"))]
     pub length: Option<Duration>,
 }
 
@@ -344,23 +356,24 @@ impl Default for Cbr {
 #[serde(default, deny_unknown_fields)]
 pub struct OnOff {
     /// Payload of a datagram.
-    #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B", "x-source" = "TS 26.101: 244 bits of AMR 12.2 and RTP's 12 B, in octets"))]
+    #[schemars(extend("x-label" = "Payload of the datagrams", "x-min" = "1 B", "x-max" = "65507 B", "x-source" = "TS 26.101: 244 bits of AMR 12.2 and RTP's 12 B, in octets"))]
     pub payload: Octets,
     /// Time from one datagram to the next inside a spurt.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1 h", "x-source" = "TS 26.101: 20 ms"))]
+    #[schemars(extend("x-label" = "Interval of the datagrams", "x-min" = "1 us", "x-max" = "1 h", "x-source" = "TS 26.101: 20 ms"))]
     pub interval: Duration,
     /// Mean length of a spurt, exponential.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "ITU-T P.59: 1.004 s"))]
+    #[schemars(extend("x-label" = "Mean length of a spurt", "x-min" = "1 us", "x-max" = "1000 h", "x-source" = "ITU-T P.59: 1.004 s"))]
     pub on: Duration,
     /// Mean length of a silence, exponential.
-    #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "ITU-T P.59: 1.587 s"))]
+    #[schemars(extend("x-label" = "Mean length of a silence", "x-min" = "1 us", "x-max" = "1000 h", "x-source" = "ITU-T P.59: 1.587 s"))]
     pub off: Duration,
     /// Whether the first datagram is delayed by a random part of the interval, so that users do not
     /// send in step.
+    #[schemars(extend("x-label" = "Random phase"))]
     pub random_phase: bool,
     /// Duration for which the flow sends. `"unlimited"`: until the end of the run.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
+    #[serde(with = "Unlimited::<Duration>")]
+    #[schemars(extend("x-label" = "Length of the flow", "x-max" = "1000000 h"))]
     pub length: Option<Duration>,
 }
 
@@ -383,15 +396,17 @@ impl Default for OnOff {
 pub struct Replay {
     /// Text file, relative to the folder of the scenario file. Each line is `TIME BYTES DIRECTION`,
     /// as in `0.125 1460 down`: time in seconds since the flow's start, direction `down` or `up`.
+    #[schemars(extend("x-label" = "Recording"))]
     pub file: String,
     /// Transport of the recording: UDP datagrams, or one TCP connection, opened by the sender of
     /// the flow's direction.
     #[serde(default = "udp")]
+    #[schemars(extend("x-label" = "Transport of the recording"))]
     pub transport: Transport,
     /// Pause between the last line and the start of a repetition of the recording. `"none"`: no
     /// repetition.
-    #[serde(default, with = "word_none")]
-    #[schemars(with = "crate::text::OrNone<Duration>", extend("x-min" = "1 us", "x-max" = "1000 h"))]
+    #[serde(default, with = "OrNone::<Duration>")]
+    #[schemars(extend("x-label" = "Repetition of the recording after", "x-min" = "1 us", "x-max" = "1000 h"))]
     pub repeat_after: Option<Duration>,
     /// Content of the file. Filled in by the loader, and never empty in a loaded scenario.
     #[serde(skip)]

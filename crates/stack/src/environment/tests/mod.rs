@@ -8,6 +8,8 @@ mod reach;
 mod shadows;
 mod streets;
 
+use umts_units::Db;
+
 use super::*;
 use crate::ids::CellId;
 
@@ -16,11 +18,14 @@ fn torus() -> Layout {
     Layout::lattice([3, 4], 500.0, Border::Torus, None)
 }
 
+fn shadows(deviation_db: f64) -> ShadowingConfig {
+    ShadowingConfig { deviation: Db(deviation_db), ..ShadowingConfig::default() }
+}
+
 fn environment(deviation_db: f64, seed: u64) -> Environment {
     let config = EnvironmentConfig {
         layout: torus(),
-        propagation: PropagationConfig::default(),
-        shadowing: ShadowingConfig { deviation_db, ..ShadowingConfig::default() },
+        propagation: PropagationConfig { shadowing: shadows(deviation_db), ..PropagationConfig::default() },
     };
     Environment::new(&config, &Streams::new(seed, 0))
 }

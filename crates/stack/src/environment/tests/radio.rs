@@ -5,7 +5,7 @@ use crate::environment::Sites;
 
 #[test]
 fn path_loss_matches_umts_30_03() {
-    let of = |path_loss, floors| PropagationConfig { path_loss, floors, ..PropagationConfig::default() };
+    let of = |model, floors| PropagationConfig { model, floors, ..PropagationConfig::default() };
     let vehicular = of(PathLoss::Vehicular, 0);
     let pedestrian = of(PathLoss::Pedestrian, 0);
     for (config, metres, loss_db) in [
@@ -66,7 +66,7 @@ fn loss_never_falls_below_the_minimum_coupling_loss() {
 #[test]
 fn net_gain_applies_in_all_directions() {
     let config = PropagationConfig::default();
-    let antenna = Antenna { net_gain_db: 14.0, ..config.antenna };
+    let antenna = Antenna { gain: Db(14.0), ..config.antenna };
     let stronger = losses(&PropagationConfig { antenna, ..config }, 800.0, 50.0);
     for (stronger, loss) in stronger.into_iter().zip(losses(&config, 800.0, 50.0)) {
         assert!((loss - stronger - 14.0).abs() < 1e-9);

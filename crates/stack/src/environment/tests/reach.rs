@@ -7,19 +7,22 @@ use super::*;
 const LONG: Duration = Duration::from_secs(1_200);
 
 /// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km.
-fn wide(reach_m: f64, deviation_db: f64) -> Environment {
+fn wide(reach: Option<Length>, deviation_db: f64) -> Environment {
     let config = EnvironmentConfig {
         layout: Layout::lattice([6, 6], 500.0, Border::Torus, None),
-        propagation: PropagationConfig { reach_m, ..PropagationConfig::default() },
-        shadowing: ShadowingConfig { deviation_db, ..ShadowingConfig::default() },
+        propagation: PropagationConfig {
+            reach,
+            shadowing: shadows(deviation_db),
+            ..PropagationConfig::default()
+        },
     };
     Environment::new(&config, &Streams::new(3, 0))
 }
 
 /// Measures mobile `id`, which moves at 120 km/h, every `each` for 20 minutes. Calls `check` with
 /// the mobile with and without the reach.
-fn compare(id: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile, &Mobile)) {
-    let [near, all] = [wide(reach_m, 10.0), wide(f64::INFINITY, 10.0)];
+fn compare(id: u64, each: Duration, reach: Option<Length>, mut check: impl FnMut(&Mobile, &Mobile)) {
+    let [near, all] = [wide(reach, 10.0), wide(None, 10.0)];
     let driving = MobilityConfig::Legs(Legs::vehicular(120.0 / 3.6));
     let [mut limited, mut unlimited] =
         [&near, &all].map(|environment| environment.appear(id, &driving, None, Time::ZERO));
@@ -37,23 +40,31 @@ fn compare(id: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile,
 fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
     for (id, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
         let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
-        compare(id, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
-            assert_eq!(limited.place(), unlimited.place());
-            let (near, all) = (limited.gains(), unlimited.gains());
-            let (_, rest) = near
-                .iter()
-                .map(|(cell, gain)| (cell, gain - all.of(CellId(cell as u16))))
-                .next()
-                .expect("some");
-            assert!(rest > 0.0 && rest < near.of(near.best()) / 10.0, "{rest}");
-            for (cell, gain) in near.iter() {
-                let expected = all.of(CellId(cell as u16)) + rest;
-                assert!((gain / expected - 1.0).abs() < 1e-9, "cell {cell} of {id}: {gain}, not {expected}");
-            }
-            heard += near.sites().numbers().len();
-            changes += usize::from(near.sites().numbers() != before);
-            before = near.sites().numbers().to_vec();
-        });
+        compare(
+            id,
+            Duration::from_millis(each),
+            Some(Length::from_millimetres(2_500_000)),
+            |limited, unlimited| {
+                assert_eq!(limited.place(), unlimited.place());
+                let (near, all) = (limited.gains(), unlimited.gains());
+                let (_, rest) = near
+                    .iter()
+                    .map(|(cell, gain)| (cell, gain - all.of(CellId(cell as u16))))
+                    .next()
+                    .expect("some");
+                assert!(rest > 0.0 && rest < near.of(near.best()) / 10.0, "{rest}");
+                for (cell, gain) in near.iter() {
+                    let expected = all.of(CellId(cell as u16)) + rest;
+                    assert!(
+                        (gain / expected - 1.0).abs() < 1e-9,
+                        "cell {cell} of {id}: {gain}, not {expected}"
+                    );
+                }
+                heard += near.sites().numbers().len();
+                changes += usize::from(near.sites().numbers() != before);
+                before = near.sites().numbers().to_vec();
+            },
+        );
         let looks = (LONG.as_nanos() / 1_000_000).div_ceil(each);
         // The area of a site is 1.949 km².
         let expected = std::f64::consts::PI * 6.25 / 1.949;
@@ -69,7 +80,8 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
     for (deviation_db, mobiles, apart, tolerance) in
         [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
     {
-        let [near, all] = [2_000.0, f64::INFINITY].map(|reach| wide(reach, deviation_db));
+        let [near, all] =
+            [Some(Length::from_millimetres(2_000_000)), None].map(|reach| wide(reach, deviation_db));
         let (mut sum, mut sum_of_far) = (0.0, 0.0);
         for id in 0..mobiles {
             let [limited, unlimited] = [&near, &all].map(|environment| still(environment, id));
@@ -91,9 +103,9 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
 
 #[test]
 fn nearest_site_is_always_within_reach() {
-    let layout = wide(f64::INFINITY, 0.0).layout().clone();
+    let layout = wide(None, 0.0).layout().clone();
     for id in 0..50 {
-        let place = still(&wide(f64::INFINITY, 0.0), id).place();
+        let place = still(&wide(None, 0.0), id).place();
         let [nearest] = layout.sites_within(place, 1.0)[..] else { panic!("one is heard") };
         let far = |site: usize| layout.way(layout.sites()[site].place, place).squared();
         assert!((0..36).all(|site| far(site) >= far(usize::from(nearest))));

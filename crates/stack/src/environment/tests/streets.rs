@@ -17,17 +17,14 @@ fn place(x: f64, y: f64) -> Place {
 /// Stations at these places, without shadows and without propagation over the roofs.
 fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossConfig)) -> Environment {
     let mut propagation = PropagationConfig {
-        path_loss: PathLoss::Manhattan,
-        minimum_coupling_db: 0.0,
+        model: PathLoss::Manhattan,
+        minimum_coupling_loss: Db(0.0),
+        shadowing: shadows(0.0),
         ..PropagationConfig::default()
     };
-    propagation.streets.over_roofs = false;
-    change(&mut propagation.streets);
-    let config = EnvironmentConfig {
-        layout: Layout::town(town(border), stations.to_vec()),
-        propagation,
-        shadowing: ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() },
-    };
+    let streets = propagation.streets.insert(StreetLossConfig { over_roofs: false, ..Default::default() });
+    change(streets);
+    let config = EnvironmentConfig { layout: Layout::town(town(border), stations.to_vec()), propagation };
     Environment::new(&config, &Streams::new(1, 0))
 }
 
@@ -85,7 +82,7 @@ fn breakpoint_corner_and_roof_parameters_take_effect() {
     let station = [place(middle(2), line(3))];
     let far = place(middle(2) + 600.0, line(3));
     let [never, corner] = [
-        losses(Border::Reflect, &station, |of| of.breakpoint_m = f64::INFINITY),
+        losses(Border::Reflect, &station, |of| of.breakpoint = None),
         losses(Border::Reflect, &station, |of| of.corner = 0.0),
     ];
     assert!((loss(&never, 0, far) - 94.03).abs() < 0.01, "free space at any distance");
@@ -359,14 +356,15 @@ fn walk_depends_only_on_user_and_time() {
 /// streets of the square.
 #[test]
 fn reach_keeps_gains_of_near_stations() {
-    let environment = |reach_m| {
-        let propagation =
-            PropagationConfig { path_loss: PathLoss::Manhattan, reach_m, ..PropagationConfig::default() };
-        let shadowing = ShadowingConfig { decorrelation_m: 5.0, ..ShadowingConfig::default() };
+    let environment = |reach| {
+        let decorrelation = Length::from_millimetres(5_000);
+        let shadowing = ShadowingConfig { decorrelation, ..ShadowingConfig::default() };
+        let model = PathLoss::Manhattan;
+        let propagation = PropagationConfig { model, reach, shadowing, ..PropagationConfig::default() };
         let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
-        Environment::new(&EnvironmentConfig { layout, propagation, shadowing }, &Streams::new(3, 0))
+        Environment::new(&EnvironmentConfig { layout, propagation }, &Streams::new(3, 0))
     };
-    let [near, all] = [600.0, f64::INFINITY].map(environment);
+    let [near, all] = [Some(Length::from_millimetres(600_000)), None].map(environment);
     for id in 0..20 {
         let [mut limited, mut unlimited] = [&near, &all].map(|of| mobile(of, id, walk()));
         for second in 0..300 {
@@ -388,10 +386,10 @@ fn reach_keeps_gains_of_near_stations() {
 #[test]
 fn other_path_loss_models_ignore_streets() {
     let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
-    let config = PropagationConfig { path_loss: PathLoss::Pedestrian, ..PropagationConfig::default() };
-    let shadowing = ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() };
+    let (model, shadowing) = (PathLoss::Pedestrian, shadows(0.0));
+    let config = PropagationConfig { model, shadowing, ..PropagationConfig::default() };
     let environment = Environment::new(
-        &EnvironmentConfig { layout: layout.clone(), propagation: config, shadowing },
+        &EnvironmentConfig { layout: layout.clone(), propagation: config },
         &Streams::new(1, 0),
     );
     let at = place(middle(1), line(1));

@@ -5,10 +5,13 @@
 //! octets of AMD header), 360 bits on FACH and RACH (24 bits of MAC header, see
 //! [`header`](super::header)).
 
+use std::sync::Arc;
+
 use umts_units::{BitRate, Bytes, Duration};
 
 use super::header::{LogicalChannel, MacHeader};
 use super::transport_channel::Channel;
+use crate::radio::phy::LinkTable;
 
 /// Capacity of a transport channel in one TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,19 @@ impl TransportFormat {
         let blocks = u32::try_from(rate.bits_in(tti) / pdu_payload.bits()).ok()?;
         (blocks > 0).then_some(TransportFormat { tti, blocks })
     }
+}
+
+/// A transport format of a power-controlled shared channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PowerFormat {
+    /// Transport blocks in a TTI.
+    pub blocks: u32,
+    /// Spreading factor of its code.
+    pub spreading_factor: u16,
+    /// Target Eb/N0 of power control, linear.
+    pub target: f64,
+    /// Block error ratio as a function of Eb/N0.
+    pub errors: Arc<LinkTable>,
 }
 
 /// Size of a transport block in bits, with an RLC header of `rlc_header` bits. `None`: neither RLC

@@ -4,7 +4,7 @@ use super::{DataRun, SduEnd};
 
 /// Calls `take` for each part of `run` that arrived, with offset in the run, count and ends. Bit n
 /// of `lost` is set if the n-th PDU is lost.
-#[inline]
+#[inline(always)]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],

@@ -110,26 +110,26 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
     use umts_kernel::NoTrace;
-    use umts_units::Duration;
+    use umts_units::{Duration, Octets};
 
     use super::*;
     use crate::Context;
     use crate::ids::{Direction, UeId};
     use crate::radio::phy::Lost;
-    use crate::radio::rlc::am::{AmConfig, Piggyback};
+    use crate::radio::rlc::am::Piggyback;
     use crate::radio::rlc::testing::packet;
-    use crate::radio::rlc::tm::{ErroneousSdus, TmConfig};
-    use crate::radio::rlc::um::UmConfig;
-    use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+    use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu};
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
 
     /// An entity on a channel of four blocks with SDUs of 100 octets that arrived at 0 and 10 ms.
-    fn with_two_sdus(config: &RlcConfig, sends: Direction) -> Rlc {
+    fn with_two_sdus(config: &Arc<RlcConfig>, sends: Direction) -> Rlc {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
             let sdu = Sdu::new(packet(at, 100), ms(at));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn am_backlog_has_new_data_and_retransmissions() {
-        let config = RlcConfig::Am(AmConfig::default().into());
+        let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators.
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn buffer_occupancy_excludes_sent_pdus_without_a_nack() {
-        let config = RlcConfig::Am(AmConfig::default().into());
+        let config = RlcConfig::default().into();
         let occupancy = |rlc: &Rlc, at: u64| rlc.available_for_transmission(ms(at)).0;
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         assert_eq!(occupancy(&rlc, 10), 200);
@@ -192,16 +192,16 @@ mod tests {
 
     #[test]
     fn buffer_occupancy_includes_data_beyond_the_window() {
-        let config = AmConfig { window: 3, ..AmConfig::default() };
-        let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
+        let config = RlcConfig { window: 3, ..RlcConfig::default() };
+        let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
         send(&mut rlc, 20, 9);
         assert_eq!(rlc.available_for_transmission(ms(20)), Bytes(81));
     }
 
     #[test]
     fn um_buffer_occupancy_is_the_unsent_data() {
-        let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
-        let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
+        let config = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
+        let mut rlc = with_two_sdus(&config.into(), Direction::Uplink);
         send(&mut rlc, 20, 1);
         let occupancy = rlc.available_for_transmission(ms(20));
         assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn am_lists_waiting_sdus() {
-        let config = RlcConfig::Am(AmConfig::default().into());
+        let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // The third block of 40 octets holds the end of the first SDU, its length indicator, and 19 octets of the second.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
@@ -242,8 +242,8 @@ mod tests {
 
     #[test]
     fn um_lists_waiting_sdus() {
-        let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
-        let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
+        let um = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
+        let rlc = with_two_sdus(&um.into(), Direction::Downlink);
         // 100 octets, the indicators of start and end, and the rest of a PDU. 82 octets and the
         // end.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
@@ -252,10 +252,8 @@ mod tests {
     /// The end of an SDU that fills its PDUs is indicated by one more PDU.
     #[test]
     fn blocks_of_an_sdu_include_its_length_indicators() {
-        let am = |length_indicators| {
-            RlcConfig::Am(AmConfig { length_indicators, pdu_payload: 40, ..AmConfig::default() }.into())
-        };
-        let um = RlcConfig::Um(UmConfig { pdu_payload: 40, timer_discard: None, buffer: None });
+        let am = |length_indicators| Arc::new(RlcConfig { length_indicators, ..RlcConfig::default() });
+        let um = Arc::new(RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() });
         for (config, octets, blocks) in [
             (am(LengthIndicators::Ts25322), 159, 4),
             (am(LengthIndicators::Ts25322), 160, 5),
@@ -280,13 +278,13 @@ mod tests {
             payload in prop_oneof![Just(16_u16), Just(40), Just(130)],
             mode in 0..3,
         ) {
-            let am = |length_indicators| AmConfig {
-                length_indicators, pdu_payload: payload, piggyback: Piggyback::Off, ..AmConfig::default()
+            let am = |length_indicators| RlcConfig {
+                length_indicators, pdu_payload: Octets(payload), piggyback: Piggyback::Off, ..RlcConfig::default()
             };
             let config = match mode {
-                0 => RlcConfig::Am(am(LengthIndicators::Ts25322).into()),
-                1 => RlcConfig::Am(am(LengthIndicators::Eurane).into()),
-                _ => RlcConfig::Um(UmConfig { pdu_payload: payload, timer_discard: None, buffer: None }),
+                0 => am(LengthIndicators::Ts25322).into(),
+                1 => am(LengthIndicators::Eurane).into(),
+                _ => RlcConfig { mode: RlcMode::Um, buffer: None, ..am(LengthIndicators::Ts25322) }.into(),
             };
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             for (size, id) in sizes.into_iter().zip(0..) {
@@ -314,8 +312,8 @@ mod tests {
 
     #[test]
     fn acknowledged_mode_counts_blocks_within_its_window() {
-        let config = AmConfig { window: 3, ..AmConfig::default() };
-        let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
+        let config = RlcConfig { window: 3, ..RlcConfig::default() };
+        let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
         send(&mut rlc, 20, 9);
         // The window is closed: waiting data cannot be sent yet.
@@ -325,8 +323,8 @@ mod tests {
 
     #[test]
     fn um_backlog_is_the_unsent_data() {
-        let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
-        let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
+        let config = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
+        let mut rlc = with_two_sdus(&config.into(), Direction::Uplink);
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
         while summary(&rlc).1 == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
@@ -338,15 +336,8 @@ mod tests {
 
     #[test]
     fn tm_backlog_is_limited_to_one_tti() {
-        let erroneous_sdus = ErroneousSdus::Dropped;
-        let config = TmConfig {
-            pdu_payload: 40,
-            segmentation: true,
-            erroneous_sdus,
-            timer_discard: None,
-            buffer: None,
-        };
-        let mut rlc = with_two_sdus(&RlcConfig::Tm(config), Direction::Downlink);
+        let config = RlcConfig { mode: RlcMode::Tm, buffer: None, ..RlcConfig::default() };
+        let mut rlc = with_two_sdus(&config.into(), Direction::Downlink);
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 4));
         send(&mut rlc, 20, 4);
         assert_eq!(summary(&rlc), (100, Some(ms(10)), 3));

@@ -5,26 +5,15 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
-use super::am::{AmConfig, AmEntity, BufferFull};
+use super::am::{AmEntity, BufferFull};
 use super::octets::{NoEncoding, Wired};
-use super::tm::{TmConfig, TmEntity};
-use super::um::{UmConfig, UmEntity};
-use super::{Backlog, BlockSet, Sdu, Sn, WaitingSdu};
+use super::tm::TmEntity;
+use super::um::UmEntity;
+use super::{Backlog, BlockSet, RlcConfig, RlcMode, Sdu, Sn, WaitingSdu};
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
-
-/// The configuration of an entity, which determines its mode.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RlcConfig {
-    /// Acknowledged.
-    Am(Arc<AmConfig>),
-    /// Unacknowledged.
-    Um(UmConfig),
-    /// Transparent.
-    Tm(TmConfig),
-}
 
 /// One end of a bearer. After any `handle_*`, drain [`Rlc::poll_delivered`] and
 /// [`Rlc::poll_erroneous`]. While [`Rlc::has_work`] returns true, call [`Rlc::poll_transmit`] at
@@ -60,11 +49,11 @@ macro_rules! in_any_mode {
 impl Rlc {
     /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks`
     /// blocks per TTI.
-    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Self {
-        match config {
-            RlcConfig::Am(config) => Rlc::Am(AmEntity::new(ue, sends, config.clone())),
-            RlcConfig::Um(config) => Rlc::Um(UmEntity::new(ue, sends, config.clone())),
-            RlcConfig::Tm(config) => Rlc::Tm(TmEntity::new(ue, sends, config.clone(), blocks)),
+    pub fn new(ue: UeId, sends: Direction, config: &Arc<RlcConfig>, blocks: u32) -> Self {
+        match config.mode {
+            RlcMode::Am => Rlc::Am(AmEntity::new(ue, sends, config.clone())),
+            RlcMode::Um => Rlc::Um(UmEntity::new(ue, sends, config)),
+            RlcMode::Tm => Rlc::Tm(TmEntity::new(ue, sends, config, blocks)),
         }
     }
 
@@ -72,7 +61,12 @@ impl Rlc {
     ///
     /// # Errors
     /// Returns an error if the options have no encoding.
-    pub fn wired(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
+    pub fn wired(
+        ue: UeId,
+        sends: Direction,
+        config: &Arc<RlcConfig>,
+        blocks: u32,
+    ) -> Result<Self, NoEncoding> {
         Wired::new(ue, sends, config, blocks).map(|wired| Rlc::Wired(Box::new(wired)))
     }
 
@@ -91,7 +85,7 @@ impl Rlc {
     }
 
     /// Receives the block set of a TTI without the blocks in `lost`.
-    #[inline]
+    #[inline(always)]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -272,7 +266,7 @@ impl Rlc {
     }
 
     /// Whether the next TTI is of use.
-    #[inline]
+    #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
         match self {
             Rlc::Am(entity) => entity.has_work(now),

@@ -5,6 +5,7 @@ mod arrived;
 mod backlog;
 pub mod block_set;
 mod buffer;
+mod config;
 mod entity;
 pub mod octets;
 mod sdu_queue;
@@ -18,5 +19,6 @@ pub mod wire;
 
 pub use backlog::{Backlog, WaitingSdu};
 pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
-pub use entity::{Rlc, RlcConfig};
+pub use config::{RlcConfig, RlcMode, SduDiscard};
+pub use entity::Rlc;
 pub use sn::Sn;

@@ -44,7 +44,7 @@ impl Flags {
 
     /// Adds all of `from..to`, which must not be empty, if none of them is there. Returns false if
     /// one is.
-    #[inline]
+    #[inline(always)]
     pub fn insert_new_range(&mut self, from: u64, to: u64) -> bool {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
         if is_in_one_word {

@@ -1,25 +1,27 @@
-//! What there is left of: codes of the DSCH's branch, and power of the cell. A user for whom there is not enough gets the next
-//! spreading factor, twice as large, and so on; at last he is postponed to the next TTI.
+//! Budgets of a DSCH: the codes of its branch and the power of the cell. A user whose format does not
+//! fit gets the next one of at least twice the spreading factor. If none fits, it waits for the next
+//! TTI.
 
-use super::{Candidate, MacShConfig};
+use super::MacShConfig;
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::CodeShare;
 use crate::radio::phy::power_control::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
+use crate::scheduling::Candidate;
 
-/// Why a user got nothing.
+/// Reason for which a user got no grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// No code of any spreading factor was left.
+    /// No code of a suitable spreading factor was left.
     Codes,
-    /// There was a code, but the cell could not have sent what he needs.
+    /// A code was left, but not enough power.
     Power,
-    /// He had no credits.
+    /// The user had no credits.
     Credit,
 }
 
 impl Reason {
-    /// What tables call it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Codes => "codes",
@@ -33,63 +35,61 @@ impl Reason {
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 #[derive(Clone, Copy)]
 pub struct Radio<'a> {
-    /// What the cell may send.
+    /// Power parameters of the cell.
     pub power: &'a PowerConfig,
-    /// What a user receives from other cells, in mW.
+    /// Power that a user receives from other cells, in mW.
     pub interference: &'a dyn Fn(UeId) -> f64,
 }
 
-impl Radio<'_> {
-    /// A user in a format, as power control sees him.
+/// Formats of a DSCH with their processing gains.
+#[derive(Debug, Clone, Copy)]
+pub struct Formats<'a> {
+    pub config: &'a MacShConfig,
+    pub processing: &'a [f64],
+}
+
+impl Formats<'_> {
+    /// Link of a candidate in a format, for power control.
     #[inline]
-    pub fn link(&self, config: &MacShConfig, format: usize, ask: &Candidate) -> Link {
-        link_of(config, format, ask, (self.interference)(ask.ue))
+    pub fn link(&self, format: usize, candidate: &Candidate, interference: f64) -> Link {
+        candidate.link(&self.config.formats[format], self.processing[format], interference)
     }
-}
 
-/// A user in a format, as power control sees him, for what he receives from other cells.
-#[inline]
-pub fn link_of(config: &MacShConfig, format: usize, ask: &Candidate, interference: f64) -> Link {
-    Link {
-        processing: config.processing(format),
-        target: config.formats[format].target * ask.outer_loop,
-        gain: ask.gain,
-        interference,
-    }
-}
-
-/// Gives a user the format that he wants or the next smaller one for which there is enough; takes it from what is left.
-#[inline]
-pub fn take(
-    config: &MacShConfig,
-    radio: &Radio<'_>,
-    ask: &Candidate,
-    wanted: usize,
-    codes: &mut CodeShare,
-    load: &mut Load,
-) -> Result<(usize, Link), Reason> {
-    let (free, formats) = (*codes, std::iter::successors(Some(wanted), |&format| config.halved(format)));
-    let mut with_code = formats
-        .filter_map(|format| {
-            let mut left = free;
-            left.take(config.formats[format].spreading_factor).then_some((format, left))
-        })
-        .peekable();
-    if with_code.peek().is_none() {
-        return Err(Reason::Codes);
-    }
-    // Where there is not enough for those who have it, there is not for anybody.
-    if !load.fits(radio.power) {
-        return Err(Reason::Power);
-    }
-    let interference = (radio.interference)(ask.ue);
-    for (format, left) in with_code {
-        let link = link_of(config, format, ask, interference);
-        let with = load.with(Load::of(radio.power, &link));
-        if with.fits(radio.power) {
-            (*codes, *load) = (left, with);
-            return Ok((format, link));
+    /// Grants the requested format or the next smaller one that codes and power allow, and takes it
+    /// from both.
+    #[inline]
+    pub fn allocate(
+        &self,
+        radio: &Radio<'_>,
+        candidate: &Candidate,
+        wanted: usize,
+        codes: &mut CodeShare,
+        load: &mut Load,
+    ) -> Result<(usize, Link), Reason> {
+        let formats = std::iter::successors(Some(wanted), |&format| self.config.halved(format));
+        let free = *codes;
+        let mut with_code = formats
+            .filter_map(|format| {
+                let mut left = free;
+                left.take(self.config.formats[format].spreading_factor).then_some((format, left))
+            })
+            .peekable();
+        if with_code.peek().is_none() {
+            return Err(Reason::Codes);
         }
+        // If the present load exceeds the power already, no format fits.
+        if !load.fits(radio.power) {
+            return Err(Reason::Power);
+        }
+        let interference = (radio.interference)(candidate.ue);
+        for (format, left) in with_code {
+            let link = self.link(format, candidate, interference);
+            let with = load.with(Load::of(radio.power, &link));
+            if with.fits(radio.power) {
+                (*codes, *load) = (left, with);
+                return Ok((format, link));
+            }
+        }
+        Err(Reason::Power)
     }
-    Err(Reason::Power)
 }

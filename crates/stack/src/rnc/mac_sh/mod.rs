@@ -1,206 +1,221 @@
-//! MAC-c/sh: who has the DSCH of a cell in a TTI, in which format, on which code (TS 25.321 §4.2.3.2; Rendón et al. 2004, §2).
+//! MAC-c/sh: schedules the DSCH of a cell (TS 25.321 §4.2.3.2; Rendón et al. 2004, §2).
 //!
-//! Each TTI is decided anew, in three steps: what each user wants ([`RatePolicy`]), who is first ([`Priority`]), and what
-//! there is of codes and power ([`availability`]). Requirement and priority are chosen apart.
+//! Each TTI is scheduled in three steps: the format that each user requests ([`RatePolicy`]), the
+//! order of the users ([`Scheduler`]), and the formats that codes and power allow ([`availability`]).
 //!
-//! Where it is decided each frame, decision number n is about TTIs number n / 2 of those who ask; those of decision n - 1 are in the
-//! middle of theirs, with their codes.
+//! If frames are scheduled instead of TTIs, decision n belongs to TTI n / 2 of the users that it
+//! considers. The users of decision n - 1 are in the middle of their TTIs and keep their codes.
 //!
-//! It is pure: users ask, with what waits for them and how well they hear, and grants and refusals come out. Whoever asks
-//! obeys them, and says afterwards what was sent. What other cells are to a user is asked for when it matters: not of who finds
-//! no code, nor where calls have all the power.
+//! The MAC has no access to RLC or the radio: candidates with their backlogs and path gains go in,
+//! grants and refusals come out, and `served` reports what was sent. Interference from other cells is
+//! queried only for users for which a code and power are left.
 
 mod availability;
 mod config;
-mod credits;
-mod full_backlog;
-mod max_ci;
-mod proportional_fair;
-mod round_robin;
-mod service_credit;
-mod timeout;
-mod user_scheduler;
 
 use std::sync::Arc;
 
 use umts_units::Time;
 
+use self::availability::Formats;
 pub use self::availability::{Radio, Reason};
-pub use self::config::{
-    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, RatePolicy,
-    TimeoutConfig, WithoutCredit,
-};
-use self::credits::Credits;
-use self::proportional_fair::At;
-use self::round_robin::RoundRobin;
-pub use self::service_credit::Credit;
-pub use self::user_scheduler::{
-    DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
-};
+pub use self::config::{Decision, MacShConfig, RatePolicy};
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare, End};
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 use crate::radio::rlc::WaitingSdu;
+use crate::scheduling::{
+    self, Candidate, ChannelState, Credit, Credits, Rank, RankedCandidate, Scheduler, Tti, UserScheduler,
+};
 
-/// A user with something to send.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Candidate {
-    /// Who asks.
-    pub ue: UeId,
-    /// His class: a lower one goes before all users of a higher one.
-    pub class: u8,
-    /// Blocks that wait for him, those that are sent again and control PDUs among them.
-    pub backlog: u32,
-    /// Since when the oldest of it waits.
-    pub since: Time,
-    /// The gain from his cell, 1/L.
-    pub gain: f64,
-    /// What the outer loop multiplies his targets with; 1 without.
-    pub outer_loop: f64,
-}
-
-/// All who ask in a TTI, and the SDUs that wait for them where anybody looks at these.
+/// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::asks_for_sdus`].
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
-    asks: Vec<(Candidate, usize)>,
+    /// Each with the index of its first SDU.
+    list: Vec<(Candidate, usize)>,
     sdus: Vec<WaitingSdu>,
 }
 
 /// A user's part of a TTI.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grant {
-    /// Whose it is.
     pub ue: UeId,
-    /// The number of his format from zero: TF1 is 0.
+    /// Index of the granted format. TF1 is 0.
     pub format: usize,
-    /// That of the format that he wanted.
+    /// Index of the requested format.
     pub wanted: usize,
-    /// The most blocks that he may send.
+    /// Maximum number of blocks.
     pub blocks: u32,
-    /// His code.
     pub code: Code,
-    /// What power control is to reach for him.
+    /// Link for power control.
     pub link: Link,
 }
 
-/// A user who has to wait for the next TTI.
+/// A user without a grant in this TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// Who it is.
     pub ue: UeId,
-    /// The number of the format that he wanted.
+    /// Index of the requested format.
     pub wanted: usize,
-    /// What there was not enough of.
     pub reason: Reason,
 }
 
-/// The DSCH of a cell.
+/// MAC-c/sh of the DSCH of a cell.
 #[derive(Debug)]
 pub struct MacSh {
-    /// The DSCHs of all cells share it, and so the lines of the cache that hold its formats.
+    /// Shared by all cells.
     config: Arc<MacShConfig>,
+    /// Processing gain of each format.
+    processing: Vec<f64>,
     codes: CodeShare,
-    /// By phase, where users belong to one.
-    turns: [RoundRobin; 2],
-    /// Decides in place of requirement and priority.
-    discipline: Option<UserScheduler>,
-    /// Those who are in the cell.
+    /// By phase. One if TTIs of all users start together.
+    schedulers: [Scheduler; 2],
+    /// Replaces the schedulers and the rate policy.
+    user_scheduler: Option<UserScheduler>,
+    /// Credits of the users in the cell.
     users: Credits,
-    /// What a TTI leaves of the past in a user's mean.
-    keeps: f64,
+    /// Weight of the past in a mean rate.
+    memory: f64,
     order: Vec<Ranked>,
     grants: Vec<Grant>,
     refusals: Vec<Refusal>,
 }
 
-/// Where a user stands among all who ask.
+/// A candidate in the order of priority.
 #[derive(Debug, Clone, Copy)]
 struct Ranked {
     class: u8,
-    rank: f64,
+    rank: Rank,
     since: Time,
     ue: UeId,
-    ask: usize,
+    /// Index among the candidates.
+    at: usize,
+    /// Index of the requested format. `None`: the user waits for credits.
     wanted: Option<usize>,
 }
 
+/// State of the DSCH that schedulers query for a candidate.
+struct DschState<'a> {
+    formats: Formats<'a>,
+    radio: &'a Radio<'a>,
+    load: &'a Load,
+    candidate: &'a Candidate,
+    sdus: &'a [WaitingSdu],
+    credit: &'a mut Credit,
+    /// TTI number, and weight of the past in a mean rate.
+    tti: u64,
+    memory: f64,
+}
+
+impl ChannelState for DschState<'_> {
+    fn credit(&self) -> f64 {
+        self.credit.blocks()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let timeout = &self.formats.config.timeout;
+        self.sdus.first().map(|sdu| scheduling::deadline(timeout, sdu))
+    }
+
+    #[inline]
+    fn outside_mw(&self) -> f64 {
+        let interference = (self.radio.interference)(self.candidate.ue);
+        self.formats.link(0, self.candidate, interference).outside(self.radio.power.noise)
+    }
+
+    fn possible_blocks(&self) -> u32 {
+        let interference = (self.radio.interference)(self.candidate.ue);
+        let fits = |format: &usize| {
+            let link = self.formats.link(*format, self.candidate, interference);
+            self.load.with(Load::of(self.radio.power, &link)).fits(self.radio.power)
+        };
+        let formats = &self.formats.config.formats;
+        (0..formats.len()).rev().find(fits).map_or(0, |format| formats[format].blocks)
+    }
+
+    fn mean_blocks(&mut self) -> f64 {
+        self.credit.mean_served(self.memory, self.tti)
+    }
+}
+
 impl Candidates {
-    /// A TTI begins: nobody asks.
+    /// Removes all candidates.
     pub fn begin(&mut self) {
-        self.asks.clear();
+        self.list.clear();
         self.sdus.clear();
     }
 
-    /// A user asks; his SDUs in order, if [`MacShConfig::asks_for_sdus`].
-    pub fn push(&mut self, ask: Candidate, sdus: impl IntoIterator<Item = WaitingSdu>) {
-        self.asks.push((ask, self.sdus.len()));
-        self.sdus.extend(sdus);
+    /// Adds a candidate with its SDUs in order.
+    #[cfg(test)]
+    pub fn push(&mut self, candidate: Candidate, sdus: impl IntoIterator<Item = WaitingSdu>) {
+        self.push_with(candidate, |all| all.extend(sdus));
     }
 
-    /// The same; `tell` puts the user's SDUs behind those of others.
-    pub fn push_with(&mut self, ask: Candidate, tell: impl FnOnce(&mut Vec<WaitingSdu>)) {
-        self.asks.push((ask, self.sdus.len()));
-        tell(&mut self.sdus);
-    }
-
-    /// Whether nobody asks.
-    pub fn is_empty(&self) -> bool {
-        self.asks.is_empty()
+    /// Adds a candidate. `append` appends its SDUs in order.
+    pub fn push_with(&mut self, candidate: Candidate, append: impl FnOnce(&mut Vec<WaitingSdu>)) {
+        self.list.push((candidate, self.sdus.len()));
+        append(&mut self.sdus);
     }
 
     fn sdus(&self, at: usize) -> &[WaitingSdu] {
-        let to = self.asks.get(at + 1).map_or(self.sdus.len(), |(_, from)| *from);
-        &self.sdus[self.asks[at].1..to]
+        let to = self.list.get(at + 1).map_or(self.sdus.len(), |(_, from)| *from);
+        &self.sdus[self.list[at].1..to]
     }
 }
 
 impl MacSh {
-    /// A DSCH on which nobody was served yet.
     pub fn new(config: impl Into<Arc<MacShConfig>>) -> Self {
         let config = config.into();
-        let (codes, keeps) = (CodeShare::new(config.codes), proportional_fair::keeps(&config));
-        let (order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new());
-        let (users, turns) = (Credits::default(), Default::default());
-        MacSh { config, codes, turns, discipline: None, users, keeps, order, grants, refusals }
+        MacSh {
+            codes: CodeShare::new(config.codes),
+            processing: (0..config.formats.len()).map(|format| config.processing(format)).collect(),
+            schedulers: [Scheduler::new(config.priority); 2],
+            user_scheduler: None,
+            users: Credits::default(),
+            memory: scheduling::memory(config.tti, config.mean_over),
+            order: Vec::new(),
+            grants: Vec::new(),
+            refusals: Vec::new(),
+            config,
+        }
     }
 
-    /// From now on this decides what users want and who is first.
-    pub fn set_scheduler(&mut self, discipline: UserScheduler) {
-        self.discipline = Some(discipline);
+    /// Replaces the schedulers and the rate policy.
+    pub fn set_scheduler(&mut self, scheduler: UserScheduler) {
+        self.user_scheduler = Some(scheduler);
     }
 
-    /// What it is configured with.
     pub fn config(&self) -> &MacShConfig {
         &self.config
     }
 
-    /// A user comes into the cell with what he has coming to him.
+    /// A user enters the cell with its credit.
     pub fn join(&mut self, ue: UeId, credit: Credit) {
         self.users.join(ue, credit);
     }
 
-    /// A user leaves the cell; what he takes along, if he was there.
+    /// A user leaves the cell. Returns its credit if it was there.
     pub fn leave(&mut self, ue: UeId) -> Option<Credit> {
         self.users.leave(ue)
     }
 
-    /// Makes decision number `number`, about TTIs that begin `now`. `load` is that of the DCHs and of who is in the middle of a
-    /// TTI, and with that of the grants afterwards. Grants come in the order of priority.
+    /// Makes decision number `number`, for TTIs that start `now`. `load` is the load of the DCHs and of
+    /// TTIs in progress. The load of the grants is added to it. Returns the grants in the order of
+    /// priority.
     pub fn schedule(
         &mut self,
         now: Time,
         number: u64,
-        asks: &Candidates,
+        candidates: &Candidates,
         radio: &Radio<'_>,
         load: &mut Load,
     ) -> &[Grant] {
         let phases = self.config.phases();
-        let tti = number / phases;
-        if self.discipline.is_some() {
-            self.ask_discipline(now, tti, asks, radio, load);
+        if self.user_scheduler.is_some() {
+            self.ask_user_scheduler(now, number / phases, candidates, radio, load);
         } else {
-            self.rank(now, (tti, self.round(number)), asks, radio, load);
+            self.rank(now, number, candidates, radio, load);
         }
         match self.config.decision {
             Decision::EachTti => self.codes.begin(),
@@ -208,166 +223,174 @@ impl MacSh {
         }
         self.grants.clear();
         self.refusals.clear();
-        let order = std::mem::take(&mut self.order);
-        for ranked in &order {
-            self.decide(&asks.asks[ranked.ask].0, ranked.wanted, radio, load);
+        for at in 0..self.order.len() {
+            let Ranked { at, wanted, .. } = self.order[at];
+            self.decide(&candidates.list[at].0, wanted, radio, load);
         }
-        self.order = order;
-        self.give_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
+        self.assign_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
         &self.grants
     }
 
-    /// The grants that were decided on last, in the order of priority.
+    /// The grants of the last decision in the order of priority.
     pub fn grants(&self) -> &[Grant] {
         &self.grants
     }
 
-    /// Who was refused then, in the order of priority.
+    /// The refusals of the last decision in the order of priority.
     pub fn refusals(&self) -> &[Refusal] {
         &self.refusals
     }
 
-    /// Of a grant of decision `number` so many blocks were sent, and so many of those received.
+    /// Reports that of a grant of decision `number`, `sent` blocks were sent and `received` of them
+    /// received.
     pub fn served(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
         self.had_turn(number, grant, sent, received);
         self.pays(number, grant, sent, received);
     }
 
-    /// That part of it which is about the cell in which the grant was.
+    /// The part of `served` for the cell of the grant.
     pub fn had_turn(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
-        let round = self.round(number);
-        self.turns[round].served(grant.ue);
-        if let Some(discipline) = &mut self.discipline {
-            discipline.served(number / self.config.phases(), grant.ue, sent, received);
+        let phase = self.phase(number);
+        self.schedulers[phase].served(grant.ue);
+        if let Some(scheduler) = &mut self.user_scheduler {
+            scheduler.served(number / self.config.phases(), grant.ue, sent, received);
         }
     }
 
-    /// The round that a decision belongs to: that of the users who may ask for it.
-    fn round(&self, number: u64) -> usize {
+    /// The part of `served` for the present cell of the user, which has its credit.
+    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+        let (memory, tti) = (self.memory, number / self.config.phases());
+        let credit = self.users.of(&self.config.credit, tti, grant.ue);
+        credit.spend(&self.config.credit, grant.blocks, sent, received);
+        credit.serve(memory, tti, sent);
+    }
+
+    /// Index of the scheduler for decision `number`.
+    fn phase(&self, number: u64) -> usize {
         match self.config.decision {
             Decision::EachTti | Decision::AnyFrame => 0,
             Decision::EachFrame => (number % 2) as usize,
         }
     }
 
-    /// That part of it which is about the user, where he is.
-    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
-        let (keeps, tti) = (self.keeps, number / self.config.phases());
-        let credit = self.users.of(&self.config.credit, tti, grant.ue);
-        credit.spend(&self.config.credit, grant.blocks, sent, received);
-        credit.serve(keeps, tti, sent);
-    }
-
-    /// What a user who is in the cell has coming to him, as of when he last asked.
+    /// Credit of a user in the cell, as of its last request.
     pub fn credit(&self, ue: UeId) -> Option<&Credit> {
         self.users.get(ue)
     }
 
-    /// Steps A and B: what everybody wants, and in which order they are served.
-    fn rank(
-        &mut self,
-        now: Time,
-        (tti, round): (u64, usize),
-        asks: &Candidates,
-        radio: &Radio<'_>,
-        load: &Load,
-    ) {
-        self.order.clear();
-        for (at, (ask, _)) in asks.asks.iter().enumerate() {
-            let (config, sdus) = (&self.config, asks.sdus(at));
-            let credit = self.users.of(&config.credit, tti, ask.ue);
+    /// Steps 1 and 2: the format that each user requests, and the order of the users.
+    fn rank(&mut self, now: Time, number: u64, candidates: &Candidates, radio: &Radio<'_>, load: &Load) {
+        let (phase, memory, tti) = (self.phase(number), self.memory, number / self.config.phases());
+        let MacSh { config, processing, schedulers, users, order, .. } = self;
+        let formats = Formats { config, processing };
+        order.clear();
+        for (at, (candidate, _)) in candidates.list.iter().enumerate() {
+            let sdus = candidates.sdus(at);
+            let credit = users.of(&config.credit, tti, candidate.ue);
             credit.earn(&config.credit, tti);
-            let wanted = want(config, now, ask, sdus, credit);
-            let rank = match config.priority {
-                Priority::ServiceCredit => -credit.blocks(),
-                Priority::Timeout => timeout::rank(&config.timeout, sdus),
-                Priority::RoundRobin => self.turns[round].rank(ask.ue),
-                Priority::MaxCi => max_ci::rank(&radio.link(config, 0, ask), radio.power.noise),
-                Priority::ProportionalFair => {
-                    let at = At { tti, keeps: self.keeps };
-                    proportional_fair::rank(config, radio, load, ask, credit, at)
-                }
-            };
-            self.order.push(Ranked { class: ask.class, rank, since: ask.since, ue: ask.ue, ask: at, wanted });
+            let wanted = request(config, now, candidate, sdus, credit);
+            let mut state = DschState { formats, radio, load, candidate, sdus, credit, tti, memory };
+            let rank = schedulers[phase].rank(candidate, &mut state);
+            let Candidate { ue, class, since, .. } = *candidate;
+            order.push(Ranked { class, rank, since: since.unwrap_or(now), ue, at, wanted });
         }
-        self.order.sort_unstable_by(|a, b| {
-            let by_rank = a.class.cmp(&b.class).then(a.rank.total_cmp(&b.rank));
+        order.sort_unstable_by(|a, b| {
+            let by_rank = a.class.cmp(&b.class).then(a.rank.cmp(&b.rank));
             by_rank.then(a.since.cmp(&b.since)).then(a.ue.cmp(&b.ue))
         });
     }
 
-    /// The same as a discipline from outside has it. Those whom it leaves out come last and want nothing.
-    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Candidates, radio: &Radio<'_>, load: &Load) {
-        let MacSh { config, users, discipline: Some(discipline), keeps, order, .. } = self else { return };
-        let see = |(ask, _): &(Candidate, usize)| {
-            let credit = users.of(&config.credit, tti, ask.ue);
-            credit.earn(&config.credit, tti);
-            let (interference, mean) = ((radio.interference)(ask.ue), credit.mean_served(*keeps, tti));
-            RankedCandidate { ask: *ask, interference, credit: credit.blocks(), mean }
+    /// Steps 1 and 2 by a scheduler of the user. Users that it leaves out are last and request nothing.
+    fn ask_user_scheduler(
+        &mut self,
+        now: Time,
+        tti: u64,
+        candidates: &Candidates,
+        radio: &Radio<'_>,
+        load: &Load,
+    ) {
+        let MacSh { config, processing, users, user_scheduler: Some(scheduler), memory, order, .. } = self
+        else {
+            return;
         };
-        let seen: Vec<RankedCandidate> = asks.asks.iter().map(see).collect();
-        let mut wishes = Vec::new();
+        let ranked = |&(candidate, _): &(Candidate, usize)| {
+            let credit = users.of(&config.credit, tti, candidate.ue);
+            credit.earn(&config.credit, tti);
+            let interference = (radio.interference)(candidate.ue);
+            let mean = credit.mean_served(*memory, tti);
+            RankedCandidate { candidate, interference, credit: credit.blocks(), mean }
+        };
+        let seen: Vec<RankedCandidate> = candidates.list.iter().map(ranked).collect();
+        let mut requests = Vec::new();
         if !seen.is_empty() {
-            let tti = Tti { now, number: tti, config, power: radio.power, load };
-            discipline.decide(&tti, &seen, &mut wishes);
+            let (formats, power) = (&config.formats[..], radio.power);
+            let tti = Tti { now, number: tti, formats, processing, power, load };
+            scheduler.decide(&tti, &seen, &mut requests);
         }
         let mut is_left_out = vec![true; seen.len()];
-        wishes.iter().for_each(|wish| is_left_out[wish.ask] = false);
+        requests.iter().for_each(|request| is_left_out[request.candidate] = false);
         let last = (0..seen.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
-        let first = wishes.iter().map(|wish| (wish.ask, Some(wish.format)));
+        let first = requests.iter().map(|request| (request.candidate, Some(request.format)));
         order.clear();
         order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
-            let Candidate { ue, class, since, .. } = seen[at].ask;
-            Ranked { class, rank: f64::from(place), since, ue, ask: at, wanted }
+            let Candidate { ue, class, since, .. } = seen[at].candidate;
+            let rank = Rank(f64::from(place), 0.0);
+            Ranked { class, rank, since: since.unwrap_or(now), ue, at, wanted }
         }));
     }
 
-    /// Step C for one user: what he wants, less, or nothing.
-    fn decide(&mut self, ask: &Candidate, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
+    /// Step 3 for one user: grants the requested format, a smaller one, or nothing.
+    fn decide(&mut self, candidate: &Candidate, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
+        let ue = candidate.ue;
         let Some(wanted) = wanted else {
-            self.refusals.push(Refusal { ue: ask.ue, wanted: 0, reason: Reason::Credit });
+            self.refusals.push(Refusal { ue, wanted: 0, reason: Reason::Credit });
             return;
         };
-        match availability::take(&self.config, radio, ask, wanted, &mut self.codes, load) {
+        let formats = Formats { config: &self.config, processing: &self.processing };
+        match formats.allocate(radio, candidate, wanted, &mut self.codes, load) {
             Ok((format, link)) => self.grants.push(Grant {
-                ue: ask.ue,
+                ue,
                 format,
                 wanted,
                 blocks: self.config.formats[format].blocks,
                 code: self.config.codes,
                 link,
             }),
-            Err(reason) => self.refusals.push(Refusal { ue: ask.ue, wanted, reason }),
+            Err(reason) => self.refusals.push(Refusal { ue, wanted, reason }),
         }
     }
 
-    /// Which code each grant has, those with small spreading factors first.
-    fn give_codes(&mut self, end: End) {
+    /// Assigns a code to each grant, small spreading factors first.
+    fn assign_codes(&mut self, end: End) {
         let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
-        let mut rising: Vec<usize> = (0..self.grants.len()).collect();
-        rising.sort_by_key(|&at| spreading_factor(&self.grants[at]));
-        let wanted: Vec<u16> = rising.iter().map(|&at| spreading_factor(&self.grants[at])).collect();
-        for (at, code) in rising.into_iter().zip(self.codes.codes(end, wanted)) {
+        let mut ascending: Vec<usize> = (0..self.grants.len()).collect();
+        ascending.sort_by_key(|&at| spreading_factor(&self.grants[at]));
+        let wanted: Vec<u16> = ascending.iter().map(|&at| spreading_factor(&self.grants[at])).collect();
+        for (at, code) in ascending.into_iter().zip(self.codes.codes(end, wanted)) {
             self.grants[at].code = code;
         }
     }
 }
 
-/// Step A: the number of the format that a user wants; `None` if he has to wait for credits.
+/// Step 1: index of the format that a user requests. `None`: it waits for credits.
 #[inline]
-fn want(
+fn request(
     config: &MacShConfig,
     now: Time,
-    ask: &Candidate,
+    candidate: &Candidate,
     sdus: &[WaitingSdu],
     credit: &Credit,
 ) -> Option<usize> {
     let wanted = match config.requirement {
-        RatePolicy::ServiceCredit => credit.want(config)?,
-        RatePolicy::Timeout => timeout::want(config, now, sdus),
-        RatePolicy::FullBacklog => full_backlog::want(config, ask.backlog),
+        RatePolicy::ServiceCredit => config.up_to(credit.blocks_to_request(&config.credit)?),
+        RatePolicy::Timeout => {
+            let largest = config.formats.last().expect("a DSCH has formats").blocks;
+            let tti = (now, config.tti);
+            config.holding(scheduling::blocks_in_time(&config.timeout, tti, sdus, largest))
+        }
+        RatePolicy::FullBacklog => config.holding(candidate.blocks),
     };
-    Some(if config.capped_by_backlog { wanted.min(config.holding(ask.backlog)) } else { wanted })
+    Some(if config.capped_by_backlog { wanted.min(config.holding(candidate.blocks)) } else { wanted })
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) struct Dchs {
     pub without: WithoutCode,
     /// Whether anybody wants to know what calls do.
     pub tells: bool,
-    /// What calls did that was not told yet.
+    /// Call events that are not recorded yet.
     pub steps: Vec<(CellId, CallStep)>,
 }
 
@@ -58,7 +58,7 @@ impl Dchs {
         }
     }
 
-    /// A call was measured: it changes cells. Tells whether a cell is left to it.
+    /// Updates the cells of a call after a measurement. Returns whether it keeps a cell.
     pub fn follow(&mut self, at: &mut CallLocation, spreading_factor: u16, powers: &[f64]) -> bool {
         let factor = self.factor_of(at, spreading_factor);
         let stays = match self.soft {

@@ -2,7 +2,7 @@
 //! them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   look_around   who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
+//!   measure       who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
 //!   schedule      cell by cell: the power of the calls, then DSCH users           turn.rs, mac_sh
 //!   transmit      all powers are known: RLC is pulled, blocks are judged          turn.rs, radio/phy
 //! ```
@@ -21,10 +21,11 @@ mod steps;
 mod turn;
 mod users;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use umts_kernel::random::{AddressedStream, Streams};
-use umts_units::Duration;
+use umts_units::{Duration, Time};
 
 use self::associated::Associated;
 pub use self::associated::AssociatedConfig;
@@ -32,7 +33,7 @@ pub use self::codes::{OneTree, WithoutCode};
 use self::dchs::Dchs;
 use self::phases::TtisInProgress;
 use self::ready::Ready;
-pub use self::users::Change;
+pub use self::users::Handover;
 use self::users::Users;
 use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
 use crate::ids::{CellId, UeId};
@@ -40,8 +41,9 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, Calls, CallsConfig, RadioLink};
-use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig, UserSchedulers};
+use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig};
 use crate::rnc::rrc::{CompressedMode, SoftHandover};
+use crate::scheduling::UserSchedulers;
 
 /// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
 const MEASURED_EACH: Duration = Duration::from_millis(100);
@@ -203,6 +205,13 @@ pub struct Multicell {
     call_ttis: u64,
     /// The DCHs beside DSCHs in this TTI, where they are charged.
     associated: Vec<Associated>,
+    /// Users whose RLC was queried in this TTI.
+    served: Vec<UeId>,
+    /// Handovers that UTRAN has not executed yet.
+    handovers: VecDeque<Handover>,
+    /// Start of the next TTI, and whether its measurements are made.
+    next_turn: Time,
+    is_measured: bool,
     /// Memory that is used again and again.
     asks: Candidates,
     coupled: Coupled,
@@ -242,6 +251,10 @@ impl Multicell {
             phases: turns(MEASURED_EACH),
             call_ttis: turns(calls::TTI),
             associated: Vec::new(),
+            served: Vec::new(),
+            handovers: VecDeque::new(),
+            next_turn: Time::ZERO,
+            is_measured: false,
             asks: Candidates::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,

@@ -7,6 +7,7 @@ use umts_units::Time;
 
 use super::Multicell;
 use crate::ids::{Direction, UeId};
+use crate::radio::rlc::Backlog;
 use crate::ue::UeContext;
 
 /// A user of a DSCH with something to send.
@@ -15,8 +16,8 @@ pub(super) struct Ready {
     pub ue: UeId,
     /// Something has changed in RLC since it was asked.
     is_stale: bool,
-    /// Blocks that wait, and since when the oldest of it does, unless that is control PDUs alone; none if there is nothing to send.
-    pub waits: Option<(u32, Option<Time>)>,
+    /// The backlog. `None`: there is nothing to send.
+    pub waits: Option<Backlog>,
 }
 
 impl Ready {
@@ -24,10 +25,7 @@ impl Ready {
     #[inline]
     pub fn ask(&mut self, now: Time, context: &UeContext) {
         let rlc = &context.rlc[Direction::Downlink.index()];
-        let waits = || {
-            let backlog = rlc.has_work(now).then(|| rlc.backlog())?;
-            Some((backlog.pdus.max(1), backlog.since))
-        };
+        let waits = || rlc.has_work(now).then(|| rlc.backlog());
         if self.is_stale {
             self.waits = waits();
             self.is_stale = false;
@@ -44,23 +42,20 @@ pub(super) fn insert(ready: &mut Vec<Ready>, ue: UeId) {
     }
 }
 
-/// Takes a user away; tells whether it was there.
+/// Removes a user. Returns whether it was there.
 pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
     let at = ready.binary_search_by_key(&ue, |ready| ready.ue);
     at.map(|at| ready.remove(at)).is_ok()
 }
 
 impl Multicell {
-    /// RLC of `ue` has changed: if it waits for its cell's DSCH, it may be for something else now.
-    pub fn changed(&mut self, ue: UeId) {
+    /// The backlog of `ue` changed: RLC is queried again, or the user leaves its cell's list.
+    pub(super) fn backlog_changed(&mut self, ue: UeId, has_data: bool) {
         let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
-        if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {
+        if !has_data {
+            remove(ready, ue);
+        } else if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {
             ready[at].is_stale = true;
         }
-    }
-
-    /// `ue` has nothing to send any more.
-    pub fn rests(&mut self, ue: UeId) {
-        remove(&mut self.cells[self.users.get(ue).cell.index()].ready, ue);
     }
 }

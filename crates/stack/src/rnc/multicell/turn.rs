@@ -1,22 +1,22 @@
 //! One TTI of all cells, or where it is decided each frame, one frame.
 
-use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration};
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Bytes, Duration, Time};
 
 use super::{Multicell, PowerUse, link};
-use crate::EventContext;
-use crate::ids::{CellId, Direction, UeId};
+use crate::ids::{CellId, Direction, MacTimer, UeId};
+use crate::mac::{Below, CarrierConfig, Mac};
 use crate::nodeb::Iub;
-use crate::radio::Air;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
-use crate::rnc::CarrierConfig;
 use crate::rnc::calls::{self, EbN0Average};
-use crate::rnc::mac_sh::{Candidate, Grant, Radio, Reason};
+use crate::rnc::mac_sh::{Grant, Radio, Reason};
+use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
-use crate::ue::{Pdus, Ues};
+use crate::ue::{Pdus, UeContext, Ues};
+use crate::{Context, EventContext};
 
 /// Users of the DSCH come behind conversational calls, which have DCHs; among themselves they are of one class.
 const INTERACTIVE: u8 = 1;
@@ -25,32 +25,35 @@ const INTERACTIVE: u8 = 1;
 const NUMBERS: u64 = 1 << 30;
 
 impl Multicell {
-    /// All cells schedule, then all of them transmit. `served` gets the UEs whose RLC entities were asked.
-    pub fn turn<T: TraceSink<TraceEvent>>(
+    /// Schedules all cells, then transmits in all of them.
+    fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
-        served: &mut Vec<UeId>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
     ) {
         self.tell_of_calls(ctx);
         self.aim_of_calls();
         self.load_of_calls();
         for cell in 0..self.cells.len() {
-            self.schedule(ctx, CellId(cell as u16), ues);
+            self.schedule(ctx, CellId(cell as u16), below.ues);
         }
         self.control_powers();
         self.judge_further_legs();
         self.judge_associated();
         self.judge_calls();
         for cell in 0..self.cells.len() {
-            self.land_held(ctx, CellId(cell as u16), air);
-            self.transmit(ctx, CellId(cell as u16), (plan, ues), air, served);
+            self.land_held(ctx, CellId(cell as u16), below.air);
+            self.transmit(ctx, CellId(cell as u16), config, below);
             self.tell(ctx, cell);
         }
         std::mem::swap(&mut self.powers, &mut self.before);
         self.tti += 1;
+        for ue in std::mem::take(&mut self.served) {
+            let context = &mut below.ues[ue];
+            self.backlog_changed(ue, context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now));
+            context.schedule_wake(ctx, Direction::Downlink);
+        }
     }
 
     /// What the calls of each cell need, as far as interference is known: that of the TTI before.
@@ -87,18 +90,25 @@ impl Multicell {
             }
             // Whose work is done without a turn, as by what came from the other end, stays here until he is asked.
             ready.ask(now, &ues[ue]);
-            let Some((backlog, since)) = ready.waits else { continue };
+            let Some(backlog) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
                 continue;
             }
-            if user.silent_until > now {
+            if ues[ue].silent_until > now {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
             }
             let (gain, outer_loop) = (user.gain, user.loops.target_scale);
-            let ask =
-                Candidate { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
+            let ask = Candidate {
+                ue,
+                class: INTERACTIVE,
+                octets: backlog.octets,
+                blocks: backlog.pdus.max(1),
+                since: backlog.since,
+                gain,
+                outer_loop,
+            };
             if asks_for_sdus {
                 let rlc = &ues[ue].rlc[Direction::Downlink.index()];
                 self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));
@@ -226,9 +236,8 @@ impl Multicell {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         cell: CellId,
-        (plan, ues): (&CarrierConfig, &mut Ues),
-        air: &mut Air,
-        served: &mut Vec<UeId>,
+        config: &CarrierConfig,
+        Below { ues, air, .. }: &mut Below<'_>,
     ) {
         let mut transmission = air.begin(Direction::Downlink, Channel::Dsch);
         let mut octets = Bytes::ZERO;
@@ -238,7 +247,7 @@ impl Multicell {
             let bits = ue.channel(Direction::Downlink).block_bits;
             let blocks =
                 ue.send(&mut ctx.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut transmission);
-            served.push(grant.ue);
+            self.served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];
             ctx.cx.record(|| self.told(cell, &grant, blocks, power as f32));
@@ -256,7 +265,7 @@ impl Multicell {
             self.cells[cell.index()].mac.served(self.tti, &grant, blocks, received);
         }
         // All of them arrive with the longest.
-        let arrival = plan.arrival(ctx.cx.now, octets, Duration::ZERO);
+        let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.tti_phases > 1 {
             self.cells[cell.index()].in_progress.transmission = Some((transmission, arrival));
         } else {
@@ -297,7 +306,7 @@ impl Multicell {
         }
     }
 
-    /// Tells of a cell's TTI.
+    /// Records the TTI of a cell.
     fn tell<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
         let PowerUse { calls, sent, lost, load, .. } = sector.used;
@@ -329,10 +338,54 @@ impl Multicell {
         });
     }
 
-    /// Tells what calls did since the TTI before.
+    /// Records the call events since the previous TTI.
     fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for (cell, does) in self.dchs.steps.drain(..) {
             ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
+        }
+    }
+}
+
+/// The timer expires twice at the start of a TTI: for the measurements, and after the handovers that these
+/// require for the TTI of all cells.
+impl Mac for Multicell {
+    /// The timers of RLC run while a user waits for a grant.
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        _config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        let has_data = ue.rlc[direction.index()].has_work(cx.now);
+        if has_data {
+            self.user_has_data(cx.now, ue.id);
+        }
+        self.backlog_changed(ue.id, has_data);
+        true
+    }
+
+    fn leave(&mut self, _ue: &mut UeContext, _direction: Direction) {}
+
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        (timer == MacTimer::First).then_some((self.next_turn, Phase::Schedule))
+    }
+
+    // Large, and of one carrier: not inlined into the dispatch for all carriers.
+    #[inline(never)]
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        _timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        self.is_measured = !self.is_measured;
+        if !self.is_measured {
+            self.next_turn = ctx.cx.now + self.interval();
+            self.turn(ctx, config, below);
+        } else {
+            self.measure_all(ctx.cx.now, below.ues);
         }
     }
 }

@@ -10,17 +10,13 @@ use crate::rnc::calls::PowerControlLoops;
 use crate::rnc::mac_sh::Decision;
 use crate::ue::Ues;
 
-/// A UE is in another cell from now on.
+/// A handover that UTRAN must execute.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
-    /// Which UE.
+pub struct Handover {
     pub ue: UeId,
-    /// Where it was.
     pub from: CellId,
-    /// Where it is.
     pub to: CellId,
-    /// How that is done.
-    pub how: HandoverConfig,
+    pub config: HandoverConfig,
 }
 
 /// One user.
@@ -30,8 +26,6 @@ pub(super) struct User {
     pub cell: CellId,
     /// The share of its cell's power that arrives, as last measured.
     pub gain: f64,
-    /// Until when it has no turn.
-    pub silent_until: Time,
     /// Where it is decided each frame: whether TTIs of its begin with odd ones, and the first turn after the last of them.
     is_odd: bool,
     pub free_from: u64,
@@ -50,8 +44,6 @@ pub(super) struct Users {
     list: Vec<Option<User>>,
     /// Who is measured, by the TTI in which that is done.
     awake: Vec<Vec<UeId>>,
-    /// Memory of lists of changes.
-    spare: Vec<Change>,
 }
 
 impl Users {
@@ -61,23 +53,12 @@ impl Users {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
             let cell = mobile.gains().best();
-            let (gain, silent_until, loops) =
-                (mobile.gains().of(cell), Time::ZERO, PowerControlLoops::default());
+            let (gain, loops) = (mobile.gains().of(cell), PowerControlLoops::default());
             let (is_odd, free_from) = (ue % 2 == 1, 0);
-            Some(User {
-                mobile,
-                cell,
-                gain,
-                silent_until,
-                is_odd,
-                free_from,
-                dch: None,
-                loops,
-                is_awake: false,
-            })
+            Some(User { mobile, cell, gain, is_odd, free_from, dch: None, loops, is_awake: false })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
-        Users { list, awake: vec![Vec::new(); phases], spare: Vec::new() }
+        Users { list, awake: vec![Vec::new(); phases] }
     }
 
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
@@ -118,29 +99,21 @@ impl User {
 }
 
 impl Multicell {
-    /// `ue` has something to send on its DSCH. One that slept is looked at first, and may be in another cell.
-    pub fn wants(&mut self, now: Time, ue: UeId) -> Option<Change> {
+    /// `ue` has data for its DSCH. A user that had none is measured first, which may cause a handover.
+    pub(super) fn user_has_data(&mut self, now: Time, ue: UeId) {
         let user = self.users.get_mut(ue);
-        let change = if std::mem::replace(&mut user.is_awake, true) {
-            None
-        } else {
+        if !std::mem::replace(&mut user.is_awake, true) {
             self.users.awake[(u64::from(ue.0) % self.phases) as usize].push(ue);
-            self.measure(now, ue)
-        };
+            self.measure(now, ue);
+        }
         self.open_associated(ue);
         ready::insert(&mut self.cells[self.users.get(ue).cell.index()].ready, ue);
-        change
     }
 
-    /// The end of the interruption by the last handover of `ue`.
-    pub fn silent_until(&self, ue: UeId) -> Time {
-        self.users.get(ue).silent_until
-    }
-
-    /// Looks where those are whose turn it is to be measured; those with nothing in RLC fall asleep. Returns who changes cells.
-    pub fn look_around(&mut self, now: Time, ues: &Ues) -> Vec<Change> {
+    /// Measures the users and calls of this TTI. Users without data are not measured again until they
+    /// have data.
+    pub(super) fn measure_all(&mut self, now: Time, ues: &Ues) {
         let phase = self.tti % self.phases;
-        let mut changes = std::mem::take(&mut self.users.spare);
         let mut awake = std::mem::take(&mut self.users.awake[phase as usize]);
         awake.retain(|&ue| {
             let holds =
@@ -148,7 +121,7 @@ impl Multicell {
             let stays = Direction::BOTH.into_iter().any(holds);
             self.users.get_mut(ue).is_awake = stays;
             if stays {
-                changes.extend(self.measure(now, ue));
+                self.measure(now, ue);
             } else {
                 self.close_associated(ue, self.users.get(ue).cell);
             }
@@ -156,24 +129,17 @@ impl Multicell {
         });
         self.users.awake[phase as usize] = awake;
         self.look_at_calls(now, phase);
-        changes
     }
 
-    /// Gives the memory of the list back.
-    pub fn return_changes(&mut self, mut changes: Vec<Change>) {
-        changes.clear();
-        self.users.spare = changes;
-    }
-
-    /// Looks where a user is, and moves it to another cell if that is better.
-    fn measure(&mut self, now: Time, ue: UeId) -> Option<Change> {
+    /// Measures a user, and moves it to another cell if that is better.
+    fn measure(&mut self, now: Time, ue: UeId) {
         let user = self.users.get_mut(ue);
         self.environment.measure(&mut user.mobile, now);
         let gains = user.mobile.gains();
         let (from, better) = (user.cell, self.dchs.selection.better(user.cell, gains));
         user.gain = gains.of(better.unwrap_or(from));
-        let to = better?;
-        (user.cell, user.silent_until) = (to, now + self.handover.interruption);
+        let Some(to) = better else { return };
+        user.cell = to;
         let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
         if ready::remove(&mut old.ready, ue) {
             ready::insert(&mut new.ready, ue);
@@ -182,7 +148,12 @@ impl Multicell {
             new.mac.join(ue, credit);
         }
         self.close_associated(ue, from);
-        Some(Change { ue, from, to, how: self.handover })
+        self.handovers.push_back(Handover { ue, from, to, config: self.handover });
+    }
+
+    /// The next handover to execute.
+    pub fn poll_handover(&mut self) -> Option<Handover> {
+        self.handovers.pop_front()
     }
 
     /// The same for calls, which have nothing to lose; they come and go.

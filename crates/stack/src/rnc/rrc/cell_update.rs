@@ -12,6 +12,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
+use super::RrcConfig;
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::trace::{CellUpdateOutcome, TraceEvent};
@@ -39,18 +40,9 @@ pub struct ConnectionConfig {
 }
 
 impl Default for ConnectionConfig {
-    /// The defaults of TS 25.331 §10.3.3.43 and §10.3.3.44 for T302, N302 and T300; without supervision of radio links.
+    /// Supervision of a UE on a DCH that RRC does not switch.
     fn default() -> Self {
-        ConnectionConfig {
-            recovers_rlc: true,
-            delay: Duration::from_millis(300),
-            confirm_interval: Some(Duration::from_millis(200)),
-            t302: Duration::from_millis(4000),
-            n302: 3,
-            t300: Duration::from_millis(1000),
-            new_connection: Some(Duration::from_millis(2000)),
-            radio_link: None,
-        }
+        RrcConfig::default().connection(false, true)
     }
 }
 

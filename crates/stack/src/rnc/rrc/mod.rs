@@ -37,8 +37,8 @@ pub use cell_selection::CellSelection;
 pub use cell_update::{CellUpdate, ConnectionConfig, RadioLinkConfig};
 pub use compressed_mode::{CompressedBy, CompressedMode};
 pub use config::{
-    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, TrafficVolume,
-    Upswitch,
+    DataWhileSwitching, DchRates, Measured, Promotion, RestingState, RlcAtSwitch, RlcUnrecoverableError,
+    RrcConfig, StatePower, TrafficVolume,
 };
 pub use radio_link::{FRAME, RadioLinkSupervision};
 
@@ -126,13 +126,12 @@ impl Rrc {
     /// RRC of `ue`, before [`handle_start`](Self::handle_start).
     ///
     /// # Panics
-    /// If it should begin in CELL_DCH, or if it has no DCH to switch to.
+    /// If it has no DCH to switch to.
     pub fn new(ue: UeId, config: Arc<RrcConfig>) -> Self {
-        assert!(config.initial != RrcState::CellDch, "CELL_DCH needs admission");
-        assert!(!config.dchs.is_empty(), "there is a DCH to switch to");
+        assert!(!config.dch_rates.is_empty(), "there is a DCH to switch to");
         Rrc {
             ue,
-            phase: Phase::In(config.initial),
+            phase: Phase::In(config.initial_state.into()),
             config,
             since: Time::ZERO,
             dch: 0,
@@ -150,7 +149,7 @@ impl Rrc {
 
     /// The run begins.
     pub fn handle_start<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        self.enter(cx, self.config.initial, measured);
+        self.enter(cx, self.config.initial_state.into(), measured);
     }
 
     /// Whether it is all the same to it how full the RLC buffers are: then they need not be measured.
@@ -158,7 +157,7 @@ impl Rrc {
     pub fn ignores_buffers(&self) -> bool {
         match self.phase {
             Phase::Switching { .. } => true,
-            Phase::In(state) => state == RrcState::CellDch && self.config.rate_change.up_above.is_none(),
+            Phase::In(state) => state == RrcState::CellDch && self.config.rate_upswitch_threshold.is_none(),
         }
     }
 
@@ -231,7 +230,7 @@ impl Rrc {
                     cx.record(|| TraceEvent::DchQueued { ue });
                 } else if !self.queued {
                     cx.record(|| TraceEvent::DchRefused { ue });
-                    self.barred_until = cx.now + self.config.upswitch.retry;
+                    self.barred_until = cx.now + self.config.retry;
                 }
                 // It does not wait where it can send nothing; on the common channels it asks again.
                 if !state.carries_data() {
@@ -244,7 +243,7 @@ impl Rrc {
 
     /// Another UE takes the DCH.
     pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        self.begin_switch(cx, self.config.inactivity.after_dch, Duration::ZERO, SwitchCause::Preempted);
+        self.begin_switch(cx, self.config.after_dch.into(), Duration::ZERO, SwitchCause::Preempted);
     }
 
     /// RLC or the radio link failed. During a switch the cell update waits for its end, and is dropped if the switch
@@ -304,16 +303,16 @@ impl Rrc {
 
     /// From when on its DCH can be taken away, if the UE stays inactive from `active_until` on.
     pub fn preemptible_from(&self, active_until: Time) -> Option<Time> {
-        let timers = &self.config.inactivity;
-        let holds = self.phase == Phase::In(RrcState::CellDch) && !timers.preemptive.is_zero();
+        let config = &self.config;
+        let holds = self.phase == Phase::In(RrcState::CellDch) && !config.preemptive_inactivity.is_zero();
         // Longer than the timer: a UE that sends in every TTI is never inactive, not even between two of them.
         let instant = Duration::from_nanos(1);
-        holds.then(|| active_until.max(self.since) + timers.non_preemptive + instant)
+        holds.then(|| active_until.max(self.since) + config.inactivity + instant)
     }
 
     /// How long its DCH takes to be released.
     pub fn release_time(&self) -> Duration {
-        self.config.delays.dch_to_fach
+        self.config.dch_to_fach
     }
 
     /// What it is configured with.
@@ -323,13 +322,13 @@ impl Rrc {
 
     /// When the inactivity timer of `state` expires, and where that leads.
     fn inactive_at(&self, state: RrcState) -> Option<(Time, RrcState)> {
-        let (timer, below) = self.config.inactivity.of(state)?;
+        let (timer, below) = self.config.inactivity_of(state)?;
         Some((self.active_until.max(self.since) + timer, below))
     }
 
     #[inline]
     fn wants_dch(&self, measured: &Measured) -> bool {
-        let thresholds = self.config.upswitch.threshold.iter();
+        let thresholds = self.config.upswitch_thresholds().into_iter();
         thresholds
             .zip(measured.buffered)
             .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
@@ -358,7 +357,7 @@ impl Rrc {
         if !wants {
             return self.forget_need(cx);
         }
-        let Upswitch { measurement_interval, time_to_trigger, .. } = self.config.upswitch;
+        let RrcConfig { measurement_interval, time_to_trigger, .. } = *self.config;
         let measured_at =
             if measurement_interval.is_zero() { cx.now } else { cx.now.round_up_to(measurement_interval) };
         let trigger = *self.trigger.get_or_insert(measured_at + time_to_trigger);
@@ -387,15 +386,15 @@ impl Rrc {
 
     /// CELL_DCH: another rate.
     fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        let change = self.config.rate_change;
-        if let Some(down) = change.down
+        if let Some(utilisation) = self.config.rate_downswitch_utilisation
             && self.window.0 <= cx.now
         {
             let carried = [0, 1].map(|way| measured.carried[way] - self.window.1[way]);
             self.open_window(cx.now, measured);
-            if let Some(next) = self.config.dchs.get(usize::from(self.dch) + 1) {
+            if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
+                let window = self.config.rate_downswitch_window.as_secs();
                 let fits = |way: usize| {
-                    let most = next.0[way].bps() as f64 * down.window.as_secs() * down.utilisation;
+                    let most = next.0[way].bps() as f64 * window * utilisation.value();
                     (carried[way] as f64) < most
                 };
                 if fits(0) && fits(1) {
@@ -409,7 +408,7 @@ impl Rrc {
                 }
             }
         }
-        if let Some(threshold) = change.up_above
+        if let Some(threshold) = self.config.rate_upswitch_threshold
             && self.dch > 0
         {
             let wants = measured.buffered[Direction::Downlink.index()] > threshold;
@@ -418,9 +417,10 @@ impl Rrc {
     }
 
     fn open_window(&mut self, now: Time, measured: Measured) {
-        let can_shrink = usize::from(self.dch) + 1 < self.config.dchs.len();
-        let down = self.config.rate_change.down.filter(|_| can_shrink);
-        self.window = (down.map_or(Time::NEVER, |down| now + down.window), measured.carried);
+        let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
+        let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();
+        let end = if shrinks { now + self.config.rate_downswitch_window } else { Time::NEVER };
+        self.window = (end, measured.carried);
     }
 
     /// PCH states and idle mode: data of the UE's own promotes it at once, downlink data once it was paged.
@@ -433,7 +433,7 @@ impl Rrc {
             return;
         }
         self.paged_at = None;
-        if self.config.promotes_to_dch {
+        if self.config.promotion == Promotion::CellDch {
             self.request(cx, None);
         } else {
             self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
@@ -463,9 +463,9 @@ impl Rrc {
         cause: SwitchCause,
     ) {
         let Phase::In(from) = self.phase else { return };
-        let until = cx.now + after + self.config.delays.of(from, to);
+        let until = cx.now + after + self.config.delay(from, to);
         self.leave(cx, Phase::Switching { from, to, until }, cause);
-        if !(self.config.data_continues && from.carries_data() && to.carries_data()) {
+        if !(self.config.data_continues() && from.carries_data() && to.carries_data()) {
             self.orders.push_back(Order::Suspend);
         }
     }
@@ -521,8 +521,9 @@ impl Rrc {
         }
         // Without an RRC connection there is no bearer: the next one begins anew.
         let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
+        let is_reestablished_at_switch = self.config.rlc_at_switch == RlcAtSwitch::Reestablished;
         let reestablishes =
-            ends_cell_update || state == RrcState::Idle || (changes_channel && self.config.reestablishes);
+            ends_cell_update || state == RrcState::Idle || (changes_channel && is_reestablished_at_switch);
         let reestablishes = from.is_some() && reestablishes;
         if reestablishes {
             self.orders.push_back(Order::Reestablish);

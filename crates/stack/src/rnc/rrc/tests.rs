@@ -1,7 +1,7 @@
 //! Every transition with its delay, and what must hold for all of them.
 
 use umts_kernel::NoTrace;
-use umts_units::{BitRate, Bytes};
+use umts_units::{BitRate, Bytes, Probability};
 
 use super::*;
 
@@ -26,39 +26,23 @@ fn rate(kbps: u64) -> BitRate {
 /// Every delay is another one, so that a test sees which was taken.
 fn config() -> RrcConfig {
     RrcConfig {
-        initial: RrcState::CellFach,
-        dchs: vec![DchRates([rate(384), rate(64)]), DchRates([rate(64), rate(64)])],
-        traffic_volume: TrafficVolume::default(),
-        upswitch: Upswitch {
-            threshold: [Some(Bytes(500)), Some(Bytes(200))],
-            measurement_interval: Duration::ZERO,
-            time_to_trigger: Duration::ZERO,
-            retry: ms(250),
-        },
-        inactivity: Inactivity {
-            non_preemptive: ms(2000),
-            preemptive: ms(4000),
-            after_dch: RrcState::CellFach,
-            counts_above: None,
-            fach: Some((ms(12_000), RrcState::CellPch)),
-            cell_pch: Some((ms(60_000), RrcState::UraPch)),
-            ura_pch: Some((ms(600_000), RrcState::Idle)),
-        },
-        delays: Delays {
-            fach_to_dch: ms(901),
-            dch_to_fach: ms(502),
-            dch_to_dch: ms(403),
-            pch_to_fach: ms(304),
-            pch_to_dch: ms(1205),
-            idle_to_fach: ms(606),
-            idle_to_dch: ms(2007),
-            fach_to_pch: ms(108),
-        },
+        dch_rates: vec![DchRates([rate(384), rate(64)]), DchRates([rate(64), rate(64)])],
+        upswitch_threshold_uplink: Some(Bytes(200)),
+        inactivity: ms(2000),
+        preemptive_inactivity: ms(4000),
+        fach_inactivity: Some(ms(12_000)),
+        cell_pch_inactivity: Some(ms(60_000)),
+        ura_pch_inactivity: Some(ms(600_000)),
+        fach_to_dch: ms(901),
+        dch_to_fach: ms(502),
+        dch_to_dch: ms(403),
+        pch_to_fach: ms(304),
+        pch_to_dch: ms(1205),
+        idle_to_fach: ms(606),
+        idle_to_dch: ms(2007),
+        fach_to_pch: ms(108),
         paging_cycle: Duration::ZERO,
-        promotes_to_dch: false,
-        data_continues: false,
-        reestablishes: false,
-        rate_change: RateChange::default(),
+        ..RrcConfig::default()
     }
 }
 
@@ -142,7 +126,7 @@ fn the_buffer_must_exceed_its_threshold_in_either_direction() {
         assert_eq!(bench.state().is_none(), wants, "{buffers:?}");
     }
     let mut uplink_off = config();
-    uplink_off.upswitch.threshold[1] = None;
+    uplink_off.upswitch_threshold_uplink = None;
     let mut bench = Bench::new(uplink_off);
     bench.buffers(0, 1_000_000);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
@@ -165,7 +149,7 @@ fn nothing_is_sent_from_the_decision_to_the_new_channel() {
 
 #[test]
 fn data_may_go_on_over_the_old_channel() {
-    let mut bench = Bench::new(RrcConfig { data_continues: true, ..config() });
+    let mut bench = Bench::new(RrcConfig { data_while_switching: DataWhileSwitching::Continues, ..config() });
     bench.buffers(501, 0).until(901).buffers(0, 0).active().until(8000);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
     assert!(bench.orders.iter().all(|(_, order)| *order != Order::Suspend), "{:?}", bench.orders);
@@ -182,7 +166,7 @@ fn rlc_begins_anew_where_that_is_wanted_and_after_idle_mode() {
         bench.orders.iter().filter(|(_, order)| *order == Order::Reestablish).count()
     };
     assert_eq!(anew(config()), 0);
-    assert_eq!(anew(RrcConfig { reestablishes: true, ..config() }), 2);
+    assert_eq!(anew(RrcConfig { rlc_at_switch: RlcAtSwitch::Reestablished, ..config() }), 2);
     let mut bench = Bench::new(config());
     bench.until(800_000);
     assert_eq!(bench.state(), Some(RrcState::Idle));
@@ -211,7 +195,7 @@ fn a_dch_can_be_taken_only_after_the_non_preemptive_timer() {
     assert_eq!(bench.rrc.preemptible_from(active_until), None, "it is taken once");
     bench.enters(RrcState::CellFach, 3502);
     let mut never = config();
-    never.inactivity.preemptive = Duration::ZERO;
+    never.preemptive_inactivity = Duration::ZERO;
     let mut bench = Bench::new(never);
     bench.on_dch();
     assert_eq!(bench.rrc.preemptible_from(active_until), None);
@@ -265,7 +249,7 @@ fn a_queued_ue_waits_for_the_answer_and_withdraws_when_its_buffer_empties() {
 #[test]
 fn the_need_must_last_for_the_time_to_trigger() {
     let mut lasting = config();
-    lasting.upswitch.time_to_trigger = ms(100);
+    lasting.time_to_trigger = ms(100);
     let mut bench = Bench::new(lasting);
     bench.until(10).buffers(501, 0).until(109).buffers(500, 0).until(109).buffers(501, 0).until(208);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
@@ -276,7 +260,7 @@ fn the_need_must_last_for_the_time_to_trigger() {
 #[test]
 fn the_buffer_may_be_looked_at_now_and_then() {
     let mut sampled = config();
-    sampled.upswitch.measurement_interval = ms(10);
+    sampled.measurement_interval = ms(10);
     let mut bench = Bench::new(sampled);
     bench.until(13).buffers(501, 0).until(19);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
@@ -307,13 +291,15 @@ fn whoever_waits_on_the_common_channels_is_not_inactive() {
 
 #[test]
 fn uplink_data_promotes_at_once_and_downlink_data_at_the_paging_occasion() {
-    for (initial, delay) in [(RrcState::CellPch, 304), (RrcState::UraPch, 304), (RrcState::Idle, 606)] {
-        let paged = RrcConfig { initial, paging_cycle: ms(640), ..config() };
+    for (initial, delay) in
+        [(RestingState::CellPch, 304), (RestingState::UraPch, 304), (RestingState::Idle, 606)]
+    {
+        let paged = RrcConfig { initial_state: initial, paging_cycle: ms(640), ..config() };
         let mut bench = Bench::new(paged.clone());
         bench.until(100).buffers(0, 1).enters(RrcState::CellFach, 100 + delay);
         let mut bench = Bench::new(paged);
         bench.until(100).buffers(1, 0).until(639);
-        assert_eq!(bench.state(), Some(initial), "not yet paged");
+        assert_eq!(bench.state(), Some(initial.into()), "not yet paged");
         bench.enters(RrcState::CellFach, 640 + delay);
     }
 }
@@ -321,7 +307,7 @@ fn uplink_data_promotes_at_once_and_downlink_data_at_the_paging_occasion() {
 #[test]
 fn ues_listen_for_paging_at_instants_of_their_own() {
     let at = |ue| {
-        let config = RrcConfig { initial: RrcState::Idle, paging_cycle: ms(640), ..config() };
+        let config = RrcConfig { initial_state: RestingState::Idle, paging_cycle: ms(640), ..config() };
         let rrc = Rrc::new(UeId(ue), Arc::new(config));
         (rrc.paging_occasion(Time::ZERO + ms(1)), rrc.paging_occasion(Time::ZERO + ms(1000)))
     };
@@ -335,10 +321,10 @@ fn ues_listen_for_paging_at_instants_of_their_own() {
 
 #[test]
 fn promotion_may_lead_to_a_dch_and_falls_back_to_the_common_channels() {
-    for (initial, delay) in [(RrcState::CellPch, 1205), (RrcState::Idle, 2007)] {
-        let direct = RrcConfig { initial, promotes_to_dch: true, ..config() };
+    for (initial, delay) in [(RestingState::CellPch, 1205), (RestingState::Idle, 2007)] {
+        let direct = RrcConfig { initial_state: initial, promotion: Promotion::CellDch, ..config() };
         Bench::new(direct.clone()).buffers(0, 1).enters(RrcState::CellDch, delay);
-        let common = if initial == RrcState::Idle { 606 } else { 304 };
+        let common = if initial == RestingState::Idle { 606 } else { 304 };
         for answer in [Answer::Refused, Answer::Queued] {
             let mut bench = Bench::new(direct.clone());
             bench.answer = answer;
@@ -362,11 +348,12 @@ fn data_that_comes_during_a_release_asks_for_a_dch_again() {
 
 #[test]
 fn a_larger_dch_is_asked_for_and_a_smaller_one_taken() {
-    let change = RateChange {
-        up_above: Some(Bytes(1000)),
-        down: Some(RateDown { window: ms(1000), utilisation: 0.5 }),
-    };
-    let mut bench = Bench::new(RrcConfig { rate_change: change, ..config() });
+    let mut bench = Bench::new(RrcConfig {
+        rate_upswitch_threshold: Some(Bytes(1000)),
+        rate_downswitch_utilisation: Probability::new(0.5),
+        rate_downswitch_window: ms(1000),
+        ..config()
+    });
     bench.answer = Answer::Granted { dch: 1, after: Duration::ZERO };
     bench.buffers(501, 0).until(901);
     bench.answer = FREE;
@@ -437,7 +424,7 @@ fn a_failure_during_a_switch_waits_for_its_end() {
     bench.until(901);
     assert_eq!((bench.state(), orders(&mut bench)), (None, vec![Order::UseDch(0), Order::Suspend, UPDATE]));
     // A switch that re-establishes RLC makes the cell update unnecessary.
-    let mut bench = Bench::new(RrcConfig { reestablishes: true, ..config() });
+    let mut bench = Bench::new(RrcConfig { rlc_at_switch: RlcAtSwitch::Reestablished, ..config() });
     fail(bench.buffers(501, 0).until(100));
     bench.until(901);
     assert_eq!(bench.state(), Some(RrcState::CellDch));
@@ -447,7 +434,7 @@ fn a_failure_during_a_switch_waits_for_its_end() {
 #[test]
 fn the_need_of_a_dch_ends_when_the_buffer_falls_during_the_time_to_trigger() {
     let mut lasting = config();
-    lasting.upswitch.time_to_trigger = ms(100);
+    lasting.time_to_trigger = ms(100);
     let mut bench = Bench::new(lasting.clone());
     assert!(!bench.rrc.awaits_fall());
     bench.buffers(501, 0);
@@ -457,10 +444,4 @@ fn the_need_of_a_dch_ends_when_the_buffer_falls_during_the_time_to_trigger() {
     lasting.traffic_volume = TrafficVolume::Unacknowledged;
     let mut bench = Bench::new(lasting);
     assert!(!bench.buffers(501, 0).rrc.awaits_fall(), "blocks that leave change nothing");
-}
-
-#[test]
-#[should_panic(expected = "CELL_DCH needs admission")]
-fn nobody_begins_on_a_dch() {
-    Rrc::new(UeId(0), Arc::new(RrcConfig { initial: RrcState::CellDch, ..config() }));
 }

@@ -8,34 +8,31 @@ use umts_kernel::TraceSink;
 use super::MacTdd;
 use crate::EventContext;
 use crate::ids::{Direction, UeId};
+use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
-use crate::radio::Air;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
-use crate::rnc::CarrierConfig;
 use crate::trace::TraceEvent;
-use crate::ue::{Pdus, Ues};
+use crate::ue::Pdus;
 
 /// The number of a control PDU on a common channel among the blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 65;
 
 impl MacTdd {
     /// A frame ends: control PDUs travel.
-    pub fn control_turn<T: TraceSink<TraceEvent>>(
+    pub(super) fn control_turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
     ) {
         let boundary = ctx.cx.now.as_nanos() / FRAME.as_nanos();
         if self.boundary.is_some_and(|last| last >= boundary) || boundary == 0 {
             return;
         }
         self.boundary = Some(boundary);
-        self.control.is_over();
         let frame = boundary - 1;
         let mut through = std::mem::take(&mut self.scratch.through);
         let mut collided = std::mem::take(&mut self.scratch.collided);
@@ -43,14 +40,14 @@ impl MacTdd {
         for ue in self.turns.waiting() {
             ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
-        self.send_control(ctx, frame, (Direction::Downlink, &through), plan, ues, air);
+        self.send_control(ctx, frame, (Direction::Downlink, &through), config, below);
         let now = ctx.cx.now;
-        let wants = |ue: UeId| ues[ue].rlc[Direction::Uplink.index()].has_control(now);
+        let wants = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
         self.contention.frame(frame, wants, &mut through, &mut collided);
         for &ue in &collided {
             ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }
-        self.send_control(ctx, frame, (Direction::Uplink, &through), plan, ues, air);
+        self.send_control(ctx, frame, (Direction::Uplink, &through), config, below);
         (self.scratch.through, self.scratch.collided) = (through, collided);
     }
 
@@ -59,25 +56,24 @@ impl MacTdd {
         ctx: &mut EventContext<'_, T>,
         frame: u64,
         (direction, sending): (Direction, &[UeId]),
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
+        config: &CarrierConfig,
+        Below { ues, air, .. }: &mut Below<'_>,
     ) {
         let mut transmission = air.begin(direction, Channel::Ack);
         for &ue in sending {
             let context = &mut ues[ue];
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut transmission) > 0 {
-                transmission.last().lost = self.judge_control(frame, ue, direction);
+                transmission.last().lost = self.is_control_lost(frame, ue, direction);
             }
             self.touched.push((ue, direction));
         }
         let bits = transmission.sets().first().map_or(0, |sent| ues[sent.ue].channel(direction).block_bits);
-        let crossing = plan.iub.crossing(Iub::octets(1, bits));
+        let crossing = config.iub.crossing(Iub::octets(1, bits));
         air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
     }
 
     /// Whether a control PDU is lost on the air. It meets those who sent data in its slot, and disturbs none of them.
-    fn judge_control(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
+    fn is_control_lost(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
         let (Some(radio), Some(place)) = (&mut self.radio, self.ack_places[direction.index()]) else {
             return Lost(0);
         };
@@ -86,6 +82,6 @@ impl MacTdd {
         }
         let codes = self.config.layout.layout().codes_per_block;
         let sent = SlotTransmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes };
-        if radio.judge_beside(frame, &sent) { Lost::all(1) } else { Lost(0) }
+        if radio.is_lost_beside(frame, &sent) { Lost::all(1) } else { Lost(0) }
     }
 }

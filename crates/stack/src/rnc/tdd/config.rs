@@ -4,7 +4,7 @@
 use crate::ids::Direction;
 use crate::radio::phy::tdd::TddRadioConfig;
 use crate::radio::phy::tdd::layout::LayoutKind;
-use crate::rnc::SchedulerKind;
+use crate::scheduling::SchedulerKind;
 
 /// A TDD cell.
 #[derive(Debug, Clone, PartialEq)]

@@ -33,17 +33,16 @@ pub use self::config::{
 use self::grants::Grant;
 use self::requests::{Request, Requests};
 use self::slots::{Place, Slots};
-use crate::EventContext;
-use crate::event::Event;
-use crate::event_context::Wakeup;
-use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::ids::{CellId, Direction, MacTimer, UeId};
+use crate::mac::{Below, CarrierConfig, Mac};
 use crate::radio::mac::{AckContention, AckTurns, TddAccess};
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
-use crate::rnc::Scheduler;
+use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
+use crate::{Context, EventContext};
 
 /// MAC of one TDD cell.
 #[derive(Debug)]
@@ -71,8 +70,8 @@ pub struct MacTdd {
     on_air: Vec<SlotTransmission>,
     /// The end of a frame at which control PDUs travelled last.
     boundary: Option<u64>,
-    tick: Wakeup,
-    control: Wakeup,
+    next_turn: Option<Time>,
+    next_control: Option<Time>,
     /// Whose RLC entities were asked since somebody looked.
     touched: Vec<(UeId, Direction)>,
     scratch: Scratch,
@@ -117,42 +116,28 @@ impl MacTdd {
             frame: None,
             on_air: Vec::new(),
             boundary: None,
-            tick: Wakeup::NONE,
-            control: Wakeup::NONE,
+            next_turn: None,
+            next_control: None,
             touched: Vec::new(),
             scratch: Scratch::default(),
             config: config.clone(),
         }
     }
 
-    /// The RLC entity of `ue` that sends in `direction` has changed: it may need capacity, or have a control PDU to send.
-    pub fn changed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        id: CarrierId,
-        rlc: &Rlc,
-        ue: UeId,
-        direction: Direction,
-    ) {
-        if self.note(ctx, rlc, ue, direction) {
-            self.wake(ctx, id);
-        }
-    }
-
-    /// Notes what an entity wants. Tells whether that is anything new.
+    /// Notes what an RLC entity needs. Returns whether that is new.
     #[inline]
     fn note<T: TraceSink<TraceEvent>>(
         &mut self,
-        ctx: &mut EventContext<'_, T>,
+        cx: &mut Context<'_, T>,
         rlc: &Rlc,
         ue: UeId,
         direction: Direction,
     ) -> bool {
-        let now = ctx.cx.now;
+        let now = cx.now;
         let asks =
             self.want(ue, direction) == CapacityRequest::Idle && self.needs_capacity(now, ue, direction, rlc);
         if asks {
-            self.ask(ctx, ue, direction, self.next_frame(now));
+            self.ask(cx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
@@ -168,22 +153,17 @@ impl MacTdd {
         }
     }
 
-    /// Looks at the entities that were asked for blocks since the last time; `with_each` sees to their timers.
-    pub fn look_at_touched<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        id: CarrierId,
-        ues: &mut Ues,
-        mut with_each: impl FnMut(&mut EventContext<'_, T>, &mut UeContext, Direction),
-    ) {
+    /// Notes what the RLC entities need that were queried in this frame, and schedules wake-ups for
+    /// their timers.
+    fn end_timeout<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ues: &mut Ues) {
         let mut touched = std::mem::take(&mut self.touched);
         for (ue, direction) in touched.drain(..) {
             let context = &mut ues[ue];
-            self.note(ctx, &context.rlc[direction.index()], ue, direction);
-            with_each(ctx, context, direction);
+            self.note(&mut ctx.cx, &context.rlc[direction.index()], ue, direction);
+            context.schedule_wake(ctx, direction);
         }
         self.touched = touched;
-        self.wake(ctx, id);
+        self.update_deadlines(ctx.cx.now);
     }
 
     /// Whether an entity has something to send that goes in a grant. Without common channels for control PDUs these do, too,
@@ -198,7 +178,7 @@ impl MacTdd {
     #[inline(never)]
     fn ask<T: TraceSink<TraceEvent>>(
         &mut self,
-        ctx: &mut EventContext<'_, T>,
+        cx: &mut Context<'_, T>,
         ue: UeId,
         direction: Direction,
         frame: u64,
@@ -216,7 +196,7 @@ impl MacTdd {
                 self.requests.push(Request { ue, direction, from: frame, told: None, again: false });
             }
         }
-        ctx.cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
+        cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
     }
 
     #[inline]
@@ -242,21 +222,62 @@ impl MacTdd {
         self.next_frame(now).max(self.boundary.map_or(1, |boundary| boundary + 1))
     }
 
-    /// Schedules the next turn and the next control PDUs, if there are to be any.
-    fn wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
-        let now = ctx.cx.now;
+    /// Determines the next frame with data or requests and the next one with control PDUs.
+    fn update_deadlines(&mut self, now: Time) {
         let asked = self.asking.first().map(|&(frame, _)| frame);
         let wanted = if self.grants.is_empty() {
             asked.into_iter().chain(self.requests.next()).min()
         } else {
             Some(0)
         };
-        let turn = wanted.map(|frame| begin(frame.max(self.next_frame(now))));
-        ctx.wake(&mut self.tick, turn, Phase::Transmit, Event::Tick(id));
+        self.next_turn = wanted.map(|frame| begin(frame.max(self.next_frame(now))));
         let turns = (!self.turns.is_idle()).then_some(0);
         let wanted = turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min();
-        let control = wanted.map(|boundary| begin(boundary.max(self.next_boundary(now))));
-        ctx.wake(&mut self.control, control, Phase::Schedule, Event::ControlTurn(id));
+        self.next_control = wanted.map(|boundary| begin(boundary.max(self.next_boundary(now))));
+    }
+}
+
+/// The first timer is the start of a frame, the second its end, at which control PDUs are sent.
+impl Mac for MacTdd {
+    /// The timers of RLC run while a UE waits for capacity.
+    #[inline]
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        _config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        let rlc = &ue.rlc[direction.index()];
+        if rlc.has_work(cx.now) && self.note(cx, rlc, ue.id, direction) {
+            self.update_deadlines(cx.now);
+        }
+        true
+    }
+
+    /// A UE without data withdraws its request in the frame in which it would be decided.
+    fn leave(&mut self, _ue: &mut UeContext, _direction: Direction) {}
+
+    #[inline]
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        match timer {
+            MacTimer::First => self.next_turn.map(|at| (at, Phase::Transmit)),
+            MacTimer::Second => self.next_control.map(|at| (at, Phase::Schedule)),
+        }
+    }
+
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        match timer {
+            MacTimer::First => self.turn(ctx, config, below),
+            MacTimer::Second => self.control_turn(ctx, config, below),
+        }
+        self.end_timeout(ctx, below.ues);
     }
 }
 

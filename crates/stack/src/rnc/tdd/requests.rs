@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::ids::{Direction, UeId};
-use crate::rnc::scheduler::{Candidate, Scheduler};
+use crate::scheduling::{Candidate, Scheduler};
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ mod tests {
     use umts_units::Bytes;
 
     use super::*;
-    use crate::rnc::SchedulerKind;
+    use crate::scheduling::SchedulerKind;
 
     #[test]
     fn a_scheduler_orders_those_that_are_due_one_way_and_leaves_the_others() {
@@ -103,7 +103,7 @@ mod tests {
         scheduler.served(UeId(0));
         requests.reorder(2, Direction::Uplink, &scheduler, |request| {
             let told = request.told.unwrap_or(0);
-            Candidate { waits: Bytes(told.into()), since: None, most: told }
+            Candidate::new(request.ue, Bytes(told.into()), told, None)
         });
         let mut order = Vec::new();
         requests.decide(9, |request| {

@@ -10,37 +10,36 @@ use super::{MacTdd, begin};
 use crate::EventContext;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
+use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
-use crate::radio::Air;
 use crate::radio::air::Transmission;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
-use crate::rnc::{Candidate, CarrierConfig};
+use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
 /// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
 const CONTROL_BLOCK: u32 = 64;
 
-/// What the RNC knows of who asks: all of its own backlog, of a user's what came with the request.
+/// A request for its scheduler: the RNC's own backlog, or the backlog that the UE reported.
 fn candidate(ues: &Ues, request: &Request) -> Candidate {
     match request.told {
-        None => Candidate::of(&ues[request.ue], request.direction),
-        Some(sdus) => Candidate { waits: Bytes(sdus.into()), since: Some(begin(request.from)), most: sdus },
+        None => ues[request.ue].candidate(request.direction),
+        Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(begin(request.from))),
     }
 }
 
 impl MacTdd {
     /// A frame begins.
-    pub fn turn<T: TraceSink<TraceEvent>>(
+    pub(super) fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
     ) {
         let frame = ctx.cx.now.as_nanos() / FRAME.as_nanos();
         if self.frame.is_some_and(|last| last >= frame) {
@@ -48,12 +47,11 @@ impl MacTdd {
         }
         debug_assert_eq!(begin(frame), ctx.cx.now, "turns begin with frames");
         self.frame = Some(frame);
-        self.tick.is_over();
-        self.decide(ctx, frame, ues);
+        self.decide(ctx, frame, below.ues);
         if !self.grants.is_empty() {
-            self.data(ctx, frame, plan, ues, air);
+            self.data(ctx, frame, config, below);
         }
-        self.random_access(ctx, frame, ues);
+        self.random_access(ctx, frame, below.ues);
     }
 
     /// Grants what there is room for, in the order of asking or as a scheduler says.
@@ -155,10 +153,10 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        plan: &CarrierConfig,
-        ues: &mut Ues,
-        air: &mut Air,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
     ) {
+        let Below { ues, air, .. } = below;
         let mut flights = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
         self.on_air.clear();
         let mut grants = std::mem::take(&mut self.grants);
@@ -174,7 +172,7 @@ impl MacTdd {
         // Who lost a grant asks anew, and is granted nothing before the next frame.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.judge(ctx, frame, &mut flights);
+        self.decide_losses(ctx, frame, &mut flights);
         self.record_frame(ctx);
         for (direction, transmission) in Direction::BOTH.into_iter().zip(flights) {
             let longest = transmission
@@ -182,7 +180,7 @@ impl MacTdd {
                 .iter()
                 .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits));
             let octets = longest.max().unwrap_or(Bytes::ZERO);
-            let arrival = plan.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
+            let arrival = config.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
             air.depart(ctx, transmission, arrival);
         }
     }
@@ -293,7 +291,7 @@ impl MacTdd {
     }
 
     /// Asks the radio about all that is on the air in this frame.
-    fn judge<T: TraceSink<TraceEvent>>(
+    fn decide_losses<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
@@ -301,7 +299,7 @@ impl MacTdd {
     ) {
         let verdicts = &mut self.scratch.verdicts;
         match &mut self.radio {
-            Some(radio) => radio.judge(frame, &self.on_air, verdicts),
+            Some(radio) => radio.decide_losses(frame, &self.on_air, verdicts),
             None => {
                 verdicts.clear();
                 verdicts.resize(self.on_air.len(), false);

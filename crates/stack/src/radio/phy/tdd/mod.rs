@@ -131,7 +131,7 @@ impl TddRadio {
     }
 
     /// Decides which transmissions of frame `frame` are lost, in the order of `all`.
-    pub fn judge(&mut self, frame: u64, all: &[SlotTransmission], lost: &mut Vec<bool>) {
+    pub fn decide_losses(&mut self, frame: u64, all: &[SlotTransmission], lost: &mut Vec<bool>) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
         self.shares.clear();
@@ -149,7 +149,7 @@ impl TddRadio {
 
     /// Whether an additional transmission of this frame is lost. It suffers interference from the
     /// decided transmissions but causes none.
-    pub fn judge_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> bool {
+    pub fn is_lost_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> bool {
         if self.frame != Some(frame) {
             self.gather(frame, &[]);
         }

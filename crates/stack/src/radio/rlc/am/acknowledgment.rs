@@ -2,10 +2,10 @@
 
 use umts_kernel::TraceSink;
 
-use super::config::AmConfig;
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
 use crate::Context;
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::{Sn, SnRun};
 use crate::trace::TraceEvent;
 
@@ -15,7 +15,7 @@ impl Sender {
     pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         lsn: Sn,
         missing: &[SnRun],
@@ -38,7 +38,7 @@ impl Sender {
     fn mark_missing<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         run: &SnRun,
     ) {
@@ -63,7 +63,7 @@ impl Sender {
     pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         acknowledged: u64,
     ) {

@@ -2,15 +2,15 @@
 
 use umts_units::{Bytes, Time};
 
-use super::config::AmConfig;
 use super::sender::Sender;
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::backlog::Cut;
 use crate::radio::rlc::{Backlog, WaitingSdu};
 
 impl Sender {
     /// Data to send, for the first time or again.
-    pub fn backlog(&self, config: &AmConfig) -> Backlog {
-        let payload = u64::from(config.pdu_payload);
+    pub fn backlog(&self, config: &RlcConfig) -> Backlog {
+        let payload = u64::from(config.pdu_payload.0);
         let (unsent, again) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
         let new = self.cutting.pdus(unsent, self.buffer.sdus() as u64);
         let new = new.max(u64::from(!self.buffer.is_empty())).min(self.window_left());
@@ -25,7 +25,7 @@ impl Sender {
     /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are not in
     /// PDUs yet, within or beyond the window, negatively acknowledged PDUs, and a PDU that is
     /// repeated only to poll. Other sent PDUs do not count.
-    pub fn available_for_transmission(&self, config: &AmConfig, now: Time) -> u64 {
+    pub fn available_for_transmission(&self, config: &RlcConfig, now: Time) -> u64 {
         let unsent = self.buffer.unsent_octets();
         let polls_alone = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
         let pdus = self.nacked_count + u32::from(polls_alone);

@@ -1,158 +1,18 @@
-//! Configuration by RRC: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Names are those
-//! of the standards.
+//! Options of acknowledged mode, and the values that follow from its configuration.
 
-use umts_units::{Bytes, Duration};
+use umts_units::Duration;
 
 use crate::ids::Direction;
 use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::{RlcConfig, SduDiscard};
 
-/// Configuration of an acknowledged-mode entity, for both directions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AmConfig {
-    /// Octets of a PDU after the two header octets: length indicators, data and padding.
-    pub pdu_payload: u16,
-    /// Whether the two octets of the AMD header are charged.
-    pub header: Header,
-    /// Encoding of the ends of SDUs.
-    pub length_indicators: LengthIndicators,
-    /// Format of a status report, which determines its size.
-    pub status_format: StatusFormat,
-    /// Whether a STATUS may travel inside a data PDU.
-    pub piggyback: Piggyback,
-    /// Time for which a STATUS waits for such a PDU before it is sent alone. A PDU that leaves at
-    /// the very end still carries it.
-    pub piggyback_wait: Duration,
-    /// Configured_Tx_Window_Size: up to 2047.
-    pub window: u32,
-    /// Configured_Rx_Window_Size: up to 2047.
-    pub rx_window: u32,
-    /// The window that the receiver grants with every report in a WINDOW SUFI. `None`: no such
-    /// SUFI.
-    pub granted_window: Option<u32>,
-    /// Delivers SDUs in the order of their arrival. Otherwise as soon as they are complete.
-    pub in_sequence: bool,
-    pub discard: Discard,
-    /// MaxDAT. `None`: a PDU is retransmitted without limit.
-    pub max_dat: Option<u32>,
-    /// Meaning of `max_dat`.
-    pub max_dat_reading: MaxDatReading,
-    /// Poll with the last PDU of the transmission buffer.
-    pub poll_last_pdu: bool,
-    /// Poll with the last PDU of the retransmission buffer.
-    pub poll_last_retransmitted_pdu: bool,
-    /// Poll with every n-th PDU. Retransmissions count.
-    pub poll_pdu: Option<u32>,
-    /// Poll with the last PDU of every n-th SDU.
-    pub poll_sdu: Option<u32>,
-    /// Poll_Window: poll with every new PDU that leaves at least this percentage of the window
-    /// outstanding.
-    pub poll_window: Option<u32>,
-    /// Timer_Poll.
-    pub timer_poll: Option<Duration>,
-    /// Timer_Poll_Prohibit: minimum time between two polls.
-    pub timer_poll_prohibit: Option<Duration>,
-    /// Timer_Poll_Periodic.
-    pub timer_poll_periodic: Option<Duration>,
-    /// Timer_Status_Prohibit.
-    pub timer_status_prohibit: Option<Duration>,
-    /// Timer_Status_Periodic, which starts with the first data PDU that arrives.
-    pub timer_status_periodic: Option<Duration>,
-    /// Estimated PDU counter (TS 25.322 of Release 99 and 4, §9.7.4): requests missing PDUs again.
-    pub epc: Option<Epc>,
-    /// When a missing PDU triggers a report.
-    pub missing_pdu_indication: MissingPduIndication,
-    /// Treatment of a gap that is detected while reports are prohibited.
-    pub gap_while_prohibited: GapWhileProhibited,
-    pub mrw_acknowledgment: MrwAcknowledgment,
-    /// Send MRW: an MRW lists every discarded SDU, instead of the last one only.
-    pub send_mrw: bool,
-    /// Timer_MRW: an MRW that is not acknowledged is repeated.
-    pub timer_mrw: Duration,
-    /// MaxMRW: an MRW is sent MaxMRW - 1 times, then RLC is reset. `None`: unlimited.
-    pub max_mrw: Option<u32>,
-    /// Reaction to a STATUS with a PDU outside the window.
-    pub erroneous_sn: ErroneousSn,
-    /// Timer_RST: a RESET that is not acknowledged is repeated.
-    pub timer_rst: Duration,
-    /// MaxRST: a RESET is sent MaxRST - 1 times, then the error is unrecoverable.
-    pub max_rst: u32,
-    /// Transmission buffer in octets of SDUs. `None`: unlimited.
-    pub buffer: Option<Bytes>,
-    /// SDUs that count against `buffer`.
-    pub buffer_counts: BufferCounts,
-}
-
-impl Default for AmConfig {
-    /// The defaults of a scenario: 3GPP formats, polls and timers in the range of TS 25.331, and
-    /// SDU discard after 15 transmissions.
-    fn default() -> Self {
-        let window = 1024;
-        AmConfig {
-            pdu_payload: 40,
-            header: Header::Counted,
-            length_indicators: LengthIndicators::Ts25322,
-            status_format: StatusFormat::Bitmap,
-            piggyback: Piggyback::Padding,
-            piggyback_wait: Duration::ZERO,
-            window,
-            rx_window: window,
-            granted_window: None,
-            in_sequence: true,
-            discard: Discard::AfterMaxDat,
-            max_dat: Some(15),
-            max_dat_reading: MaxDatReading::Transmissions,
-            poll_last_pdu: true,
-            poll_last_retransmitted_pdu: true,
-            poll_pdu: Some(32),
-            poll_sdu: None,
-            poll_window: None,
-            timer_poll: Some(Duration::from_millis(300)),
-            timer_poll_prohibit: None,
-            timer_poll_periodic: None,
-            timer_status_prohibit: Some(Duration::from_millis(100)),
-            timer_status_periodic: None,
-            epc: None,
-            missing_pdu_indication: MissingPduIndication::NewGap,
-            gap_while_prohibited: GapWhileProhibited::Remembered,
-            mrw_acknowledgment: MrwAcknowledgment::Explicit,
-            send_mrw: false,
-            timer_mrw: Duration::from_millis(300),
-            max_mrw: Some(6),
-            erroneous_sn: ErroneousSn::Reset,
-            timer_rst: Duration::from_millis(300),
-            max_rst: 8,
-            buffer: Some(Bytes(100_000)),
-            buffer_counts: BufferCounts::Unacknowledged,
-        }
-    }
-}
-
-/// Repetition of a report that requested PDUs. If some of them are still missing, the report is
-/// repeated after Timer_EPC plus the transmission time of the requested PDUs. Releases 99 and 4
-/// count the PDUs down by the transport format of each TTI. Here the full transport format of the
-/// bearer is assumed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Epc {
-    /// Timer_EPC: time from a report to the first PDU that it requests.
-    pub timer_epc: Duration,
-    /// Capacity of a downlink TTI and of an uplink TTI.
-    pub arrivals: [Arrivals; 2],
-}
-
-/// Capacity of a TTI of a bearer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Capacity of a TTI of a bearer. Releases 99 and 4 count the requested PDUs down by the transport
+/// format of each TTI; here the full transport format of the bearer is assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrivals {
     /// PDUs per TTI. 0 counts as 1.
     pub pdus: u32,
     pub tti: Duration,
-}
-
-impl Epc {
-    /// Time from a report that requests `pdus` PDUs of `direction` to their arrival.
-    pub(super) fn wait(&self, direction: Direction, pdus: u64) -> Duration {
-        let Arrivals { pdus: each, tti } = self.arrivals[direction.index()];
-        self.timer_epc + tti * pdus.div_ceil(u64::from(each.max(1)))
-    }
 }
 
 /// SDUs that count against the transmission buffer.
@@ -249,18 +109,6 @@ pub enum GapWhileProhibited {
     Forgotten,
 }
 
-/// Condition that ends the transmission of an SDU (TS 25.322 §9.7.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discard {
-    /// At MaxDAT the SDU is discarded, and the receiver is notified (§9.7.3.3).
-    AfterMaxDat,
-    /// When Timer_Discard expires after the arrival of the SDU, it is discarded, and the receiver
-    /// is notified (§9.7.3.1). MaxDAT has no effect.
-    Timer(Duration),
-    /// At MaxDAT RLC is reset (§9.7.3.4).
-    Never,
-}
-
 /// Meaning of `max_dat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -297,12 +145,30 @@ pub enum ErroneousSn {
     Dropped,
 }
 
-impl AmConfig {
+impl RlcConfig {
+    /// Configured_Rx_Window_Size.
+    #[inline]
+    pub(super) fn receive_window(&self) -> u64 {
+        u64::from(self.rx_window.unwrap_or(self.window))
+    }
+
+    /// Age at which an SDU is discarded with notification of the receiver.
+    pub(super) fn discard_age(&self) -> Option<Duration> {
+        self.timer_discard.filter(|_| self.sdu_discard == SduDiscard::Timer)
+    }
+
+    /// Time from a report that requests `pdus` PDUs of `direction` to their arrival, after which
+    /// the report is repeated. `None`: it is not repeated.
+    pub(super) fn epc_wait(&self, direction: Direction, pdus: u64) -> Option<Duration> {
+        let Arrivals { pdus: each, tti } = self.arrivals[direction.index()];
+        Some(self.timer_epc? + tti * pdus.div_ceil(u64::from(each.max(1))))
+    }
+
     /// Octets of a whole AMD or STATUS PDU.
     pub(super) fn pdu_octets(&self) -> u16 {
         match self.header {
-            Header::Counted => self.pdu_payload + 2,
-            Header::Uncounted => self.pdu_payload,
+            Header::Counted => self.pdu_payload.0 + 2,
+            Header::Uncounted => self.pdu_payload.0,
         }
     }
 
@@ -311,7 +177,7 @@ impl AmConfig {
     #[inline]
     pub(in crate::radio::rlc) fn cutting(&self) -> Cutting {
         Cutting {
-            payload: self.pdu_payload,
+            payload: self.pdu_payload.0,
             length_indicator: if self.pdu_octets() <= 126 { 1 } else { 2 },
             rule: self.length_indicators,
             marks_start: false,
@@ -322,7 +188,7 @@ impl AmConfig {
     #[inline]
     pub(super) fn may_send_again(&self, transmissions: u16) -> bool {
         let counted = u32::from(transmissions) + u32::from(self.max_dat_reading == MaxDatReading::Ts25322);
-        matches!(self.discard, Discard::Timer(_)) || self.max_dat.is_none_or(|max_dat| counted < max_dat)
+        self.sdu_discard == SduDiscard::Timer || self.max_dat.is_none_or(|max_dat| counted < max_dat)
     }
 
     /// Poll_Window in PDUs, for a window of `vt_ws`.

@@ -19,12 +19,13 @@
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use super::config::{AmConfig, Discard, MrwAcknowledgment};
+use super::config::MrwAcknowledgment;
 use super::sender::Sender;
 use super::status::most_sn_mrw;
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sdu, Sn};
+use crate::radio::rlc::{RlcConfig, SduDiscard};
 use crate::trace::TraceEvent;
 
 /// Maximum number of SN_MRW in an MRW: LENGTH has four bits.
@@ -82,11 +83,11 @@ impl Sender {
     pub(super) fn reach_max_dat<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         pdu: u64,
     ) {
-        if config.discard == Discard::Never {
+        if config.sdu_discard == SduDiscard::Never {
             self.wants_reset = true;
             return;
         }
@@ -99,10 +100,10 @@ impl Sender {
     pub(super) fn discard_timer_expired<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
     ) {
-        let Discard::Timer(age) = config.discard else { return };
+        let Some(age) = config.discard_age() else { return };
         let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
         let last = self.discard_sent(cx, config, |_, sdu| sdu.entered <= too_old);
         let mut unsent = Vec::new();
@@ -120,7 +121,7 @@ impl Sender {
     pub(super) fn lose_unsent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
     ) {
         let mut unsent = Vec::new();
@@ -134,8 +135,8 @@ impl Sender {
     }
 
     /// Sets Timer_Discard to the oldest SDU.
-    pub(super) fn await_discard(&self, config: &AmConfig, timers: &mut Timers) {
-        let Discard::Timer(age) = config.discard else { return };
+    pub(super) fn await_discard(&self, config: &RlcConfig, timers: &mut Timers) {
+        let Some(age) = config.discard_age() else { return };
         let oldest =
             self.ends.get(self.given_up.ends).map(|end| end.sdu.entered).or_else(|| self.buffer.oldest());
         match oldest {
@@ -149,7 +150,7 @@ impl Sender {
     pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         lost: impl Fn(u64, &Sdu) -> bool,
     ) -> Option<LastEnd> {
         let mut at = (self.given_up.floor, self.given_up.floor_ends);
@@ -181,7 +182,7 @@ impl Sender {
     }
 
     /// Notifies the receiver that everything up to `last` was discarded.
-    fn move_floor(&mut self, config: &AmConfig, timers: &mut Timers, last: LastEnd) {
+    fn move_floor(&mut self, config: &RlcConfig, timers: &mut Timers, last: LastEnd) {
         let (floor, floor_ends) = match last {
             LastEnd::Open(rest) => (self.vt_s + rest, 0),
             // N_LENGTH has four bits. If more SDUs end in one PDU, the receiver delivers the
@@ -208,7 +209,7 @@ impl Sender {
     /// Sequence numbers of the unsent rest of an SDU. SN_MRW_LENGTH is after the PDU in which the
     /// SDU would have ended, and VT(S) follows (TS 25.322 §11.6.2.2). Limited to the numbers that
     /// can be distinguished. 0 in the implicit form.
-    fn numbers_of_rest(&self, config: &AmConfig) -> u64 {
+    fn numbers_of_rest(&self, config: &RlcConfig) -> u64 {
         let room = Sn::MODULUS - 1 - (self.vt_s - self.vt_a);
         match config.mrw_acknowledgment {
             MrwAcknowledgment::Explicit => self.buffer.pdus_of_rest(&self.cutting).min(room),
@@ -222,7 +223,7 @@ impl Sender {
     }
 
     /// Starts the MRW procedure for all SDUs discarded so far.
-    fn make_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
+    fn make_mrw(&mut self, config: &RlcConfig, timers: &mut Timers) {
         let given_up = &mut self.given_up;
         // SN_MRW_LENGTH itself names the last SDU.
         given_up.unlisted.pop();
@@ -240,7 +241,7 @@ impl Sender {
     }
 
     /// Handles an MRW that was sent MaxMRW - 1 times: RLC is reset instead of another transmission.
-    fn may_send_mrw(&mut self, config: &AmConfig) {
+    fn may_send_mrw(&mut self, config: &RlcConfig) {
         let sent = self.given_up.mrw.as_ref().map_or(0, |mrw| mrw.vt_mrw);
         if config.max_mrw.is_some_and(|max_mrw| sent + 1 >= max_mrw) {
             self.given_up.mrw_due = false;
@@ -249,7 +250,7 @@ impl Sender {
     }
 
     /// Handles the expiry of Timer_MRW.
-    pub(super) fn mrw_timer_expired(&mut self, config: &AmConfig) {
+    pub(super) fn mrw_timer_expired(&mut self, config: &RlcConfig) {
         if self.given_up.mrw.is_some() {
             self.given_up.mrw_due = true;
             self.may_send_mrw(config);
@@ -266,7 +267,7 @@ impl Sender {
     pub(super) fn take_mrw<T>(
         &mut self,
         cx: &Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         set: &mut BlockSet,
     ) -> Option<Mrw> {
@@ -287,7 +288,7 @@ impl Sender {
     pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         ack: MrwAck,
     ) {
@@ -304,7 +305,7 @@ impl Sender {
 
     /// Ends the MRW procedure if an acknowledgment up to `acknowledged` shows that the window was
     /// moved.
-    pub(super) fn mrw_may_be_obeyed(&mut self, config: &AmConfig, timers: &mut Timers, acknowledged: u64) {
+    pub(super) fn mrw_may_be_obeyed(&mut self, config: &RlcConfig, timers: &mut Timers, acknowledged: u64) {
         let Some(mrw) = &self.given_up.mrw else { return };
         let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
         if acknowledged > mrw.sn || (acknowledged == mrw.sn && (mrw.n_length == 0 || implicit)) {
@@ -313,7 +314,7 @@ impl Sender {
     }
 
     /// Ends the MRW procedure. The next one may start.
-    fn end_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
+    fn end_mrw(&mut self, config: &RlcConfig, timers: &mut Timers) {
         let GivenUp { floor, floor_ends, ref mrw, .. } = self.given_up;
         let further = mrw.as_ref().is_some_and(|mrw| (mrw.sn, mrw.n_length) != (floor, floor_ends));
         self.given_up.mrw = None;

@@ -31,8 +31,8 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 pub use config::{
-    AmConfig, Arrivals, BufferCounts, Discard, Epc, ErroneousSn, GapWhileProhibited, Header,
-    LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+    Arrivals, BufferCounts, ErroneousSn, GapWhileProhibited, Header, LengthIndicators, MaxDatReading,
+    MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
 use self::receiver::Receiver;
@@ -40,7 +40,7 @@ use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
-use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status, WaitingSdu};
+use super::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status, WaitingSdu};
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -50,7 +50,7 @@ use crate::trace::{PduDrop, TraceEvent};
 #[derive(Debug, Clone)]
 pub struct AmEntity {
     /// Shared by the entities of all UEs with the same bearer.
-    config: Arc<AmConfig>,
+    config: Arc<RlcConfig>,
     reset: Reset,
     suspended: bool,
     receiver: Receiver,
@@ -64,7 +64,7 @@ pub struct BufferFull;
 
 impl AmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
-    pub fn new(ue: UeId, sends: Direction, config: impl Into<Arc<AmConfig>>) -> Self {
+    pub fn new(ue: UeId, sends: Direction, config: impl Into<Arc<RlcConfig>>) -> Self {
         let config = config.into();
         AmEntity {
             sender: Sender::new(ue, sends, &config),
@@ -153,7 +153,7 @@ impl AmEntity {
     }
 
     /// Receives `count` PDUs starting with `first`, in which these SDUs end.
-    #[inline]
+    #[inline(always)]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -273,7 +273,7 @@ impl AmEntity {
 
     /// Fills `set` with at most `blocks` blocks: STATUS, then retransmissions, then new data.
     /// Returns whether the next TTI is of use, like [`has_work`](Self::has_work).
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -320,7 +320,7 @@ impl AmEntity {
     }
 
     /// Fills the rest of `set` with data PDUs, which carry the given STATUS.
-    #[inline]
+    #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -363,19 +363,19 @@ impl AmEntity {
     }
 
     /// Whether only new data can be due now, the usual case. Prohibited reports and polls wait.
-    #[inline]
+    #[inline(always)]
     fn is_undisturbed(&self, now: Time) -> bool {
         self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
     }
 
     /// Like `is_undisturbed`, but the receiving side may have something to answer.
-    #[inline]
+    #[inline(always)]
     fn is_sender_undisturbed(&self, now: Time) -> bool {
         self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
     }
 
     /// Whether the next TTI is of use. A STATUS that waits for a data PDU counts.
-    #[inline]
+    #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
         if self.is_undisturbed(now) {
             return self.sender.can_send_new();
@@ -468,6 +468,6 @@ impl AmEntity {
 
     /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.config.pdu_payload))
+        Bytes(u64::from(self.config.pdu_payload.0))
     }
 }

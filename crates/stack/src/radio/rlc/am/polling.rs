@@ -3,11 +3,11 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use super::config::AmConfig;
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::{Detail, PollCauses};
+use crate::radio::rlc::RlcConfig;
 use crate::trace::TraceEvent;
 
 /// State of the sender's polls.
@@ -76,13 +76,13 @@ impl Sender {
     /// Maximum length of a run of new (`new`) or retransmitted PDUs whose last PDU is the first one
     /// that must poll.
     #[inline]
-    pub(super) fn pdus_to_next_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
+    pub(super) fn pdus_to_next_poll(&self, now: Time, config: &RlcConfig, new: bool) -> u32 {
         if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, new) }
     }
 
     /// Like `pdus_to_next_poll`, if no poll is due.
     #[inline]
-    pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
+    pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &RlcConfig, new: bool) -> u32 {
         let counted =
             config.poll_pdu.map_or(u32::MAX, |poll_pdu| poll_pdu.saturating_sub(self.polls.vt_pdu).max(1));
         if !new || now < self.polls.prohibited_until {
@@ -96,13 +96,13 @@ impl Sender {
 
     /// Whether the outstanding part of the window is large enough that the last new PDU polls.
     #[inline]
-    pub(super) fn window_polls(&self, config: &AmConfig) -> bool {
+    pub(super) fn window_polls(&self, config: &RlcConfig) -> bool {
         config.poll_window_pdus(self.vt_ws).is_some_and(|pdus| self.vt_s - self.vt_a >= pdus)
     }
 
     /// Whether `finished` further SDUs cause a poll.
     #[inline]
-    pub(super) fn sdus_poll(&mut self, config: &AmConfig, finished: u32) -> bool {
+    pub(super) fn sdus_poll(&mut self, config: &RlcConfig, finished: u32) -> bool {
         self.polls.vt_sdu += finished;
         let polls = config.poll_sdu.is_some_and(|poll_sdu| self.polls.vt_sdu >= poll_sdu);
         if polls {
@@ -117,7 +117,7 @@ impl Sender {
     pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         pdus: u32,
         wanted: PollCauses,
@@ -169,7 +169,7 @@ impl Sender {
 
     /// Handles the expiry of Timer_Poll_Periodic: polls if there are data to send or to be
     /// acknowledged.
-    pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &AmConfig, timers: &mut Timers) {
+    pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &RlcConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
             self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
             self.await_poll_period(cx.now, config, timers);
@@ -178,7 +178,7 @@ impl Sender {
 
     /// Timer_Poll_Periodic runs from time zero. It has no deadline while there is nothing to poll
     /// for.
-    pub fn await_poll_period(&self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    pub fn await_poll_period(&self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if let Some(period) = config.timer_poll_periodic
             && !timers.is_running(Timer::PollPeriodic)
         {

@@ -7,11 +7,12 @@ use std::num::NonZeroU16;
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
+use super::config::{GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
@@ -64,7 +65,7 @@ struct KnownEnd {
 }
 
 impl Receiver {
-    pub fn new(ue: UeId, direction: Direction, config: &AmConfig) -> Self {
+    pub fn new(ue: UeId, direction: Direction, config: &RlcConfig) -> Self {
         Receiver {
             ue,
             direction,
@@ -88,18 +89,18 @@ impl Receiver {
 
     /// Receives `count` PDUs of one run starting with number `first`, all of which have arrived.
     /// `ends` are their SDU ends.
-    #[inline]
+    #[inline(always)]
     pub fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         first: Sn,
         count: u64,
         ends: &[SduEnd],
     ) {
         let in_sequence = self.vr_r == self.vr_h && first == Sn::of(self.vr_r);
-        if in_sequence && count <= u64::from(config.rx_window) && self.given_up_ends == 0 {
+        if in_sequence && count <= config.receive_window() && self.given_up_ends == 0 {
             self.vr_r += count;
             self.vr_h = self.vr_r;
             self.show_in_sequence(cx, count);
@@ -119,7 +120,7 @@ impl Receiver {
     fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         first: Sn,
         count: u64,
@@ -143,11 +144,11 @@ impl Receiver {
 
     /// Receives a run of PDUs at once, and returns true, if all of them are in the window, none has
     /// arrived before, and no SDU end was discarded by the last MRW.
-    #[inline]
+    #[inline(always)]
     fn take_new_run(
         &mut self,
         now: Time,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         first: Sn,
         count: u64,
@@ -155,7 +156,7 @@ impl Receiver {
     ) -> bool {
         let from = first.count_from(self.vr_r);
         let to = from + count;
-        let fits = to - self.vr_r <= u64::from(config.rx_window) && self.given_up_ends == 0;
+        let fits = to - self.vr_r <= config.receive_window() && self.given_up_ends == 0;
         if !fits || !self.arrived.insert_new_range(from, to) {
             return false;
         }
@@ -171,7 +172,7 @@ impl Receiver {
     fn take_one_by_one<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         first: Sn,
         count: u64,
@@ -182,9 +183,9 @@ impl Receiver {
             let here = ends.iter().take_while(|end| end.sn == sn).count();
             let (mut ends_here, rest) = ends.split_at(here);
             ends = rest;
-            if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
+            if !sn.is_within(Sn::of(self.vr_r), config.receive_window()) {
                 // PDUs within a window below VR(R) are duplicates or were discarded.
-                if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - u64::from(config.rx_window)) {
+                if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - config.receive_window()) {
                     self.dropped(cx, 1, PduDrop::OutsideWindow);
                 }
                 continue;
@@ -243,7 +244,7 @@ impl Receiver {
     }
 
     /// Shows the last `count` PDUs below VR(R), which have just become in-sequence.
-    #[inline]
+    #[inline(always)]
     fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
         let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
         cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
@@ -293,7 +294,7 @@ impl Receiver {
     pub fn move_window<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         mrw: Mrw,
         discarded: &[Sn],
@@ -332,30 +333,32 @@ impl Receiver {
     /// The PDU of the last SN_MRW. `None` if it is below VR(R), as in a repetition of an MRW that
     /// was executed. The first SN_MRW is at VR(MR) or below, and the others follow it. A single
     /// SN_MRW with LENGTH = 0 is at VR(R) or above (TS 25.322 §11.6.3).
-    fn target_of(&self, config: &AmConfig, mrw: Mrw, before: &[Sn]) -> Option<u64> {
+    fn target_of(&self, config: &RlcConfig, mrw: Mrw, before: &[Sn]) -> Option<u64> {
         if mrw.beyond_window {
             return Some(mrw.sn.count_from(self.vr_r));
         }
         let first = before.first().copied().unwrap_or(mrw.sn);
-        let vr_mr = self.vr_r + u64::from(config.rx_window);
+        let vr_mr = self.vr_r + config.receive_window();
         let below = Sn::of(vr_mr).steps_from(first);
         (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
     /// Starts the EPC for the PDUs requested by a report, or stops the EPC if there are none.
-    pub fn count_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
-        let Some(epc) = config.epc else { return };
+    pub fn count_down(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+        if config.timer_epc.is_none() {
+            return;
+        }
         let asked = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
         self.asked_up_to = self.vr_h;
-        match asked {
-            0 => timers.stop(Timer::Epc),
-            _ => timers.set(Timer::Epc, now + epc.wait(self.direction, asked)),
+        match config.epc_wait(self.direction, asked).filter(|_| asked > 0) {
+            Some(wait) => timers.set(Timer::Epc, now + wait),
+            None => timers.stop(Timer::Epc),
         }
     }
 
     /// VR(EP) reached zero: requests a new report if a PDU requested by the last one is still
     /// missing.
-    pub fn counted_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    pub fn counted_down(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if self.vr_r < self.asked_up_to {
             self.trigger(now, config, timers);
         }
@@ -387,7 +390,7 @@ impl Receiver {
     }
 
     /// Sets all variables to their initial values, with nothing received (TS 25.322 §11.4.3).
-    pub fn reset(&mut self, config: &AmConfig) {
+    pub fn reset(&mut self, config: &RlcConfig) {
         let delivered = std::mem::take(&mut self.delivered);
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
     }
@@ -395,7 +398,7 @@ impl Receiver {
     /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
     /// the trigger waits or is forgotten.
     #[inline]
-    fn notice_gap(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    fn notice_gap(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         let is_forgotten =
             now < self.prohibited_until && config.gap_while_prohibited == GapWhileProhibited::Forgotten;
         if !is_forgotten {
@@ -405,13 +408,13 @@ impl Receiver {
 
     /// Triggers a report. While reports are prohibited, the report waits.
     #[inline]
-    pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    pub fn trigger(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if self.report_due == Time::NEVER {
             self.want_report(now, config, timers);
         }
     }
 
-    fn want_report(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    fn want_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         let due = now.max(self.prohibited_until);
         self.report_due = due;
         if now < due {
@@ -431,7 +434,7 @@ impl Receiver {
     }
 
     /// Clears the report state after a report was sent, and starts Timer_Status_Prohibit.
-    pub fn reported(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+    pub fn reported(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         self.report_due = Time::NEVER;
         self.report_from = None;
         self.written = None;

@@ -11,9 +11,9 @@
 use umts_kernel::TraceSink;
 
 use super::AmEntity;
-use super::config::AmConfig;
 use super::timers::{Timer, Timers};
 use crate::Context;
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::{BlockSet, Pdu};
 use crate::trace::TraceEvent;
 
@@ -84,7 +84,7 @@ impl Reset {
     pub fn send<T>(
         &mut self,
         cx: &Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         blocks: u32,
         set: &mut BlockSet,

@@ -10,13 +10,14 @@ use std::ops::Range;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
-use super::config::{AmConfig, BufferCounts, Piggyback};
+use super::config::{BufferCounts, Piggyback};
 use super::discard::GivenUp;
 use super::polling::Polls;
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, Cutting};
 use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
@@ -77,7 +78,7 @@ pub(super) struct Ride {
 }
 
 impl Sender {
-    pub fn new(ue: UeId, direction: Direction, config: &AmConfig) -> Self {
+    pub fn new(ue: UeId, direction: Direction, config: &RlcConfig) -> Self {
         Sender {
             ue,
             direction,
@@ -106,7 +107,7 @@ impl Sender {
     pub fn queue<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         sdu: &Sdu,
     ) -> bool {
@@ -207,7 +208,7 @@ impl Sender {
 
     /// Handles a WINDOW SUFI (TS 25.322 §9.2.2.11.2): lowers the window, or raises it up to the
     /// configured one.
-    pub fn apply_window(&mut self, config: &AmConfig, wsn: NonZeroU16) {
+    pub fn apply_window(&mut self, config: &RlcConfig, wsn: NonZeroU16) {
         if u32::from(wsn.get()) <= config.window {
             self.vt_ws = u64::from(wsn.get());
             self.window_moved();
@@ -227,7 +228,7 @@ impl Sender {
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         room: u32,
         ride: Option<Ride>,
@@ -262,7 +263,7 @@ impl Sender {
     fn send_again<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         pdus: Range<u64>,
         wanted: PollCauses,
@@ -299,7 +300,7 @@ impl Sender {
     }
 
     /// Whether the next new PDU can carry a STATUS of `octets`.
-    pub fn can_carry(&self, config: &AmConfig, octets: u16) -> bool {
+    pub fn can_carry(&self, config: &RlcConfig, octets: u16) -> bool {
         let cutting = self.cutting;
         let li = cutting.length_indicator;
         if self.nacked_count > 0 || !self.can_send_new() {
@@ -311,13 +312,13 @@ impl Sender {
                 self.buffer.padding_of_last_pdu(&cutting).is_some_and(|padding| padding >= octets + li)
             }
             // Three octets of data are the smallest part that EURANE combines with something else.
-            Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload,
+            Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload.0,
         }
     }
 
     /// The PDU among at most `room` retransmissions of this TTI whose padding has room for a STATUS
     /// of `octets`.
-    pub fn carried_by(&self, config: &AmConfig, octets: u16, room: u32) -> Option<u64> {
+    pub fn carried_by(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
         if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
             return None;
         }
@@ -330,7 +331,7 @@ impl Sender {
     pub fn send_new<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         blocks: u32,
         set: &mut BlockSet,
@@ -359,7 +360,7 @@ impl Sender {
     pub fn send_composed<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         piggyback: Option<&Status>,
         set: &mut BlockSet,
@@ -392,7 +393,7 @@ impl Sender {
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         room: u32,
         set: &mut BlockSet,
     ) {
@@ -423,7 +424,7 @@ impl Sender {
     pub fn send_poll<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
         set: &mut BlockSet,
     ) {
@@ -456,7 +457,7 @@ impl Sender {
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        config: &AmConfig,
+        config: &RlcConfig,
         timers: &mut Timers,
     ) {
         self.discard_sent(cx, config, |_, _| true);

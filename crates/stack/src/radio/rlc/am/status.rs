@@ -12,8 +12,9 @@
 //! instead means that the next number counts further consecutive PDUs. Rows of three or more PDUs
 //! after the first one are written in this form.
 
-use super::config::{AmConfig, StatusFormat};
+use super::config::StatusFormat;
 use super::receiver::Receiver;
+use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::{Sn, SnRun, Status};
 
 /// Bits of a STATUS PDU's D/C and type fields.
@@ -92,7 +93,7 @@ pub(super) fn most_sn_mrw(octets: u16) -> usize {
 impl Receiver {
     /// Range of a report of at most `most` octets: missing PDUs from `report_from` on, as far as
     /// they fit.
-    pub(super) fn extent(&self, config: &AmConfig, most: u16, beside: Beside) -> Extent {
+    pub(super) fn extent(&self, config: &RlcConfig, most: u16, beside: Beside) -> Extent {
         let from = self.report_from.map_or(self.vr_r, |from| from.max(self.vr_r));
         let from = self.arrived.first_gap(from, self.vr_h);
         let most = u64::from(most) * 8;
@@ -144,7 +145,7 @@ impl Receiver {
     /// Writes the report or its next part. A part acknowledges only its own range. A part that does
     /// not begin with the oldest missing PDU acknowledges the PDUs below that one (TS 25.322
     /// §9.2.2.11.3). Missing PDUs are appended to `missing`.
-    pub(super) fn report(&mut self, config: &AmConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
+    pub(super) fn report(&mut self, config: &RlcConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
         let mark = missing.len() as u16;
         let mut at = from;
@@ -271,7 +272,7 @@ mod tests {
             format in prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],
             most in prop_oneof![8u16..20, 20u16..200, Just(4000)],
         ) {
-            let config = AmConfig { status_format: format, rx_window: 2047, ..config() };
+            let config = RlcConfig { status_format: format, rx_window: Some(2047), ..config() };
             let mut receiver = Receiver::new(UeId(0), Direction::Downlink, &config);
             let mut trace = NoTrace;
             let mut cx = Context::new(Time::ZERO, &mut trace);

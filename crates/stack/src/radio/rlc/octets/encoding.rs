@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::{
-    AmConfig, Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+    Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 use crate::radio::rlc::buffer::Cutting;
-use crate::radio::rlc::tm::TmConfig;
-use crate::radio::rlc::um::UmConfig;
+use crate::radio::rlc::um;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
+use crate::radio::rlc::{RlcConfig, RlcMode};
 
 /// The formats of a bearer's PDUs, equal in both directions.
 #[derive(Debug, Clone)]
@@ -56,10 +55,10 @@ impl Encoding {
     /// # Errors
     /// Returns an error if the options have no encoding.
     pub fn of(config: &RlcConfig) -> Result<Self, NoEncoding> {
-        match config {
-            RlcConfig::Am(config) => Self::of_am(config),
-            RlcConfig::Um(config) => Ok(Self::of_um(config)),
-            RlcConfig::Tm(config) => Ok(Self::of_tm(config)),
+        match config.mode {
+            RlcMode::Am => Self::of_am(config),
+            RlcMode::Um => Ok(Self::of_um(config)),
+            RlcMode::Tm => Ok(Self::of_tm(config)),
         }
     }
 
@@ -70,7 +69,9 @@ impl Encoding {
     /// carries.
     pub fn of_wire_mode(config: &RlcConfig) -> Result<Self, NoEncoding> {
         let encoding = Self::of(config)?;
-        let RlcConfig::Am(config) = config else { return Ok(encoding) };
+        if config.mode != RlcMode::Am {
+            return Ok(encoding);
+        }
         named([
             (
                 config.mrw_acknowledgment == MrwAcknowledgment::Implicit,
@@ -84,33 +85,33 @@ impl Encoding {
         Ok(encoding)
     }
 
-    fn of_am(config: &AmConfig) -> Result<Self, NoEncoding> {
+    fn of_am(config: &RlcConfig) -> Result<Self, NoEncoding> {
         named([
             (config.header == Header::Uncounted, "rlc.header = \"uncounted\""),
             (config.length_indicators == LengthIndicators::Eurane, "rlc.length_indicators = \"eurane\""),
             (config.status_format == StatusFormat::Eurane, "rlc.status_format = \"eurane\""),
             (config.piggyback == Piggyback::BuildAround, "rlc.piggyback = \"build_around\""),
         ])?;
-        let pdu_octets = usize::from(config.pdu_payload) + AMD_HEADER;
+        let pdu_octets = usize::from(config.pdu_payload.0) + AMD_HEADER;
         let format = AmdFormat::of_size(pdu_octets);
         let mode = Mode::Am { format, reports: config.status_format, window: config.window as usize };
         Ok(Encoding { mode, cutting: config.cutting(), pdu_octets })
     }
 
-    fn of_um(config: &UmConfig) -> Self {
-        let pdu_octets = usize::from(config.pdu_payload) + UMD_HEADER;
-        Encoding { mode: Mode::Um(UmdFormat::of_size(pdu_octets)), cutting: config.cutting(), pdu_octets }
+    fn of_um(config: &RlcConfig) -> Self {
+        let pdu_octets = usize::from(config.pdu_payload.0) + UMD_HEADER;
+        Encoding { mode: Mode::Um(UmdFormat::of_size(pdu_octets)), cutting: um::cutting(config), pdu_octets }
     }
 
-    fn of_tm(config: &TmConfig) -> Self {
+    fn of_tm(config: &RlcConfig) -> Self {
         let cutting = Cutting {
-            payload: config.pdu_payload,
+            payload: config.pdu_payload.0,
             length_indicator: 0,
             rule: LengthIndicators::Ts25322,
             marks_start: false,
         };
-        let mode = Mode::Tm { segmentation: config.segmentation };
-        Encoding { mode, cutting, pdu_octets: usize::from(config.pdu_payload) }
+        let mode = Mode::Tm { segmentation: config.tm_segmentation };
+        Encoding { mode, cutting, pdu_octets: usize::from(config.pdu_payload.0) }
     }
 
     /// The mode of the bearer.

@@ -1,24 +1,22 @@
 //! Wire mode has the same trace events as described block sets, for all options and pipes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration, Octets, Time};
 
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::tests::config as am_config;
-use crate::radio::rlc::am::{
-    AmConfig, Discard, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
-};
+use crate::radio::rlc::am::{MaxDatReading, MissingPduIndication, Piggyback, StatusFormat};
 use crate::radio::rlc::testing::packet;
-use crate::radio::rlc::tm::{ErroneousSdus, TmConfig};
-use crate::radio::rlc::um::UmConfig;
+use crate::radio::rlc::tm::ErroneousSdus;
 use crate::radio::rlc::wire::{AmPdu, AmdFormat, LengthIndicator};
-use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
 use crate::trace::TraceEvent;
 
 const TTI: u64 = 10;
@@ -110,8 +108,10 @@ impl Met {
                 _ => {}
             }
         }
-        let RlcConfig::Am(config) = config else { return };
-        let format = AmdFormat::of_size(usize::from(config.pdu_payload) + 2);
+        if config.mode != RlcMode::Am {
+            return;
+        }
+        let format = AmdFormat::of_size(usize::from(config.pdu_payload.0) + 2);
         for octets in pair.pipe.iter().flatten().flat_map(|(_, set, _)| &set.octets) {
             match AmPdu::parse(octets, format).expect("it was composed") {
                 AmPdu::Data(pdu) => {
@@ -139,11 +139,11 @@ impl Met {
 }
 
 /// Performs the same steps in both modes and compares.
-fn play(config: &RlcConfig, steps: &[Step]) {
+fn play(config: &Arc<RlcConfig>, steps: &[Step]) {
     play_and_look(config, steps, &mut Met::default());
 }
 
-fn play_and_look(config: &RlcConfig, steps: &[Step], met: &mut Met) {
+fn play_and_look(config: &Arc<RlcConfig>, steps: &[Step], met: &mut Met) {
     let ue = UeId(0);
     let mut described = Pair::new(|sends, blocks| Rlc::new(ue, sends, config, blocks));
     let mut wired =
@@ -184,7 +184,7 @@ fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
     )
 }
 
-fn any_am() -> impl Strategy<Value = AmConfig> {
+fn any_am() -> impl Strategy<Value = RlcConfig> {
     let ms = |from: u64, to: u64| prop::option::of((from..to).prop_map(Duration::from_millis));
     let shape = (
         // 7 bits up to 124 octets, 15 from 125 on.
@@ -197,9 +197,9 @@ fn any_am() -> impl Strategy<Value = AmConfig> {
     );
     let discard = (
         prop_oneof![
-            Just(Discard::AfterMaxDat),
-            Just(Discard::Never),
-            (50u64..500).prop_map(|ms| Discard::Timer(Duration::from_millis(ms)))
+            Just((SduDiscard::MaxDat, None)),
+            Just((SduDiscard::Never, None)),
+            (50u64..500).prop_map(|ms| (SduDiscard::Timer, Some(Duration::from_millis(ms))))
         ],
         prop::option::of(2u32..5),
         any::<bool>(),
@@ -217,16 +217,17 @@ fn any_am() -> impl Strategy<Value = AmConfig> {
     );
     (shape, discard, polls).prop_map(|(shape, discard, polls)| {
         let (pdu_payload, status_format, piggyback, window, in_sequence, send_window) = shape;
-        let (discard, max_dat, standard, send_mrw, max_mrw) = discard;
+        let ((sdu_discard, timer_discard), max_dat, standard, send_mrw, max_mrw) = discard;
         let (poll_sdu, poll_window, timer_poll_prohibit, timer_poll_periodic, status_periodic, prohibit, gap) = polls;
-        AmConfig {
-            pdu_payload,
+        RlcConfig {
+            pdu_payload: Octets(pdu_payload),
             status_format,
             piggyback,
             window,
             in_sequence,
             granted_window: send_window.then_some(window.min(32)),
-            discard,
+            sdu_discard,
+            timer_discard,
             max_dat,
             max_dat_reading: if standard { MaxDatReading::Ts25322 } else { MaxDatReading::Transmissions },
             send_mrw,
@@ -245,7 +246,7 @@ fn any_am() -> impl Strategy<Value = AmConfig> {
     })
 }
 
-fn any_tm() -> impl Strategy<Value = TmConfig> {
+fn any_tm() -> impl Strategy<Value = RlcConfig> {
     let erroneous = prop_oneof![
         Just(ErroneousSdus::Dropped),
         Just(ErroneousSdus::Marked),
@@ -254,12 +255,13 @@ fn any_tm() -> impl Strategy<Value = TmConfig> {
     (any::<bool>(), erroneous, prop::option::of(30u64..200)).prop_map(
         |(segmentation, erroneous_sdus, age)| {
             let timer_discard = age.map(Duration::from_millis);
-            TmConfig {
-                pdu_payload: 40,
-                segmentation,
-                erroneous_sdus,
+            RlcConfig {
+                mode: RlcMode::Tm,
+                tm_segmentation: segmentation,
+                tm_erroneous_sdus: erroneous_sdus,
                 timer_discard,
                 buffer: Some(Bytes(2000)),
+                ..RlcConfig::default()
             }
         },
     )
@@ -270,7 +272,7 @@ fn the_options_above_lead_to_every_mechanism() {
     let mut runner = TestRunner::deterministic();
     let mut met = Met::default();
     for _ in 0..150 {
-        let config = RlcConfig::Am(any_am().new_tree(&mut runner).expect("no filter").current().into());
+        let config = any_am().new_tree(&mut runner).expect("no filter").current().into();
         let steps = prop::collection::vec(step(true, 1500), 150).new_tree(&mut runner);
         play_and_look(&config, &steps.expect("no filter").current(), &mut met);
     }
@@ -306,7 +308,7 @@ proptest! {
     fn acknowledged_mode_is_the_same_in_octets(
         config in any_am(), steps in prop::collection::vec(step(true, 1500), 1..150)
     ) {
-        play(&RlcConfig::Am(config.into()), &steps);
+        play(&config.into(), &steps);
     }
 
     #[test]
@@ -315,13 +317,15 @@ proptest! {
         age in prop::option::of(30u64..300), steps in prop::collection::vec(step(false, 600), 1..200)
     ) {
         let timer_discard = age.map(Duration::from_millis);
-        play(&RlcConfig::Um(UmConfig { pdu_payload, timer_discard, buffer: None }), &steps);
+        let pdu_payload = Octets(pdu_payload);
+        let config = RlcConfig { mode: RlcMode::Um, pdu_payload, timer_discard, buffer: None, ..RlcConfig::default() };
+        play(&config.into(), &steps);
     }
 
     #[test]
     fn transparent_mode_is_the_same_in_octets(
         config in any_tm(), steps in prop::collection::vec(step(false, 300), 1..100)
     ) {
-        play(&RlcConfig::Tm(config), &steps);
+        play(&config.into(), &steps);
     }
 }

@@ -1,5 +1,7 @@
 //! Wire mode: an entity that exchanges octets with its peer.
 
+use std::sync::Arc;
+
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
@@ -29,7 +31,7 @@ impl Wired {
     ///
     /// # Errors
     /// Returns an error if the options have no encoding.
-    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
+    pub fn new(ue: UeId, sends: Direction, config: &Arc<RlcConfig>, blocks: u32) -> Result<Self, NoEncoding> {
         Ok(Wired {
             inner: Rlc::new(ue, sends, config, blocks),
             composer: Composer::new(Encoding::of_wire_mode(config)?),

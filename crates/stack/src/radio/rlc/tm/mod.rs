@@ -10,7 +10,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Time};
 
 use crate::Context;
 use crate::ids::{Direction, UeId};
@@ -19,23 +19,8 @@ use crate::radio::rlc::am::BufferFull;
 use crate::radio::rlc::backlog::Cut;
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
-use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
+use crate::radio::rlc::{Backlog, BlockSet, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
-
-/// Configuration of a transparent-mode entity, for both directions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TmConfig {
-    /// Octets of a PDU.
-    pub pdu_payload: u16,
-    /// Whether an SDU may be larger than a PDU.
-    pub segmentation: bool,
-    /// Treatment of an SDU with errors.
-    pub erroneous_sdus: ErroneousSdus,
-    /// Timer_Discard: an SDU that waits longer is discarded. `None`: never.
-    pub timer_discard: Option<Duration>,
-    /// Transmission buffer in octets of SDUs. `None`: unlimited.
-    pub buffer: Option<Bytes>,
-}
 
 /// Treatment of an SDU with errors in transparent mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +38,11 @@ pub enum ErroneousSdus {
 /// One end of a transparent-mode bearer.
 #[derive(Debug, Clone)]
 pub struct TmEntity {
-    config: TmConfig,
+    /// Octets of a PDU.
+    pdu_payload: u16,
+    /// Whether an SDU may be larger than a PDU.
+    segmentation: bool,
+    erroneous_sdus: ErroneousSdus,
     /// PDUs per TTI of the channel.
     blocks: u32,
     queue: SduQueue,
@@ -65,10 +54,12 @@ pub struct TmEntity {
 impl TmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks`
     /// blocks per TTI.
-    pub fn new(ue: UeId, sends: Direction, config: TmConfig, blocks: u32) -> Self {
+    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Self {
         TmEntity {
             queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
-            config,
+            pdu_payload: config.pdu_payload.0,
+            segmentation: config.tm_segmentation,
+            erroneous_sdus: config.tm_erroneous_sdus,
             blocks,
             sent: 0,
             delivered: VecDeque::new(),
@@ -110,7 +101,7 @@ impl TmEntity {
     }
 
     fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, is_bad: bool) {
-        if is_bad && self.config.erroneous_sdus == ErroneousSdus::Dropped {
+        if is_bad && self.erroneous_sdus == ErroneousSdus::Dropped {
             self.queue.record_lost(cx, &sdu);
             return;
         }
@@ -143,7 +134,7 @@ impl TmEntity {
     ) -> bool {
         self.handle_timeout(cx);
         while let Some(octets) = self.queue.buffer.head_octets().filter(|_| !self.queue.suspended) {
-            let pdus = octets.div_ceil(u64::from(self.config.pdu_payload));
+            let pdus = octets.div_ceil(u64::from(self.pdu_payload));
             if pdus > self.most_pdus() {
                 let sdu = self.queue.buffer.take_whole().expect("it was looked at");
                 self.queue.record_discarded(cx, &sdu);
@@ -154,7 +145,7 @@ impl TmEntity {
                 break;
             }
             self.send_head(cx, pdus as u32, set);
-            if self.config.segmentation {
+            if self.segmentation {
                 break;
             }
         }
@@ -163,7 +154,7 @@ impl TmEntity {
 
     /// Maximum number of PDUs of an SDU.
     fn most_pdus(&self) -> u64 {
-        if self.config.segmentation { u64::from(self.blocks) } else { 1 }
+        if self.segmentation { u64::from(self.blocks) } else { 1 }
     }
 
     fn send_head<T: TraceSink<TraceEvent>>(
@@ -194,7 +185,7 @@ impl TmEntity {
 
     /// The next SDU with errors, and whether the upper layer is notified of the errors.
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
-        let is_marked = self.config.erroneous_sdus == ErroneousSdus::Marked;
+        let is_marked = self.erroneous_sdus == ErroneousSdus::Marked;
         self.erroneous.pop_front().map(|sdu| (sdu, is_marked))
     }
 
@@ -230,12 +221,12 @@ impl TmEntity {
 
     /// Data to send.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog(&Cutting::without_indicators(self.config.pdu_payload), u64::from(self.blocks))
+        self.queue.backlog(&Cutting::without_indicators(self.pdu_payload), u64::from(self.blocks))
     }
 
     /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.queue.waiting_sdus(Cut::apart(self.config.pdu_payload), into);
+        self.queue.waiting_sdus(Cut::apart(self.pdu_payload), into);
     }
 
     /// Octets of SDUs that are not in PDUs yet.
@@ -250,6 +241,6 @@ impl TmEntity {
 
     /// Octets of a PDU.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.config.pdu_payload))
+        Bytes(u64::from(self.pdu_payload))
     }
 }

@@ -1,19 +1,15 @@
 use umts_kernel::NoTrace;
+use umts_units::Duration;
 
 use super::*;
+use crate::radio::rlc::RlcMode;
 use crate::radio::rlc::testing::packet;
 
-fn config() -> TmConfig {
-    TmConfig {
-        pdu_payload: 40,
-        segmentation: true,
-        erroneous_sdus: ErroneousSdus::Dropped,
-        timer_discard: None,
-        buffer: Some(Bytes(1_000)),
-    }
+fn config() -> RlcConfig {
+    RlcConfig { mode: RlcMode::Tm, buffer: Some(Bytes(1_000)), ..RlcConfig::default() }
 }
 
-fn entity(config: TmConfig) -> TmEntity {
+fn entity(config: &RlcConfig) -> TmEntity {
     TmEntity::new(UeId(0), Direction::Downlink, config, 12)
 }
 
@@ -33,7 +29,7 @@ fn send(tm: &mut TmEntity, blocks: u32) -> BlockSet {
 
 #[test]
 fn with_segmentation_a_tti_holds_one_sdu() {
-    let mut tm = entity(config());
+    let mut tm = entity(&config());
     queue(&mut tm, 0, 100).unwrap();
     queue(&mut tm, 1, 40).unwrap();
     assert_eq!([send(&mut tm, 12).blocks, send(&mut tm, 12).blocks, send(&mut tm, 12).blocks], [3, 1, 0]);
@@ -41,7 +37,7 @@ fn with_segmentation_a_tti_holds_one_sdu() {
 
 #[test]
 fn without_segmentation_an_sdu_is_a_pdu() {
-    let mut tm = entity(TmConfig { segmentation: false, ..config() });
+    let mut tm = entity(&RlcConfig { tm_segmentation: false, ..config() });
     for (id, octets) in [(0, 40), (1, 41), (2, 10), (3, 40)] {
         queue(&mut tm, id, octets).unwrap();
     }
@@ -53,7 +49,7 @@ fn without_segmentation_an_sdu_is_a_pdu() {
 
 #[test]
 fn an_sdu_waits_for_a_tti_that_holds_it_and_is_given_up_if_there_is_none() {
-    let mut tm = entity(config());
+    let mut tm = entity(&config());
     queue(&mut tm, 0, 400).unwrap();
     queue(&mut tm, 1, 481).unwrap();
     assert_eq!(queue(&mut tm, 2, 200), Err(BufferFull));
@@ -69,7 +65,7 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
         (ErroneousSdus::Marked, Some((0, true))),
         (ErroneousSdus::Undetected, Some((0, false))),
     ] {
-        let mut tm = entity(TmConfig { erroneous_sdus, ..config() });
+        let mut tm = entity(&RlcConfig { tm_erroneous_sdus: erroneous_sdus, ..config() });
         queue(&mut tm, 0, 100).unwrap();
         let set = send(&mut tm, 12);
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b010));
@@ -82,7 +78,7 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
 
 #[test]
 fn an_sdu_that_is_too_old_is_given_up() {
-    let mut tm = entity(TmConfig { timer_discard: Some(Duration::from_millis(50)), ..config() });
+    let mut tm = entity(&RlcConfig { timer_discard: Some(Duration::from_millis(50)), ..config() });
     queue(&mut tm, 0, 100).unwrap();
     assert_eq!(tm.poll_timeout(), Some(ms(50)));
     tm.handle_timeout(&mut Context::new(ms(50), &mut NoTrace));
@@ -91,7 +87,7 @@ fn an_sdu_that_is_too_old_is_given_up() {
 
 #[test]
 fn after_a_change_of_channel_another_number_of_blocks_counts() {
-    let mut tm = entity(config());
+    let mut tm = entity(&config());
     queue(&mut tm, 0, 500).unwrap();
     tm.suspend();
     assert_eq!(send(&mut tm, 12).blocks, 0);

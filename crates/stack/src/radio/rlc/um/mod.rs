@@ -17,7 +17,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Time};
 
 use crate::Context;
 use crate::ids::{Direction, UeId};
@@ -28,29 +28,18 @@ use crate::radio::rlc::backlog::Cut;
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
-use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
+use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Configuration of an unacknowledged-mode entity, for both directions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UmConfig {
-    /// Octets of a PDU after its header octet: length indicators, data and padding.
-    pub pdu_payload: u16,
-    /// Timer_Discard: an SDU that waits longer is discarded. `None`: never.
-    pub timer_discard: Option<Duration>,
-    /// Transmission buffer in octets of SDUs that are not completely sent. `None`: unlimited.
-    pub buffer: Option<Bytes>,
-}
-
-impl UmConfig {
-    /// A length indicator takes one octet up to PDUs of 125 octets (TS 25.322 §9.2.2.8).
-    pub(super) fn cutting(&self) -> Cutting {
-        Cutting {
-            payload: self.pdu_payload,
-            length_indicator: if self.pdu_payload < 125 { 1 } else { 2 },
-            rule: LengthIndicators::Ts25322,
-            marks_start: true,
-        }
+/// Rules for cutting SDUs: a length indicator takes one octet up to PDUs of 125 octets (TS 25.322
+/// §9.2.2.8).
+pub(super) fn cutting(config: &RlcConfig) -> Cutting {
+    let payload = config.pdu_payload.0;
+    Cutting {
+        payload,
+        length_indicator: if payload < 125 { 1 } else { 2 },
+        rule: LengthIndicators::Ts25322,
+        marks_start: true,
     }
 }
 
@@ -77,9 +66,9 @@ pub struct UmEntity {
 
 impl UmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
-    pub fn new(ue: UeId, sends: Direction, config: UmConfig) -> Self {
+    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig) -> Self {
         UmEntity {
-            cutting: config.cutting(),
+            cutting: cutting(config),
             queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
             vt_us: 0,
             suspended_from: u64::MAX,

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 use umts_kernel::NoTrace;
+use umts_units::Duration;
 
 use super::*;
+use crate::radio::rlc::RlcMode;
 use crate::radio::rlc::testing::packet;
 
 fn ms(ms: u64) -> Time {
@@ -9,7 +11,8 @@ fn ms(ms: u64) -> Time {
 }
 
 fn entity(timer_discard: Option<Duration>) -> UmEntity {
-    UmEntity::new(UeId(0), Direction::Downlink, UmConfig { pdu_payload: 40, timer_discard, buffer: None })
+    let config = RlcConfig { mode: RlcMode::Um, timer_discard, buffer: None, ..RlcConfig::default() };
+    UmEntity::new(UeId(0), Direction::Downlink, &config)
 }
 
 fn queue(um: &mut UmEntity, at: u64, id: u64, octets: u32) {

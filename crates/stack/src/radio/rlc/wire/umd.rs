@@ -63,6 +63,7 @@ impl UmSn {
 pub struct UmdView<'a>(&'a [u8]);
 
 impl<'a> UmdView<'a> {
+    /// Creates a view of the octets of a PDU.
     ///
     /// # Errors
     /// Returns an error if `octets` is empty.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::*;
 
-fn full_backlog(priority: Priority) -> MacShConfig {
+fn full_backlog(priority: SchedulerKind) -> MacShConfig {
     config(RatePolicy::FullBacklog, priority, 1.0, 300)
 }
 
@@ -23,7 +23,7 @@ fn blocks(cell: &Cell, first: u32) -> Vec<u32> {
 
 #[test]
 fn round_robin_gives_everybody_the_same() {
-    let mut cell = Cell::new(full_backlog(Priority::RoundRobin));
+    let mut cell = Cell::new(full_backlog(SchedulerKind::RoundRobin));
     for _ in 0..5 {
         cell = cell.user(&[(0, 570, 10_000)]);
     }
@@ -36,7 +36,7 @@ fn round_robin_gives_everybody_the_same() {
 
 #[test]
 fn max_ci_serves_the_best_until_they_have_all() {
-    let mut cell = Cell::new(full_backlog(Priority::MaxCi));
+    let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [110.0, 100.0, 105.0, 120.0] {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
     }
@@ -48,7 +48,7 @@ fn max_ci_serves_the_best_until_they_have_all() {
 
 #[test]
 fn interference_counts_as_loss_does() {
-    let mut cell = Cell::new(full_backlog(Priority::MaxCi));
+    let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [100.0, 103.0, 101.0] {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
     }
@@ -59,7 +59,7 @@ fn interference_counts_as_loss_does() {
 
 #[test]
 fn proportional_fairness_gives_users_who_are_alike_the_same() {
-    let mut cell = Cell::new(full_backlog(Priority::ProportionalFair));
+    let mut cell = Cell::new(full_backlog(SchedulerKind::ProportionalFair));
     for _ in 0..5 {
         cell = cell.user(&[(0, 570, 100_000)]);
     }
@@ -81,7 +81,7 @@ fn a_mean_decays_in_closed_form() {
 
 /// What a user this far away has who wants TF6, beside calls that leave `left` of the power.
 fn far(loss: f64, left: f64) -> (Option<u16>, Option<Reason>) {
-    let mut cell = Cell::new(full_backlog(Priority::MaxCi)).user_at(loss, &[(0, 570, 100)]);
+    let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[(0, 570, 100)]);
     cell.dchs.outside = cell.power.max * (1.0 - left);
     let row = cell.tti(&[])[0];
     assert_eq!(row.0, 6);
@@ -107,11 +107,22 @@ fn the_rate_is_halved_until_power_is_enough() {
 
 #[test]
 fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
-    let mut mac = MacSh::new(full_backlog(Priority::RoundRobin));
+    let mut mac = MacSh::new(full_backlog(SchedulerKind::RoundRobin));
     let (power, since) = (power(), Time::ZERO);
     let mut asks = Candidates::default();
     for ue in (0..5).map(UeId) {
-        asks.push(Candidate { ue, class: 1, backlog: 100, since, gain: 1e-10, outer_loop: 1.0 }, []);
+        asks.push(
+            Candidate {
+                ue,
+                class: 1,
+                octets: Bytes(4000),
+                blocks: 100,
+                since: Some(since),
+                gain: 1e-10,
+                outer_loop: 1.0,
+            },
+            [],
+        );
     }
     let mut asked_about = |outside: f64| {
         let users = RefCell::new(Vec::new());

@@ -12,8 +12,13 @@ use std::sync::Arc;
 use umts_units::{Bytes, Duration};
 
 use super::*;
+use crate::radio::mac::PowerFormat;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
+use crate::scheduling::{
+    Accrual, CreditConfig, Debit, DschScheduler, Expired, FormatRequest, LooksAt, SchedulerKind,
+    TimeoutConfig, WithoutCredit,
+};
 
 const TTI: Duration = Duration::from_millis(20);
 
@@ -22,9 +27,9 @@ fn linear(db: f64) -> f64 {
 }
 
 /// TF1 to TF6 of the study.
-fn formats() -> Vec<Format> {
+fn formats() -> Vec<PowerFormat> {
     let formats = [(1, 128, 3.25), (2, 64, 2.75), (4, 32, 2.25), (8, 16, 1.85), (12, 8, 1.65), (16, 8, 1.55)];
-    let format = |(blocks, spreading_factor, target_db)| Format {
+    let format = |(blocks, spreading_factor, target_db)| PowerFormat {
         blocks,
         spreading_factor,
         target: linear(target_db),
@@ -34,7 +39,7 @@ fn formats() -> Vec<Format> {
 }
 
 /// A quarter of the tree; blocks of a TTI at the guaranteed rate, milliseconds of timeout.
-fn config(requirement: RatePolicy, priority: Priority, per_tti: f64, timeout: u64) -> MacShConfig {
+fn config(requirement: RatePolicy, priority: SchedulerKind, per_tti: f64, timeout: u64) -> MacShConfig {
     MacShConfig {
         tti: TTI,
         decision: Decision::EachTti,
@@ -62,11 +67,11 @@ fn config(requirement: RatePolicy, priority: Priority, per_tti: f64, timeout: u6
 }
 
 fn credits(per_tti: f64) -> MacShConfig {
-    config(RatePolicy::ServiceCredit, Priority::ServiceCredit, per_tti, 300)
+    config(RatePolicy::ServiceCredit, SchedulerKind::ServiceCredit, per_tti, 300)
 }
 
 fn timeouts(timeout: u64) -> MacShConfig {
-    config(RatePolicy::Timeout, Priority::Timeout, 1.0, timeout)
+    config(RatePolicy::Timeout, SchedulerKind::Timeout, 1.0, timeout)
 }
 
 /// Power that is never short beside users this near.
@@ -110,8 +115,9 @@ impl Cell {
         let ask = Candidate {
             ue: UeId(self.users.len() as u16),
             class: 1,
-            backlog: 0,
-            since: Time::ZERO,
+            octets: Bytes(0),
+            blocks: 0,
+            since: Some(Time::ZERO),
             gain: linear(-loss),
             outer_loop: 1.0,
         };
@@ -132,9 +138,10 @@ impl Cell {
         }
         for user in &self.users {
             let backlog: u32 = user.sdus.iter().map(|sdu| sdu.blocks).sum();
+            let octets = Bytes(user.sdus.iter().map(|sdu| sdu.size.0).sum());
             if backlog > 0 {
                 asks.push(
-                    Candidate { backlog, since: user.sdus[0].entered, ..user.ask },
+                    Candidate { octets, blocks: backlog, since: Some(user.sdus[0].entered), ..user.ask },
                     user.sdus.iter().copied(),
                 );
             }
@@ -169,7 +176,15 @@ impl Cell {
         self.mac.join(ue, credit);
         // An SDU of no size is late at once, and wants the largest format.
         let (since, entered) = (now, now);
-        let user = Candidate { ue, class: 0, backlog: blocks, since, gain: 1e-8, outer_loop: 1.0 };
+        let user = Candidate {
+            ue,
+            class: 0,
+            octets: Bytes(0),
+            blocks,
+            since: Some(since),
+            gain: 1e-8,
+            outer_loop: 1.0,
+        };
         asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
     }
 

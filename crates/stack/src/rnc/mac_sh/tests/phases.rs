@@ -10,7 +10,15 @@ fn in_phases(config: MacShConfig) -> MacShConfig {
 
 /// A user near the cell with all that he may ever send.
 fn ask(ue: u16) -> Candidate {
-    Candidate { ue: UeId(ue), class: 1, backlog: 100, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 }
+    Candidate {
+        ue: UeId(ue),
+        class: 1,
+        octets: Bytes(4000),
+        blocks: 100,
+        since: Some(Time::ZERO),
+        gain: 1e-10,
+        outer_loop: 1.0,
+    }
 }
 
 /// A decision about these users: who has which code, and who is refused for want of codes.
@@ -40,7 +48,7 @@ fn code(spreading_factor: u16, number: u16) -> Code {
 
 #[test]
 fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
-    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let eighths = [code(8, 6), code(8, 7)];
     // Number, who asks: who is granted what, and who is refused.
     assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
@@ -58,7 +66,7 @@ fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
 
 #[test]
 fn each_phase_has_turns_of_its_own() {
-    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let even: Vec<u16> = (0..6).step_by(2).collect();
     let odd: Vec<u16> = (1..6).step_by(2).collect();
     let mut turns = [0; 6];
@@ -96,7 +104,7 @@ proptest! {
         calls in 0.0..0.98_f64,
         frames in prop::collection::vec(asking(), 1..12),
     ) {
-        let mut mac = MacSh::new(in_phases(config(requirement, Priority::RoundRobin, 4.0, 300)));
+        let mut mac = MacSh::new(in_phases(config(requirement, SchedulerKind::RoundRobin, 4.0, 300)));
         let (power, interference) = (power(), |_| 0.0);
         let radio = Radio { power: &power, interference: &interference };
         let mut held: Vec<Grant> = Vec::new();
@@ -105,7 +113,7 @@ proptest! {
             for (place, &(backlog, loss)) in (0..).zip(users) {
                 let ue = UeId(2 * place + (number % 2) as u16);
                 let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: backlog };
-                asks.push(Candidate { backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
+                asks.push(Candidate { blocks: backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
             }
             let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
             let mut load = held.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));

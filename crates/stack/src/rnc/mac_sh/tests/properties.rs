@@ -12,13 +12,15 @@ fn requirement() -> impl Strategy<Value = RatePolicy> {
     prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog])
 }
 
-fn priority() -> impl Strategy<Value = Priority> {
+fn priority() -> impl Strategy<Value = SchedulerKind> {
     let all = [
-        Priority::ServiceCredit,
-        Priority::Timeout,
-        Priority::RoundRobin,
-        Priority::MaxCi,
-        Priority::ProportionalFair,
+        SchedulerKind::ServiceCredit,
+        SchedulerKind::Timeout,
+        SchedulerKind::RoundRobin,
+        SchedulerKind::MaxCi,
+        SchedulerKind::ProportionalFair,
+        SchedulerKind::OldestFirst,
+        SchedulerKind::LargestBacklog,
     ];
     prop::sample::select(all.to_vec())
 }
@@ -41,7 +43,7 @@ proptest! {
             let since = Time::ZERO + Duration::from_millis(entered);
             let (gain, ue) = (linear(-loss), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            asks.push(Candidate { ue, class, backlog, since, gain, outer_loop: 1.0 }, [sdu]);
+            asks.push(Candidate { ue, class, octets: Bytes(570), blocks: backlog, since: Some(since), gain, outer_loop: 1.0 }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
         let interference = |ue: UeId| linear(users[ue.index()].3);

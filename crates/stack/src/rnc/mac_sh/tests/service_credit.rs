@@ -35,7 +35,7 @@ fn s2_credits_make_up_for_refusals() {
 
 /// Users who want these spreading factors in this order, and what they have.
 fn wants(wanted: &[u16]) -> Vec<Option<u16>> {
-    let mut cell = Cell::new(config(RatePolicy::ServiceCredit, Priority::RoundRobin, 1.0, 300));
+    let mut cell = Cell::new(config(RatePolicy::ServiceCredit, SchedulerKind::RoundRobin, 1.0, 300));
     for (ue, wanted) in wanted.iter().enumerate() {
         cell = cell.user(&[SDU]);
         let formats = formats();

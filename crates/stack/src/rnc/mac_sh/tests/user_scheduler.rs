@@ -16,12 +16,12 @@ struct Backwards {
 
 impl DschScheduler for Backwards {
     fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
-        assert_eq!(tti.config.formats.len(), 6);
+        assert_eq!(tti.formats.len(), 6);
         for (at, seen) in asks.iter().enumerate().rev() {
             let powers: Vec<_> = (0..6).map(|format| tti.power_for(seen, format)).collect();
             assert!(powers.is_sorted() && powers[0] > Some(0.0), "{powers:?}");
-            if seen.ask.backlog > self.least {
-                order.push(FormatRequest { ask: at, format: self.format });
+            if seen.candidate.blocks > self.least {
+                order.push(FormatRequest { candidate: at, format: self.format });
             }
         }
     }
@@ -35,7 +35,7 @@ impl DschScheduler for Backwards {
 #[test]
 fn its_order_counts_and_whom_it_leaves_out_waits() {
     let heard = Heard::default();
-    let mut cell = Cell::new(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300));
+    let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
     for blocks in [40, 40, 40, 5] {
         cell = cell.user(&[(0, 570, blocks)]);
     }
@@ -51,7 +51,7 @@ fn its_order_counts_and_whom_it_leaves_out_waits() {
 
 #[test]
 fn nobody_is_asked_about_a_tti_in_which_nobody_asks() {
-    let mut cell = Cell::new(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300));
+    let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
     cell.mac.set_scheduler(Box::new(Backwards { format: 9, least: 0, heard: Heard::default() }));
     assert_eq!(cell.tti(&[]), []);
 }

@@ -75,7 +75,7 @@ struct Outcome {
 }
 
 fn transfer(p: f64, max_dat: Option<u32>, draws: &AddressedStream) -> Outcome {
-    let config = AmConfig { max_dat, timer_poll: None, ..config() };
+    let config = RlcConfig { max_dat, timer_poll: None, ..config() };
     let (mut sender, mut peer) = (Talk::new(config.clone()), Talk::new(config));
     let mut outcome = Outcome::default();
     let mut tti = 0;
@@ -189,7 +189,8 @@ fn busy_channel_carries_the_expected_share_of_new_pdus() {
         // round trips.
         let timer_status_prohibit = Some(Duration::from_millis(100));
         let (window, poll_pdu) = (2047, Some(32));
-        let config = AmConfig { timer_status_prohibit, window, rx_window: window, poll_pdu, ..config() };
+        let config =
+            RlcConfig { timer_status_prohibit, window, rx_window: Some(window), poll_pdu, ..config() };
         let mut pair = Pair::new(&config, [12, 4]);
         let (mut new, mut again) = (0, 0);
         for tti in 0..TTIS {

@@ -56,7 +56,7 @@ fn timer_poll_stops_when_the_last_polled_pdu_is_reported_missing() {
 
 #[test]
 fn every_poll_pdu_th_pdu_polls() {
-    let mut talk = Talk::new(AmConfig { poll_pdu: Some(4), poll_last_pdu: false, ..config() });
+    let mut talk = Talk::new(RlcConfig { poll_pdu: Some(4), poll_last_pdu: false, ..config() });
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0-3 P", "4-7 P", "8-9"]);
     assert_eq!(talk.at(20).sends(3), ["10-11 P", "12"]);
@@ -64,7 +64,7 @@ fn every_poll_pdu_th_pdu_polls() {
 
 #[test]
 fn the_window_closes_and_an_acknowledgment_opens_it() {
-    let mut talk = Talk::new(AmConfig { window: 8, ..config() });
+    let mut talk = Talk::new(RlcConfig { window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(12), ["0-7"]);
     assert!(talk.at(20).sends(12).is_empty());
@@ -91,7 +91,7 @@ fn sequence_numbers_wrap() {
 
 #[test]
 fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
-    let mut talk = Talk::new(AmConfig { erroneous_sn: ErroneousSn::Dropped, ..config() });
+    let mut talk = Talk::new(RlcConfig { erroneous_sn: ErroneousSn::Dropped, ..config() });
     talk.queues(0, 1000).unwrap();
     talk.at(10).sends(10);
     talk.at(20).hears_status(11, &[]).hears_status(5, &[12]).hears_status(5, &[4_000]);
@@ -124,7 +124,7 @@ fn a_new_gap_is_reported_at_once() {
 
 #[test]
 fn eurane_reports_with_every_pdu_while_one_is_missing() {
-    let config = AmConfig { missing_pdu_indication: MissingPduIndication::EveryPdu, ..config() };
+    let config = RlcConfig { missing_pdu_indication: MissingPduIndication::EveryPdu, ..config() };
     let mut talk = Talk::new(config);
     talk.at(10).hears(&data(0, 4, false, &[]), &[3]);
     assert_eq!(talk.at(11).sends(1), ["STATUS ack 5"]);
@@ -135,7 +135,7 @@ fn eurane_reports_with_every_pdu_while_one_is_missing() {
 #[test]
 fn reports_keep_their_distance_and_one_trigger_is_remembered() {
     let prohibit = Some(Duration::from_millis(100));
-    let mut talk = Talk::new(AmConfig { timer_status_prohibit: prohibit, ..config() });
+    let mut talk = Talk::new(RlcConfig { timer_status_prohibit: prohibit, ..config() });
     talk.at(10).hears(&data(0, 2, true, &[]), &[1]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 3"]);
     talk.at(30).hears(&data(3, 4, true, &[]), &[]);
@@ -147,7 +147,7 @@ fn reports_keep_their_distance_and_one_trigger_is_remembered() {
 
 #[test]
 fn eurane_forgets_a_gap_while_reports_are_prohibited_but_not_a_poll() {
-    let mut talk = Talk::new(AmConfig { piggyback_wait: Duration::ZERO, ..eurane() });
+    let mut talk = Talk::new(RlcConfig { piggyback_wait: Duration::ZERO, ..eurane() });
     talk.at(0).hears(&data(0, 0, true, &[]), &[]);
     assert_eq!(talk.at(0).sends(1), ["STATUS ack 1"]);
     talk.at(50).hears(&data(2, 2, false, &[]), &[]);
@@ -221,7 +221,7 @@ fn oversized_report_lists_the_oldest_pdus_first() {
 
 #[test]
 fn a_full_buffer_refuses_the_sdu() {
-    let mut talk = Talk::new(AmConfig { buffer: Some(Bytes(1000)), ..config() });
+    let mut talk = Talk::new(RlcConfig { buffer: Some(Bytes(1000)), ..config() });
     assert_eq!(talk.queues(0, 600), Ok(()));
     assert_eq!(talk.queues(1, 401), Err(BufferFull));
     assert_eq!(talk.queues(2, 400), Ok(()));
@@ -234,7 +234,7 @@ fn a_full_buffer_refuses_the_sdu() {
 
 #[test]
 fn out_of_sequence_an_sdu_goes_up_once_its_beginning_is_known() {
-    let config = AmConfig { in_sequence: false, ..config() };
+    let config = RlcConfig { in_sequence: false, ..config() };
     // SDU 0: PDUs 0, 1; SDU 1: 2, 3; SDU 2: 3, 4.
     let sdus = [(0, 0, 1), (1, 2, 3), (2, 3, 4)];
     let mut talk = Talk::new(config.clone());
@@ -251,7 +251,7 @@ fn out_of_sequence_an_sdu_goes_up_once_its_beginning_is_known() {
 #[test]
 fn the_status_period_begins_with_a_pdu_that_arrives() {
     let mut talk =
-        Talk::new(AmConfig { timer_status_periodic: Some(Duration::from_millis(100)), ..config() });
+        Talk::new(RlcConfig { timer_status_periodic: Some(Duration::from_millis(100)), ..config() });
     talk.at(10).hears(&data(0, 1, false, &[]), &[0, 1]);
     assert_eq!(talk.am.poll_timeout(), None);
     talk.at(20).hears(&data(0, 1, false, &[]), &[0]);

@@ -3,8 +3,8 @@
 use super::*;
 use crate::radio::rlc::MrwAck;
 
-fn twice() -> AmConfig {
-    AmConfig { max_dat: Some(2), ..config() }
+fn twice() -> RlcConfig {
+    RlcConfig { max_dat: Some(2), ..config() }
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_sdu_is_given_up_when_a_pdu_was_sent_max_dat_times() {
 
 #[test]
 fn max_dat_of_one_means_no_retransmission() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 79).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0-1 P"]);
     talk.at(80).hears_status(2, &[1]);
@@ -45,7 +45,7 @@ fn a_repeated_poll_counts_as_a_transmission() {
 
 #[test]
 fn partly_sent_sdu_is_discarded_completely() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0-3"]);
@@ -68,7 +68,7 @@ fn mrw_of(set: &BlockSet) -> Mrw {
 
 #[test]
 fn mrw_above_the_window_has_length_zero() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
     assert_eq!(talk.at(10).sends(12), ["0-7"]);
@@ -77,7 +77,7 @@ fn mrw_above_the_window_has_length_zero() {
     // The SDU would have ended in PDU 24. VT(S) = 25 is outside the window that begins at 3.
     assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 25"]);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(25), n_length: 0, beyond_window: true });
-    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    let mut peer = Talk::new(RlcConfig { rx_window: Some(8), ..config() });
     peer.at(80).hears(&data(0, 7, false, &[]), &[3]);
     peer.at(100).hears(&set, &[]);
     let answer = peer.at(110).transmits(1);
@@ -85,7 +85,7 @@ fn mrw_above_the_window_has_length_zero() {
     talk.at(180).hears(&answer, &[]);
     assert_eq!(talk.at(190).sends(12), ["25 P"]);
     // Without LENGTH = 0 this would look like an old MRW.
-    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    let mut peer = Talk::new(RlcConfig { rx_window: Some(8), ..config() });
     peer.at(80).hears(&data(0, 7, false, &[]), &[3]);
     peer.at(100).hears(&mrw(25), &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 3 ack 8");
@@ -93,7 +93,7 @@ fn mrw_above_the_window_has_length_zero() {
 
 #[test]
 fn discarding_the_whole_window_gives_an_mrw_above_the_window() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 2, ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), window: 2, ..config() });
     talk.queues(0, 79).unwrap();
     talk.queues(1, 39).unwrap();
     assert_eq!(talk.at(10).sends(12), ["0-1"]);
@@ -104,7 +104,7 @@ fn discarding_the_whole_window_gives_an_mrw_above_the_window() {
 
 #[test]
 fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, send_mrw: true, ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), window: 8, send_mrw: true, ..config() });
     talk.queues(0, 79).unwrap();
     talk.queues(1, 1000).unwrap();
     assert_eq!(talk.at(10).sends(12), ["0-7"]);
@@ -120,14 +120,14 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     let set = talk.at(160).transmits(12);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(27), n_length: 0, beyond_window: true });
     // All at once: the first SN_MRW is in the window and shows the position of the last one.
-    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    let mut peer = Talk::new(RlcConfig { rx_window: Some(8), ..config() });
     peer.at(80).hears(&data(1, 7, false, &[]), &[]);
     let mut both = mrw(27);
     both.discarded.push(Sn::of(1));
     peer.at(100).hears(&both, &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
     // Also if the first of them is already below the window.
-    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    let mut peer = Talk::new(RlcConfig { rx_window: Some(8), ..config() });
     peer.at(80).hears(&data(0, 3, false, &[]), &[]).hears(&data(5, 7, false, &[]), &[]);
     peer.at(100).hears(&both, &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
@@ -138,7 +138,7 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
 
 #[test]
 fn a_pdu_with_the_start_of_the_next_sdu_is_kept() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 60).unwrap();
     talk.queues(1, 60).unwrap();
     // PDU 1 holds the end of the first and the start of the second.
@@ -150,7 +150,7 @@ fn a_pdu_with_the_start_of_the_next_sdu_is_kept() {
 
 #[test]
 fn an_mrw_is_repeated_until_it_is_acknowledged() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 30).unwrap();
     talk.at(10).sends(10);
     talk.at(80).hears_status(1, &[0]);
@@ -208,7 +208,7 @@ fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
         (MrwAcknowledgment::Explicit, "STATUS MRW ACK 6 ack 6"),
         (MrwAcknowledgment::Implicit, "STATUS ack 6"),
     ] {
-        let mut talk = Talk::new(AmConfig { mrw_acknowledgment, ..config() });
+        let mut talk = Talk::new(RlcConfig { mrw_acknowledgment, ..config() });
         let sdus = [(1, 0, 1), (2, 2, 3), (3, 4, 5)];
         talk.at(10).hears(&data(0, 5, false, &sdus), &[0]);
         assert!(talk.delivers().is_empty());

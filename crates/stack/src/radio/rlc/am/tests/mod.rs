@@ -12,15 +12,15 @@ mod respect_figures;
 mod segmentation;
 mod two_channels;
 
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration, Octets, Time};
 
 use super::*;
 use crate::radio::rlc::testing::packet;
-use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, Sn, SnRun, Status};
+use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, SduDiscard, Sn, SnRun, Status};
 
 /// 3GPP formats: 40 octets of payload, all reports sent immediately, no discard.
-pub(in crate::radio::rlc) fn config() -> AmConfig {
-    AmConfig {
+pub(in crate::radio::rlc) fn config() -> RlcConfig {
+    RlcConfig {
         piggyback: Piggyback::Off,
         max_dat: None,
         poll_pdu: None,
@@ -29,13 +29,13 @@ pub(in crate::radio::rlc) fn config() -> AmConfig {
         timer_mrw: Duration::from_millis(500),
         max_mrw: None,
         buffer: None,
-        ..AmConfig::default()
+        ..RlcConfig::default()
     }
 }
 
 /// The simplifications of EURANE.
-fn eurane() -> AmConfig {
-    AmConfig {
+fn eurane() -> RlcConfig {
+    RlcConfig {
         header: Header::Uncounted,
         length_indicators: LengthIndicators::Eurane,
         status_format: StatusFormat::Eurane,
@@ -64,7 +64,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(config: AmConfig) -> Self {
+    fn new(config: RlcConfig) -> Self {
         Talk { am: AmEntity::new(UeId(0), Direction::Downlink, config), now: Time::ZERO, trace: Vec::new() }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub fn new(config: &AmConfig, blocks: [u32; 2]) -> Self {
+    pub fn new(config: &RlcConfig, blocks: [u32; 2]) -> Self {
         let end = |sends| {
             let am = AmEntity::new(UeId(0), sends, config.clone());
             Talk { am, now: Time::ZERO, trace: Vec::new() }

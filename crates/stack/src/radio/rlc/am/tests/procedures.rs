@@ -10,8 +10,8 @@ fn mrw_ack(sn: u64, n: u8) -> Pdu {
     Pdu::Status(Status { mrw_ack: Some(MrwAck { sn: Sn::of(sn), n }), octets: 4, ..Status::default() })
 }
 
-fn once() -> AmConfig {
-    AmConfig { max_dat: Some(1), timer_poll: None, ..config() }
+fn once() -> RlcConfig {
+    RlcConfig { max_dat: Some(1), timer_poll: None, ..config() }
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn an_acknowledgment_above_the_mrw_ends_it_too() {
 
 #[test]
 fn a_further_discard_waits_for_the_mrw_under_way() {
-    let mut talk = Talk::new(AmConfig { send_mrw: true, ..once() });
+    let mut talk = Talk::new(RlcConfig { send_mrw: true, ..once() });
     for id in 0..3 {
         talk.queues(id, 79).unwrap();
     }
@@ -64,7 +64,8 @@ fn a_further_discard_waits_for_the_mrw_under_way() {
 #[test]
 fn a_pdu_with_given_up_ends_is_sent_again_as_it_was() {
     let age = Duration::from_millis(200);
-    let mut talk = Talk::new(AmConfig { discard: Discard::Timer(age), ..config() });
+    let mut talk =
+        Talk::new(RlcConfig { sdu_discard: SduDiscard::Timer, timer_discard: Some(age), ..config() });
     talk.at(0).queues(0, 20).unwrap();
     talk.at(100).queues(1, 10).unwrap();
     assert_eq!(talk.at(110).sends(10), ["0 P"]);
@@ -86,8 +87,12 @@ fn a_pdu_with_given_up_ends_is_sent_again_as_it_was() {
 
 #[test]
 fn timer_discard_sends_no_mrw_for_unsent_sdus() {
-    let mut talk =
-        Talk::new(AmConfig { discard: Discard::Timer(Duration::from_millis(100)), window: 2, ..config() });
+    let mut talk = Talk::new(RlcConfig {
+        sdu_discard: SduDiscard::Timer,
+        timer_discard: Some(Duration::from_millis(100)),
+        window: 2,
+        ..config()
+    });
     talk.at(0).queues(0, 79).unwrap();
     talk.at(50).queues(1, 79).unwrap();
     assert_eq!(talk.at(60).sends(10), ["0-1"]);
@@ -103,7 +108,7 @@ fn timer_discard_sends_no_mrw_for_unsent_sdus() {
 
 #[test]
 fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
-    let mut talk = Talk::new(AmConfig { max_mrw: Some(3), max_rst: 3, ..once() });
+    let mut talk = Talk::new(RlcConfig { max_mrw: Some(3), max_rst: 3, ..once() });
     talk.queues(0, 30).unwrap();
     talk.at(10).sends(10);
     talk.at(80).hears_status(1, &[0]);
@@ -176,7 +181,7 @@ fn resets_may_cross() {
 
 #[test]
 fn with_no_discard_max_dat_leads_to_reset() {
-    let mut talk = Talk::new(AmConfig { discard: Discard::Never, max_dat: Some(2), ..config() });
+    let mut talk = Talk::new(RlcConfig { sdu_discard: SduDiscard::Never, max_dat: Some(2), ..config() });
     talk.queues(0, 30).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0 P"]);
     talk.at(80).hears_status(1, &[0]);
@@ -192,7 +197,7 @@ fn a_granted_window_lowers_the_peers_and_raises_it_again() {
     receiver.at(10).hears(&data(0, 0, true, &[]), &[]);
     let lower = receiver.at(20).transmits(1);
     assert_eq!(describe(&lower.pdus[0]), "STATUS window 3 ack 1");
-    let mut talk = Talk::new(AmConfig { window: 8, ..config() });
+    let mut talk = Talk::new(RlcConfig { window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(5), ["0-4"]);
     // Five were outstanding, one is acknowledged. No PDU is revoked and no new one is sent.
@@ -210,7 +215,7 @@ fn a_granted_window_lowers_the_peers_and_raises_it_again() {
 
 /// Octets of a report up to `highest` with `missing` PDUs.
 fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u16, Vec<u16>) {
-    let mut talk = Talk::new(AmConfig { status_format, ..config() });
+    let mut talk = Talk::new(RlcConfig { status_format, ..config() });
     for first in (0..=highest).step_by(100) {
         let last = (first + 99).min(highest);
         let here = missing_pdus.iter().filter(|&&sn| (first..=last).contains(&u64::from(sn)));
@@ -249,7 +254,7 @@ fn reports_have_the_size_of_their_fields() {
 #[test]
 fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
     for status_format in [StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist] {
-        let mut talk = Talk::new(AmConfig { status_format, ..config() });
+        let mut talk = Talk::new(RlcConfig { status_format, ..config() });
         let lost: Vec<u32> = (0..100).step_by(2).collect();
         for set in 0..6u64 {
             talk.at(set * 10).hears(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
@@ -283,7 +288,7 @@ fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
 
 #[test]
 fn later_parts_of_a_report_do_not_wait() {
-    let mut talk = Talk::new(AmConfig {
+    let mut talk = Talk::new(RlcConfig {
         missing_pdu_indication: MissingPduIndication::Off,
         piggyback: Piggyback::BuildAround,
         piggyback_wait: Duration::from_millis(10),
@@ -301,7 +306,7 @@ fn later_parts_of_a_report_do_not_wait() {
 
 #[test]
 fn a_report_rides_in_the_padding_of_a_pdu_that_is_sent_again() {
-    let mut talk = Talk::new(AmConfig { piggyback: Piggyback::Padding, ..config() });
+    let mut talk = Talk::new(RlcConfig { piggyback: Piggyback::Padding, ..config() });
     talk.queues(0, 90).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0-2 P"]);
     talk.at(80).hears_status(3, &[1, 2]);
@@ -316,7 +321,7 @@ fn a_report_rides_in_the_padding_of_a_pdu_that_is_sent_again() {
 
 #[test]
 fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
-    let mut talk = Talk::new(AmConfig { in_sequence: false, ..config() });
+    let mut talk = Talk::new(RlcConfig { in_sequence: false, ..config() });
     let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
     talk.at(10).hears(&data(0, 5, false, &sdus), &[0, 4]);
     assert_eq!(talk.delivers(), [2]);
@@ -328,7 +333,7 @@ fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
 
 #[test]
 fn a_pdu_beyond_the_receiving_window_is_dropped_but_its_poll_is_answered() {
-    let mut talk = Talk::new(AmConfig { rx_window: 4, ..config() });
+    let mut talk = Talk::new(RlcConfig { rx_window: Some(4), ..config() });
     talk.at(10).hears(&data(1, 4, true, &[]), &[]);
     let report = talk.at(20).transmits(1);
     assert_eq!((describe(&report.pdus[0]).as_str(), missing(&report)), ("STATUS ack 4", vec![0]));
@@ -402,9 +407,9 @@ fn polls_to_a_suspended_peer_are_repeated() {
     assert_eq!((talk.am.poll_timeout(), talk.am.buffer_occupancy()), (None, Bytes(0)));
 }
 
-fn counting(timer_epc: u64) -> AmConfig {
+fn counting(timer_epc: u64) -> RlcConfig {
     let arrivals = [Arrivals { pdus: 4, tti: Duration::from_millis(10) }; 2];
-    AmConfig { epc: Some(Epc { timer_epc: Duration::from_millis(timer_epc), arrivals }), ..config() }
+    RlcConfig { timer_epc: Some(Duration::from_millis(timer_epc)), arrivals, ..config() }
 }
 
 #[test]
@@ -436,7 +441,7 @@ fn report_without_requests_starts_no_epc() {
 #[test]
 fn report_due_by_epc_respects_status_prohibit() {
     let prohibit = Some(Duration::from_millis(200));
-    let mut talk = Talk::new(AmConfig { timer_status_prohibit: prohibit, ..counting(50) });
+    let mut talk = Talk::new(RlcConfig { timer_status_prohibit: prohibit, ..counting(50) });
     talk.at(10).hears(&data(0, 2, false, &[]), &[1]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 3"]);
     assert!(talk.at(100).sends(1).is_empty());
@@ -445,7 +450,7 @@ fn report_due_by_epc_respects_status_prohibit() {
 
 #[test]
 fn unexpected_pdus_are_dropped_and_recorded() {
-    let mut talk = Talk::new(AmConfig { rx_window: 4, ..config() });
+    let mut talk = Talk::new(RlcConfig { rx_window: Some(4), ..config() });
     let of_other_modes =
         |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };
     talk.at(10).hears(&of_other_modes(DataRun::new(0, 2, (0, 0))), &[1]);

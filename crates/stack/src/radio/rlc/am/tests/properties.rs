@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn any_config() -> impl Strategy<Value = AmConfig> {
+fn any_config() -> impl Strategy<Value = RlcConfig> {
     let base = prop_oneof![Just(config()), Just(eurane())];
     let window = prop_oneof![Just(8u32), Just(64), Just(1024), Just(2047)];
     let piggyback = prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding), Just(Piggyback::BuildAround)];
@@ -47,7 +47,7 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
         Just(MissingPduIndication::NewGap),
         Just(MissingPduIndication::EveryPdu)
     ];
-    let payload = prop_oneof![Just(40u16), Just(16), Just(160)];
+    let payload = prop_oneof![Just(Octets(40)), Just(Octets(16)), Just(Octets(160))];
     let format = prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)];
     let poll_sdu = prop_oneof![2 => Just(None), 1 => (1u32..5).prop_map(Some)];
     let poll_window = prop_oneof![2 => Just(None), 1 => (1u32..100).prop_map(Some)];
@@ -57,8 +57,8 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
     let status_periodic =
         prop_oneof![2 => Just(None), 1 => (40u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
     let arrivals = [Arrivals { pdus: 6, tti: Duration::from_millis(10) }; 2];
-    let epc = prop_oneof![2 => Just(None), 1 => (50u64..300).prop_map(move |ms| {
-        Some(Epc { timer_epc: Duration::from_millis(ms), arrivals })
+    let timer_epc = prop_oneof![2 => Just(None), 1 => (50u64..300).prop_map(|ms| {
+        Some(Duration::from_millis(ms))
     })];
     let more = (
         format,
@@ -69,10 +69,10 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
         status_periodic,
         any::<bool>(),
         1u32..2047,
-        (epc, any::<bool>()),
+        (timer_epc, any::<bool>()),
     );
     (base, window, piggyback, prohibit, indication, payload, more).prop_map(
-        |(base, window, piggyback, timer_status_prohibit, missing_pdu_indication, pdu_payload, more)| {
+        move |(base, window, piggyback, timer_status_prohibit, missing_pdu_indication, pdu_payload, more)| {
             let (
                 format,
                 poll_sdu,
@@ -82,10 +82,10 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
                 status_periodic,
                 send_mrw,
                 grant,
-                (epc, in_sequence),
+                (timer_epc, in_sequence),
             ) = more;
             let honest = base.header == Header::Counted;
-            AmConfig {
+            RlcConfig {
                 window,
                 piggyback,
                 timer_status_prohibit,
@@ -100,7 +100,8 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
                 timer_poll_periodic: poll_periodic,
                 timer_status_periodic: status_periodic,
                 send_mrw,
-                epc,
+                timer_epc,
+                arrivals,
                 in_sequence,
                 granted_window: (honest && send_mrw).then_some(grant),
                 ..base
@@ -111,23 +112,23 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
 
 /// A discard mode, and the reading of MaxDAT.
 #[derive(Debug, Clone, Copy)]
-struct GivesUp(Discard, MaxDatReading, Option<u32>);
+struct GivesUp((SduDiscard, Option<Duration>), MaxDatReading, Option<u32>);
 
 fn discard() -> impl Strategy<Value = GivesUp> {
     let discard = prop_oneof![
-        2 => Just(Discard::AfterMaxDat),
-        1 => (50u64..1000).prop_map(|ms| Discard::Timer(Duration::from_millis(ms))),
-        1 => Just(Discard::Never),
+        2 => Just((SduDiscard::MaxDat, None)),
+        1 => (50u64..1000).prop_map(|ms| (SduDiscard::Timer, Some(Duration::from_millis(ms)))),
+        1 => Just((SduDiscard::Never, None)),
     ];
     let reading = prop_oneof![Just(MaxDatReading::Transmissions), Just(MaxDatReading::Ts25322)];
     (discard, reading, prop_oneof![Just(None), Just(Some(3))])
         .prop_map(|(discard, reading, max_mrw)| GivesUp(discard, reading, max_mrw))
 }
 
-impl AmConfig {
+impl RlcConfig {
     /// This configuration with another discard mode, and unlimited RESETs.
-    fn with(self, GivesUp(discard, max_dat_reading, max_mrw): GivesUp) -> Self {
-        AmConfig { discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
+    fn with(self, GivesUp((sdu_discard, timer_discard), max_dat_reading, max_mrw): GivesUp) -> Self {
+        RlcConfig { sdu_discard, timer_discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
     }
 }
 
@@ -157,8 +158,8 @@ fn steps_with_reestablishment(most: usize) -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// No polls and reports except those of this configuration's recovery trigger.
-fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig> {
-    let off = AmConfig {
+fn with_one_recovery_trigger(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
+    let off = RlcConfig {
         poll_last_pdu: false,
         poll_last_retransmitted_pdu: false,
         poll_pdu: None,
@@ -173,15 +174,19 @@ fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig
         ..config
     };
     let timer = Some(Duration::from_millis(200));
-    let last =
-        AmConfig { poll_last_pdu: true, poll_last_retransmitted_pdu: true, timer_poll: timer, ..off.clone() };
+    let last = RlcConfig {
+        poll_last_pdu: true,
+        poll_last_retransmitted_pdu: true,
+        timer_poll: timer,
+        ..off.clone()
+    };
     prop_oneof![
         // Timer_Poll repeats a lost poll. Another trigger must cause the first poll before the
         // window closes. Another one is needed when PDUs are retransmitted after a NACK, which
         // stopped the timer.
-        Just(AmConfig { poll_window: Some(50), ..last.clone() }),
-        Just(AmConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
-        Just(AmConfig { timer_poll_periodic: timer, ..off }),
+        Just(RlcConfig { poll_window: Some(50), ..last.clone() }),
+        Just(RlcConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
+        Just(RlcConfig { timer_poll_periodic: timer, ..off }),
     ]
 }
 
@@ -209,7 +214,7 @@ proptest! {
         config in any_config(), discard in discard(), max_dat in 2u32..5, blocks in [1u32..13, 1u32..5],
         steps in steps_with_reestablishment(150)
     ) {
-        let mut pair = Pair::new(&AmConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
+        let mut pair = Pair::new(&RlcConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
         let queued = play(&mut pair, &steps);
         for (end, queued) in queued.iter().enumerate() {
             let delivered = &mut pair.delivered[end];
@@ -231,7 +236,7 @@ proptest! {
     fn windows_agree_after_a_rest(
         config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in steps_with_reestablishment(100)
     ) {
-        let mut pair = Pair::new(&AmConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
+        let mut pair = Pair::new(&RlcConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
         play(&mut pair, &steps);
         let [rnc, ue] = &pair.ends;
         for (from, to) in [(rnc, ue), (ue, rnc)] {
@@ -262,10 +267,10 @@ proptest! {
         sizes in prop::collection::vec(20u32..300, 1..20), fates in prop::collection::vec([fate(), fate()], 1..60)
     ) {
         let (room, window) = (10_000, 64);
-        let config = AmConfig {
+        let config = RlcConfig {
             window,
-            rx_window: window,
-            pdu_payload: 40,
+            rx_window: Some(window),
+            pdu_payload: Octets(40),
             buffer: Some(Bytes(room)),
             buffer_counts: BufferCounts::Unacknowledged,
             max_dat,
@@ -294,7 +299,7 @@ proptest! {
 #[test]
 fn lost_retransmission_without_a_poll_is_never_detected() {
     for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
-        let mut talk = Talk::new(AmConfig { poll_last_retransmitted_pdu, ..config() });
+        let mut talk = Talk::new(RlcConfig { poll_last_retransmitted_pdu, ..config() });
         talk.queues(0, 79).unwrap();
         assert_eq!(talk.at(10).sends(4), ["0-1 P"]);
         talk.at(80).hears_status(2, &[1]);
@@ -310,10 +315,10 @@ fn lost_retransmission_without_a_poll_is_never_detected() {
 #[test]
 fn periodic_reports_alone_do_not_recover_a_lost_tail() {
     let period = Some(Duration::from_millis(100));
-    let mut talk = Talk::new(AmConfig { poll_last_pdu: false, timer_poll: None, ..config() });
+    let mut talk = Talk::new(RlcConfig { poll_last_pdu: false, timer_poll: None, ..config() });
     talk.queues(0, 79).unwrap();
     let set = talk.at(10).transmits(4);
-    let mut peer = Talk::new(AmConfig { timer_status_periodic: period, ..config() });
+    let mut peer = Talk::new(RlcConfig { timer_status_periodic: period, ..config() });
     peer.at(50).hears(&set, &[1]);
     let report = peer.at(150).transmits(1);
     assert_eq!((describe(&report.pdus[0]).as_str(), missing(&report)), ("STATUS ack 1", vec![]));

@@ -5,8 +5,8 @@
 use super::*;
 
 /// No trigger at all.
-fn silent() -> AmConfig {
-    AmConfig {
+fn silent() -> RlcConfig {
+    RlcConfig {
         poll_last_pdu: false,
         poll_last_retransmitted_pdu: false,
         timer_poll: None,
@@ -19,7 +19,7 @@ fn silent() -> AmConfig {
 struct Figure(Talk);
 
 impl Figure {
-    fn new(config: AmConfig) -> Self {
+    fn new(config: RlcConfig) -> Self {
         Figure(Talk::new(config))
     }
 
@@ -79,7 +79,7 @@ impl Figure {
 fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
     for (last, last_retransmitted) in [(true, true), (true, false), (false, true)] {
         let config =
-            AmConfig { poll_last_pdu: last, poll_last_retransmitted_pdu: last_retransmitted, ..silent() };
+            RlcConfig { poll_last_pdu: last, poll_last_retransmitted_pdu: last_retransmitted, ..silent() };
         let mut figure = Figure::new(config);
         figure.queues(4);
         assert_eq!(figure.sends(1, 3), "#1 #2 #3");
@@ -93,7 +93,7 @@ fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
 /// when the 4th PDU is sent, and when PDU #7 is sent at TTI #j the poll bits are set."
 #[test]
 fn figure_1b_poll_every_poll_pdu() {
-    let mut figure = Figure::new(AmConfig { poll_pdu: Some(4), ..silent() });
+    let mut figure = Figure::new(RlcConfig { poll_pdu: Some(4), ..silent() });
     figure.queues(9);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4!");
@@ -108,12 +108,12 @@ fn figure_1b_poll_every_poll_pdu() {
 /// when #9 is sent, the polling bit is set, as they are the last PDUs of the corresponding SDUs."
 #[test]
 fn figure_1c_poll_every_poll_sdu() {
-    let mut figure = Figure::new(AmConfig { poll_sdu: Some(1), ..silent() });
+    let mut figure = Figure::new(RlcConfig { poll_sdu: Some(1), ..silent() });
     figure.queues(2).queues(7);
     assert_eq!(figure.sends(1, 3), "#1 #2! #3");
     assert_eq!(figure.sends(2, 3), "#4 #5 #6");
     assert_eq!(figure.sends(3, 3), "#7 #8 #9!");
-    let mut every_second = Figure::new(AmConfig { poll_sdu: Some(2), ..silent() });
+    let mut every_second = Figure::new(RlcConfig { poll_sdu: Some(2), ..silent() });
     every_second.queues(2).queues(2).queues(1).queues(1);
     assert_eq!(every_second.sends(1, 6), "#1 #2 #3 #4! #5 #6!");
 }
@@ -123,7 +123,7 @@ fn figure_1c_poll_every_poll_sdu() {
 /// triggering the sending of a poll along with PDU #6."
 #[test]
 fn figure_1d_window_based_polling() {
-    let mut figure = Figure::new(AmConfig { poll_window: Some(60), window: 10, ..silent() });
+    let mut figure = Figure::new(RlcConfig { poll_window: Some(60), window: 10, ..silent() });
     figure.queues(20);
     assert_eq!(figure.sends(1, 3), "#1 #2 #3");
     assert_eq!(figure.sends(2, 3), "#4 #5 #6!");
@@ -139,7 +139,7 @@ fn figure_1d_window_based_polling() {
 #[test]
 fn figure_1e_periodic_polling() {
     let period = Some(Duration::from_millis(100));
-    let mut figure = Figure::new(AmConfig { timer_poll_periodic: period, ..silent() });
+    let mut figure = Figure::new(RlcConfig { timer_poll_periodic: period, ..silent() });
     figure.queues(4);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4");
@@ -160,7 +160,7 @@ fn figure_1e_periodic_polling() {
 #[test]
 fn figure_1f_timer_based_polling() {
     let timer_poll = Some(Duration::from_millis(60));
-    let config = || AmConfig { poll_last_pdu: true, timer_poll, ..silent() };
+    let config = || RlcConfig { poll_last_pdu: true, timer_poll, ..silent() };
     let mut figure = Figure::new(config());
     figure.queues(4);
     assert_eq!(figure.sends(1, 4), "#1 #2 #3 #4!");
@@ -195,7 +195,7 @@ fn figure_2a_status_on_poll() {
 #[test]
 fn figure_2b_periodic_status_reporting() {
     let period = Some(Duration::from_millis(20));
-    let mut figure = Figure::new(AmConfig { timer_status_periodic: period, ..silent() });
+    let mut figure = Figure::new(RlcConfig { timer_status_periodic: period, ..silent() });
     let i = 1;
     figure.receives(i, &[1, 2], true);
     assert_eq!(figure.reports(i), Some((2, vec![])));
@@ -214,7 +214,7 @@ fn figure_2c_missing_pdu_indication() {
     for (indication, report) in
         [(MissingPduIndication::NewGap, Some((2, vec![0, 0, 1, 1]))), (MissingPduIndication::Off, None)]
     {
-        let mut figure = Figure::new(AmConfig { missing_pdu_indication: indication, ..silent() });
+        let mut figure = Figure::new(RlcConfig { missing_pdu_indication: indication, ..silent() });
         figure.receives(1, &[1, 2], false);
         assert_eq!(figure.reports(2), None);
         figure.receives(3, &[5, 6], false);
@@ -236,7 +236,7 @@ fn the_example_of_the_report() {
 #[test]
 fn poll_prohibit_keeps_polls_apart_and_sends_one_when_it_ends() {
     let prohibit = Some(Duration::from_millis(50));
-    let mut figure = Figure::new(AmConfig { poll_pdu: Some(1), timer_poll_prohibit: prohibit, ..silent() });
+    let mut figure = Figure::new(RlcConfig { poll_pdu: Some(1), timer_poll_prohibit: prohibit, ..silent() });
     figure.queues(5);
     assert_eq!(figure.sends(1, 1), "#1!");
     assert_eq!(figure.sends(2, 2), "#2 #3");
@@ -253,7 +253,7 @@ fn poll_prohibit_keeps_polls_apart_and_sends_one_when_it_ends() {
 fn max_dat_has_two_readings() {
     for (max_dat_reading, sent) in [(MaxDatReading::Transmissions, 3), (MaxDatReading::Ts25322, 2)] {
         let mut figure =
-            Figure::new(AmConfig { max_dat: Some(3), max_dat_reading, poll_last_pdu: true, ..silent() });
+            Figure::new(RlcConfig { max_dat: Some(3), max_dat_reading, poll_last_pdu: true, ..silent() });
         figure.queues(1);
         for n in 0..sent {
             assert_ne!(figure.sends(n * 5 + 1, 1), "", "{max_dat_reading:?}");

@@ -3,13 +3,13 @@
 use super::*;
 
 /// Payload octets without data in the PDUs of SDUs with these sizes, queued at once.
-fn overhead(config: &AmConfig, sizes: &[u32]) -> (u32, u32) {
+fn overhead(config: &RlcConfig, sizes: &[u32]) -> (u32, u32) {
     let mut talk = Talk::new(config.clone());
     for (id, &octets) in sizes.iter().enumerate() {
         talk.queues(id as u64, octets).unwrap();
     }
     let pdus = talk.transmits(128).blocks;
-    (pdus, pdus * u32::from(config.pdu_payload) - sizes.iter().sum::<u32>())
+    (pdus, pdus * u32::from(config.pdu_payload.0) - sizes.iter().sum::<u32>())
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn eurane_puts_two_sdus_in_a_pdu_only_if_the_second_is_larger_than_the_room() {
 
 #[test]
 fn a_large_pdu_has_length_indicators_of_two_octets() {
-    let config = AmConfig { pdu_payload: 160, ..config() };
+    let config = RlcConfig { pdu_payload: Octets(160), ..config() };
     assert_eq!(overhead(&config, &[100]), (1, 60));
     // A single octet after an indicator of two octets is unused: the next SDU begins in the next
     // PDU (§9.2.2.8).
@@ -69,7 +69,7 @@ fn a_status_in_a_new_pdu_takes_room_from_its_data() {
 
 #[test]
 fn a_status_takes_the_place_of_padding_only_if_it_fits() {
-    let padding = AmConfig { piggyback: Piggyback::Padding, ..config() };
+    let padding = RlcConfig { piggyback: Piggyback::Padding, ..config() };
     // Report: 4 bits of type and 16 bits of ACK take 3 octets, plus one indicator.
     for (octets, expected) in [(35, vec!["0 P +STATUS"]), (36, vec!["STATUS ack 1", "0 P"])] {
         let mut talk = Talk::new(padding.clone());

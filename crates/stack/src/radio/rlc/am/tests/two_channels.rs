@@ -1,7 +1,7 @@
 //! Control PDUs on a separate channel, and a sender with a limit on started SDUs.
 
 use super::*;
-use crate::radio::rlc::{Rlc, RlcConfig};
+use crate::radio::rlc::Rlc;
 
 impl Talk {
     /// PDUs on the data channel.
@@ -55,7 +55,7 @@ fn repetitions_are_data() {
 
 #[test]
 fn a_reset_goes_over_the_channel_of_control_pdus() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), discard: Discard::Never, ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), sdu_discard: SduDiscard::Never, ..config() });
     talk.queues(0, 100).unwrap();
     assert_eq!(talk.at(10).sends_data(4), ["0-2 P"]);
     talk.at(20).hears_status(3, &[1]);
@@ -98,7 +98,7 @@ fn started_sdu_continues_and_counts_once() {
 
 #[test]
 fn sdus_that_were_given_up_are_done_with() {
-    let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
+    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
     (0..2).for_each(|id| talk.queues(id, 100).unwrap());
     talk.may_begin(Some(1));
     assert_eq!(talk.at(10).sends_data(9), ["0-2 P"]);
@@ -112,7 +112,7 @@ fn sdus_that_were_given_up_are_done_with() {
 /// (`Wired::poll_delivered` compares).
 #[test]
 fn octets_follow_the_limit() {
-    let config = RlcConfig::Am(config().into());
+    let config = config().into();
     let wired = |sends| Rlc::wired(UeId(0), sends, &config, 4).expect("these options have an encoding");
     let (mut sender, mut peer) = (wired(Direction::Uplink), wired(Direction::Downlink));
     let mut sink = Vec::new();

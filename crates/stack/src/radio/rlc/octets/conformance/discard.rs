@@ -5,7 +5,7 @@ use umts_units::Duration;
 use super::bits::{amd7, list, mrw, mrw_ack, status, status_without_ack};
 use super::talk::{Talk, sdu};
 use super::{Case, PDU, am, talks};
-use crate::radio::rlc::am::{AmConfig, Discard};
+use crate::radio::rlc::{RlcConfig, SduDiscard};
 use crate::trace::TraceEvent;
 
 pub fn cases() -> Vec<Case> {
@@ -53,8 +53,13 @@ fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
     amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
 }
 
-fn by_timer() -> AmConfig {
-    AmConfig { discard: Discard::Timer(Duration::from_millis(500)), max_dat: None, ..am(16) }
+fn by_timer() -> RlcConfig {
+    RlcConfig {
+        sdu_discard: SduDiscard::Timer,
+        timer_discard: Some(Duration::from_millis(500)),
+        max_dat: None,
+        ..am(16)
+    }
 }
 
 /// SDU 0 was sent in PDU 0 and is too old: the MRW.
@@ -143,7 +148,7 @@ fn max_dat() -> Talk {
 }
 
 fn no_discard() -> Talk {
-    let mut talk = Talk::am(AmConfig { discard: Discard::Never, ..am(16) });
+    let mut talk = Talk::am(RlcConfig { sdu_discard: SduDiscard::Never, ..am(16) });
     until_max_dat(&mut talk);
     talk.sends_just(&[super::bits::reset(0, 0, PDU)]);
     talk

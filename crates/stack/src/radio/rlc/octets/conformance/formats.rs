@@ -3,7 +3,8 @@
 use super::bits::{amd7, amd15, list, status};
 use super::talk::{Talk, sdu};
 use super::{Case, DATA, PDU, am, talks};
-use crate::radio::rlc::am::{AmConfig, Piggyback};
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::am::Piggyback;
 
 const LONG: usize = 168;
 
@@ -97,7 +98,7 @@ fn reserved_7() -> Talk {
 }
 
 fn padding_or_status() -> Talk {
-    let mut talk = Talk::am(AmConfig { piggyback: Piggyback::Padding, ..am(166) });
+    let mut talk = Talk::am(RlcConfig { piggyback: Piggyback::Padding, ..am(166) });
     talk.hears_ending(amd15(0, true, &[9, 0x7FFF], &sdu(0, 9), LONG), &[(0, 9)]);
     assert_eq!(talk.delivers(), [0]);
     // Looped back, with the acknowledgment in the padding: R2, type, ACK and LSN.

@@ -16,13 +16,11 @@ mod talk;
 mod transfer;
 mod um;
 
-use umts_units::Duration;
+use umts_units::{Duration, Octets};
 
 use self::talk::Talk;
-use crate::radio::rlc::am::{
-    AmConfig, Discard, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
-};
-use crate::radio::rlc::um::UmConfig;
+use crate::radio::rlc::am::{MaxDatReading, MissingPduIndication, Piggyback, StatusFormat};
+use crate::radio::rlc::{RlcConfig, RlcMode, SduDiscard};
 
 /// One test purpose.
 struct Case {
@@ -61,19 +59,20 @@ fn talks(clause: &'static str, purpose: &'static str, requirement: &'static str,
 }
 
 /// TS 34.108 §6.11.1 and .2: a bearer of unacknowledged mode.
-fn um(pdu_payload: u16) -> UmConfig {
-    UmConfig { pdu_payload, timer_discard: None, buffer: None }
+fn um(pdu_payload: u16) -> RlcConfig {
+    let pdu_payload = Octets(pdu_payload);
+    RlcConfig { mode: RlcMode::Um, pdu_payload, buffer: None, ..RlcConfig::default() }
 }
 
 /// TS 34.108 §6.11.3 and .4 with TS 34.123-1 Table 7.2/1: a bearer of acknowledged mode.
-fn am(pdu_payload: u16) -> AmConfig {
-    AmConfig {
-        pdu_payload,
+fn am(pdu_payload: u16) -> RlcConfig {
+    RlcConfig {
+        pdu_payload: Octets(pdu_payload),
         status_format: StatusFormat::List,
         piggyback: Piggyback::Off,
         window: 128,
-        rx_window: 128,
-        discard: Discard::AfterMaxDat,
+        rx_window: Some(128),
+        sdu_discard: SduDiscard::MaxDat,
         max_dat: Some(4),
         max_dat_reading: MaxDatReading::Ts25322,
         poll_last_pdu: true,
@@ -87,7 +86,7 @@ fn am(pdu_payload: u16) -> AmConfig {
         timer_rst: Duration::from_millis(500),
         max_rst: 4,
         buffer: None,
-        ..AmConfig::default()
+        ..RlcConfig::default()
     }
 }
 

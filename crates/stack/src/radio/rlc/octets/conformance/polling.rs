@@ -5,7 +5,7 @@ use umts_units::Duration;
 use super::bits::{amd7, list, status};
 use super::talk::{Talk, sdu};
 use super::{Case, PDU, am, talks};
-use crate::radio::rlc::am::AmConfig;
+use crate::radio::rlc::RlcConfig;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -56,8 +56,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-fn without_polls() -> AmConfig {
-    AmConfig { poll_last_pdu: false, poll_last_retransmitted_pdu: false, ..am(16) }
+fn without_polls() -> RlcConfig {
+    RlcConfig { poll_last_pdu: false, poll_last_retransmitted_pdu: false, ..am(16) }
 }
 
 /// An SDU of four octets that fills a PDU.
@@ -70,7 +70,7 @@ fn full(sn: u16, poll: bool, id: u64) -> Vec<u8> {
     amd7(sn, poll, &[15], &sdu(id, 15), PDU)
 }
 
-fn with_sdus(config: AmConfig, count: u64) -> Talk {
+fn with_sdus(config: RlcConfig, count: u64) -> Talk {
     let mut talk = Talk::am(config);
     for id in 0..count {
         talk.queues(id, 15);
@@ -85,7 +85,7 @@ fn last_pdu() -> Talk {
 }
 
 fn last_retransmitted() -> Talk {
-    let mut talk = with_sdus(AmConfig { poll_last_pdu: false, ..am(16) }, 4);
+    let mut talk = with_sdus(RlcConfig { poll_last_pdu: false, ..am(16) }, 4);
     talk.sends(9);
     talk.at(20).hears(status(&list(&[(0, 0), (2, 0)]), 4, PDU));
     talk.sends_just(&[full(0, false, 0), full(2, true, 2)]);
@@ -93,7 +93,7 @@ fn last_retransmitted() -> Talk {
 }
 
 fn poll_pdu() -> Talk {
-    let mut talk = with_sdus(AmConfig { poll_pdu: Some(2), ..without_polls() }, 5);
+    let mut talk = with_sdus(RlcConfig { poll_pdu: Some(2), ..without_polls() }, 5);
     talk.sends_just(&[
         full(0, false, 0),
         full(1, true, 1),
@@ -108,7 +108,7 @@ fn poll_pdu() -> Talk {
 }
 
 fn poll_sdu() -> Talk {
-    let mut talk = Talk::am(AmConfig { poll_sdu: Some(2), ..without_polls() });
+    let mut talk = Talk::am(RlcConfig { poll_sdu: Some(2), ..without_polls() });
     talk.queues(0, 20).queues(1, 4).queues(2, 10);
     // SDU 0: one whole PDU and 4 octets. SDU 1 ends after it in the second PDU.
     let second = [sdu(0, 20)[16..].to_vec(), sdu(1, 4)].concat();
@@ -122,7 +122,7 @@ fn poll_sdu() -> Talk {
 
 fn poll_periodic() -> Talk {
     let every = Duration::from_millis(100);
-    let mut talk = with_sdus(AmConfig { timer_poll_periodic: Some(every), ..without_polls() }, 1);
+    let mut talk = with_sdus(RlcConfig { timer_poll_periodic: Some(every), ..without_polls() }, 1);
     talk.sends_just(&[full(0, false, 0)]);
     talk.at(100).sends_just(&[full(0, true, 0)]);
     talk.at(200).sends_just(&[full(0, true, 0)]);
@@ -132,7 +132,7 @@ fn poll_periodic() -> Talk {
 }
 
 fn poll_window() -> Talk {
-    let config = AmConfig { window: 10, poll_window: Some(50), ..without_polls() };
+    let config = RlcConfig { window: 10, poll_window: Some(50), ..without_polls() };
     let mut talk = with_sdus(config, 6);
     talk.sends_just(&[
         full(0, false, 0),
@@ -146,7 +146,7 @@ fn poll_window() -> Talk {
 }
 
 fn timer_poll() -> Talk {
-    let mut talk = with_sdus(AmConfig { timer_poll: Some(Duration::from_millis(200)), ..am(16) }, 1);
+    let mut talk = with_sdus(RlcConfig { timer_poll: Some(Duration::from_millis(200)), ..am(16) }, 1);
     talk.sends_just(&[full(0, true, 0)]);
     talk.at(199).is_silent();
     talk.at(200).sends_just(&[full(0, true, 0)]);
@@ -157,7 +157,7 @@ fn timer_poll() -> Talk {
 }
 
 fn timer_poll_stops() -> Talk {
-    let mut talk = with_sdus(AmConfig { timer_poll: Some(Duration::from_millis(200)), ..am(16) }, 1);
+    let mut talk = with_sdus(RlcConfig { timer_poll: Some(Duration::from_millis(200)), ..am(16) }, 1);
     talk.sends_just(&[full(0, true, 0)]);
     // A new poll at 100 ms restarts the timer …
     talk.at(100).queues(1, 4).sends_just(&[small(1, true, 1)]);
@@ -173,7 +173,8 @@ fn timer_poll_stops() -> Talk {
 }
 
 fn timer_poll_prohibit() -> Talk {
-    let mut talk = with_sdus(AmConfig { timer_poll_prohibit: Some(Duration::from_millis(200)), ..am(16) }, 1);
+    let mut talk =
+        with_sdus(RlcConfig { timer_poll_prohibit: Some(Duration::from_millis(200)), ..am(16) }, 1);
     talk.sends_just(&[full(0, true, 0)]);
     // Two polls are triggered during the prohibit time.
     talk.at(40).queues(1, 15).sends_just(&[full(1, false, 1)]);

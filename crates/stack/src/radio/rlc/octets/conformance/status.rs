@@ -5,7 +5,8 @@ use umts_units::Duration;
 use super::bits::{amd7, control, list, status};
 use super::talk::{Talk, sdu};
 use super::{Case, PDU, am, talks};
-use crate::radio::rlc::am::{AmConfig, MissingPduIndication};
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::am::MissingPduIndication;
 use crate::trace::TraceEvent;
 
 pub fn cases() -> Vec<Case> {
@@ -74,7 +75,7 @@ fn missing() -> Talk {
 }
 
 fn periodic() -> Talk {
-    let config = AmConfig {
+    let config = RlcConfig {
         timer_status_periodic: Some(Duration::from_millis(200)),
         missing_pdu_indication: MissingPduIndication::Off,
         ..am(16)
@@ -89,7 +90,7 @@ fn periodic() -> Talk {
 }
 
 fn prohibit() -> Talk {
-    let config = AmConfig { timer_status_prohibit: Some(Duration::from_millis(200)), ..am(16) };
+    let config = RlcConfig { timer_status_prohibit: Some(Duration::from_millis(200)), ..am(16) };
     let mut talk = Talk::am(config);
     hears_small(&mut talk, 0, true);
     talk.sends_just(&[status(&[], 1, PDU)]);

@@ -1,14 +1,14 @@
 //! An exchange between the script of the system simulator and one entity, as octets.
 
+use std::sync::Arc;
+
 use umts_units::{Duration, Time};
 
 use crate::Context;
 use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::phy::Lost;
-use crate::radio::rlc::am::AmConfig;
 use crate::radio::rlc::octets::wired::pattern;
 use crate::radio::rlc::testing::packet;
-use crate::radio::rlc::um::UmConfig;
 use crate::radio::rlc::wire::{AmPdu, AmdFormat, UmdFormat, UmdPdu};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Rlc, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
@@ -36,18 +36,18 @@ pub type Ending = (u64, u32);
 
 impl Talk {
     /// With an entity of acknowledged mode.
-    pub fn am(config: AmConfig) -> Self {
-        let format = AmdFormat::of_size(usize::from(config.pdu_payload) + 2);
-        Talk::new(&RlcConfig::Am(config.into()), Format::Am(format))
+    pub fn am(config: RlcConfig) -> Self {
+        let format = AmdFormat::of_size(usize::from(config.pdu_payload.0) + 2);
+        Talk::new(&config.into(), Format::Am(format))
     }
 
     /// With an entity of unacknowledged mode.
-    pub fn um(config: UmConfig) -> Self {
-        let format = UmdFormat::of_size(usize::from(config.pdu_payload) + 1);
-        Talk::new(&RlcConfig::Um(config), Format::Um(format))
+    pub fn um(config: RlcConfig) -> Self {
+        let format = UmdFormat::of_size(usize::from(config.pdu_payload.0) + 1);
+        Talk::new(&config.into(), Format::Um(format))
     }
 
-    fn new(config: &RlcConfig, format: Format) -> Self {
+    fn new(config: &Arc<RlcConfig>, format: Format) -> Self {
         let rlc = Rlc::wired(UeId(0), Direction::Uplink, config, 128)
             .expect("the bearers of the standard have one");
         let (now, open_since) = (Time::ZERO, Sn::of(0));

@@ -3,7 +3,7 @@
 use super::bits::{amd7, list, status, window};
 use super::talk::{Talk, sdu};
 use super::{Case, PDU, am, talks};
-use crate::radio::rlc::am::AmConfig;
+use crate::radio::rlc::RlcConfig;
 use crate::trace::{PduDrop, TraceEvent};
 
 pub fn cases() -> Vec<Case> {
@@ -52,7 +52,7 @@ fn numbering() -> Talk {
 }
 
 fn transmit_window() -> Talk {
-    let mut talk = Talk::am(AmConfig { window: 8, poll_window: Some(99), ..am(16) });
+    let mut talk = Talk::am(RlcConfig { window: 8, poll_window: Some(99), ..am(16) });
     for id in 0..20 {
         talk.queues(id, 15);
     }

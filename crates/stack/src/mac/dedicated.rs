@@ -1,0 +1,64 @@
+//! MAC-d on dedicated channels (TS 25.321 §4.2.3.2), at the RNC for the downlink and at the UE for the
+//! uplink. Each UE has a DCH of its own, so nothing is scheduled.
+
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Bytes, Duration, Time};
+
+use super::{Below, CarrierConfig, Mac, Ticks};
+use crate::ids::{Direction, MacTimer};
+use crate::nodeb::Iub;
+use crate::trace::TraceEvent;
+use crate::ue::{Pdus, UeContext};
+use crate::{Context, EventContext};
+
+/// The DCHs of a cell in one direction with the same TTI.
+#[derive(Debug, Default)]
+pub struct Dedicated {
+    ticks: Ticks,
+}
+
+impl Mac for Dedicated {
+    #[inline]
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        self.ticks.handle_backlog(cx.now, config, ue, direction)
+    }
+
+    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
+        self.ticks.leave(ue, direction);
+    }
+
+    #[inline]
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        if timer == MacTimer::First { self.ticks.next() } else { None }
+    }
+
+    /// Sends the blocks of all UEs with data.
+    #[inline]
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        _timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        let (direction, mut octets) = (config.direction, Bytes::ZERO);
+        let frame = Some(self.ticks.begin(ctx.cx.now, config));
+        let mut transmission = below.air.begin(direction, config.channel);
+        for &ue in self.ticks.members() {
+            let ue = &mut below.ues[ue];
+            let (most, bits) = (ue.channel(direction).format.blocks, ue.channel(direction).block_bits);
+            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, frame, &mut transmission);
+            octets = octets.max(Iub::octets(blocks, bits));
+        }
+        // All block sets of a TTI arrive with the longest one.
+        let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
+        below.air.depart(ctx, transmission, arrival);
+        self.ticks.end(ctx, config, below);
+    }
+}

@@ -1,0 +1,84 @@
+//! MAC of the carriers. A carrier is a set of UEs that share timing: the UEs of a FACH or RACH, the
+//! DCHs of a cell with the same direction and TTI, a TDD cell, or the DSCHs of a layout.
+//!
+//! Each MAC implements [`Mac`] in the sans-IO shape of RLC and TCP: it is told when RLC has data,
+//! says when it must be called next, and then schedules, pulls RLC and puts transmissions on the air.
+//! [`rnc::tdd`](crate::rnc::tdd) and [`rnc::multicell`](crate::rnc::multicell) have the others.
+
+mod dedicated;
+mod pushed;
+mod rach;
+mod shared;
+mod ticks;
+
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Bytes, Duration, Time};
+
+pub use self::dedicated::Dedicated;
+pub use self::pushed::Pushed;
+pub use self::rach::{PrivateRach, Rach};
+pub use self::shared::Shared;
+pub use self::ticks::Ticks;
+use crate::ids::{CellId, Direction, MacTimer, UeId};
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::radio::mac::{Channel, TransportFormat};
+use crate::trace::TraceEvent;
+use crate::ue::{UeContext, Ues};
+use crate::{Context, EventContext};
+
+/// MAC of one carrier.
+pub trait Mac {
+    /// The backlog of the RLC entity of `ue` that sends in `direction` changed. Returns whether the
+    /// entity needs a wake-up for its timers. It needs none while it is queried at every tick.
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool;
+
+    /// `ue` leaves the carrier, on which it sent in `direction`.
+    fn leave(&mut self, ue: &mut UeContext, direction: Direction);
+
+    /// Expiry of a timer, and the phase of that instant in which the MAC must be called.
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)>;
+
+    /// A timer expired: schedules, pulls RLC or a Node B queue, and puts transmissions on the air.
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    );
+}
+
+/// The UEs and the air, which a MAC uses while it transmits.
+#[derive(Debug)]
+pub struct Below<'a> {
+    pub ues: &'a mut Ues,
+    pub air: &'a mut Air,
+    /// UEs whose RRC must be notified of the transmission. The MAC appends them.
+    pub watched: &'a mut Vec<UeId>,
+}
+
+/// Configuration of a carrier.
+#[derive(Debug, Clone)]
+pub struct CarrierConfig {
+    pub cell: CellId,
+    pub direction: Direction,
+    pub channel: Channel,
+    /// TTI, and blocks per TTI if the UEs share them.
+    pub format: TransportFormat,
+    pub iub: Iub,
+}
+
+impl CarrierConfig {
+    /// Arrival of blocks that RLC provided at `now`, as in [`Iub::arrival`].
+    #[inline]
+    pub fn arrival(&self, now: Time, octets: Bytes, access: Duration) -> Time {
+        self.iub.arrival(self.direction, self.format.tti, now, octets, access)
+    }
+}

@@ -1,0 +1,89 @@
+//! MAC-c at the RNC: a channel whose TTIs the UEs share, a FACH or the DSCH of a single cell (TS 25.321
+//! §4.2.3.3, which leaves priority handling between UEs to the implementation, here a [`Scheduler`]).
+
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Duration, Time};
+
+use super::{Below, CarrierConfig, Mac, Ticks};
+use crate::ids::{Direction, MacTimer, UeId};
+use crate::nodeb::Iub;
+use crate::scheduling::Scheduler;
+use crate::trace::TraceEvent;
+use crate::ue::{Pdus, UeContext};
+use crate::{Context, EventContext};
+
+#[derive(Debug)]
+pub struct Shared {
+    ticks: Ticks,
+    scheduler: Scheduler,
+    /// UEs that were not queried yet in this TTI. Empty between TTIs.
+    rest: Vec<UeId>,
+}
+
+impl Shared {
+    pub fn new(scheduler: Scheduler) -> Self {
+        Shared { ticks: Ticks::default(), scheduler, rest: Vec::new() }
+    }
+}
+
+impl Mac for Shared {
+    #[inline]
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        self.ticks.handle_backlog(cx.now, config, ue, direction)
+    }
+
+    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
+        self.ticks.leave(ue, direction);
+    }
+
+    #[inline]
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        if timer == MacTimer::First { self.ticks.next() } else { None }
+    }
+
+    /// Fills one TTI with blocks of the UEs in the order of the scheduler.
+    #[inline(never)]
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        _timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        let (direction, most) = (config.direction, config.format.blocks);
+        let frame = self.ticks.begin(ctx.cx.now, config);
+        let mut transmission = below.air.begin(direction, config.channel);
+        let (mut left, mut bits) = (most, 0);
+        loop {
+            let candidates = if self.rest.is_empty() { self.ticks.members() } else { &self.rest[..] };
+            let candidate = |ue: UeId| below.ues[ue].candidate(direction);
+            let Some(at) = self.scheduler.next(candidates, candidate) else { break };
+            let (ue, is_last) = (candidates[at], candidates.len() == 1);
+            let context = &mut below.ues[ue];
+            let blocks = context.send(&mut ctx.cx, direction, Pdus::All, left, None, &mut transmission);
+            if blocks > 0 {
+                bits = context.channel(direction).block_bits;
+                self.scheduler.served(ue);
+                left -= blocks;
+            }
+            if left == 0 || is_last {
+                break;
+            }
+            if self.rest.is_empty() {
+                self.rest.extend_from_slice(self.ticks.members());
+            }
+            self.rest.remove(at);
+        }
+        self.rest.clear();
+        below.ues.decide_losses(direction, frame, transmission.sets_mut());
+        let arrival = config.arrival(ctx.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
+        below.air.depart(ctx, transmission, arrival);
+        self.ticks.end(ctx, config, below);
+    }
+}

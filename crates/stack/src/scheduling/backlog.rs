@@ -1,0 +1,34 @@
+//! The UE with the largest backlog is next.
+
+use super::{Candidate, Rank};
+
+/// Waiting octets, then the blocks that could be sent now.
+#[inline]
+pub fn rank(candidate: &Candidate) -> Rank {
+    Rank(-(candidate.octets.0 as f64), -f64::from(candidate.blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Bytes;
+
+    use crate::ids::UeId;
+    use crate::scheduling::{Candidate, Scheduler, SchedulerKind};
+
+    #[test]
+    fn octets_decide_then_blocks_then_turns() {
+        let backlogs = [(100, 3), (900, 1), (100, 5), (100, 3)];
+        let candidate = |ue: UeId| {
+            let (octets, blocks) = backlogs[ue.index()];
+            Candidate::new(ue, Bytes(octets), blocks, None)
+        };
+        let mut scheduler = Scheduler::new(SchedulerKind::LargestBacklog);
+        scheduler.served(UeId(0));
+        let mut ready: Vec<_> = (0..4).map(UeId).collect();
+        let mut order = Vec::new();
+        while let Some(at) = scheduler.next(&ready, candidate) {
+            order.push(ready.remove(at).0);
+        }
+        assert_eq!(order, [1, 2, 3, 0]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Schedulers: the order in which UEs with data are served on a channel that they share. TS 25.321
+//! leaves it to the implementation.
+//!
+//! Each discipline is a rank of candidates (the least is served first) in a file of its own. MAC-c
+//! and the TDD cell ask for the next UE again and again ([`Scheduler::next`]). MAC-c/sh ranks all
+//! candidates of a TTI at once ([`Scheduler::rank`]). A discipline reads only the values that it
+//! needs: candidates are built on demand, and [`ChannelState`] computes the rest when it is queried.
+
+mod backlog;
+mod credit;
+mod max_ci;
+mod oldest;
+mod proportional_fair;
+mod python;
+mod round_robin;
+mod timeout;
+
+use std::cmp::Ordering;
+
+use umts_units::{Bytes, Time};
+
+pub use self::credit::{Accrual, Credit, CreditConfig, Credits, Debit, WithoutCredit};
+pub use self::proportional_fair::memory;
+pub use self::python::{DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers};
+use self::round_robin::RoundRobin;
+pub use self::timeout::{Expired, LooksAt, TimeoutConfig, blocks_in_time, deadline};
+use crate::ids::UeId;
+use crate::radio::mac::PowerFormat;
+use crate::radio::phy::sir::Link;
+
+/// Discipline of a scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum SchedulerKind {
+    /// The users take turns.
+    #[default]
+    RoundRobin,
+    /// The user whose oldest packet has waited longest is next.
+    OldestFirst,
+    /// The user with the most octets to send is next.
+    LargestBacklog,
+    /// The user with the most service credits is next (only on the DSCH of a layout).
+    ServiceCredit,
+    /// The user whose oldest packet has the earliest deadline is next (only on the DSCH of a layout).
+    Timeout,
+    /// The user who needs the least power for the same rate is next (only on the DSCH of a layout).
+    MaxCi,
+    /// The user with the highest possible rate, relative to its recent mean rate, is next (only on
+    /// the DSCH of a layout).
+    ProportionalFair,
+}
+
+impl SchedulerKind {
+    /// Whether the discipline needs credits, timeouts or path gains. A channel without them cannot
+    /// tell its users apart by it.
+    pub fn needs_dsch(self) -> bool {
+        use SchedulerKind::{
+            LargestBacklog, MaxCi, OldestFirst, ProportionalFair, RoundRobin, ServiceCredit, Timeout,
+        };
+        match self {
+            RoundRobin | OldestFirst | LargestBacklog => false,
+            ServiceCredit | Timeout | MaxCi | ProportionalFair => true,
+        }
+    }
+}
+
+/// A UE with data to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    pub ue: UeId,
+    /// Priority class. All UEs of a lower class are served before those of a higher one.
+    pub class: u8,
+    /// Octets of SDUs that wait for their first transmission or for a retransmission.
+    pub octets: Bytes,
+    /// Blocks that the UE can use now, retransmissions and control PDUs included.
+    pub blocks: u32,
+    /// Arrival of the oldest of these SDUs. `None`: only control PDUs wait.
+    pub since: Option<Time>,
+    /// Path gain from the cell, 1/L. 0 where it is not known.
+    pub gain: f64,
+    /// Factor of the outer loop on Eb/N0 targets. 1 without an outer loop.
+    pub outer_loop: f64,
+}
+
+impl Candidate {
+    /// A candidate whose radio is not known.
+    pub fn new(ue: UeId, octets: Bytes, blocks: u32, since: Option<Time>) -> Self {
+        Candidate { ue, class: 0, octets, blocks, since, gain: 0.0, outer_loop: 1.0 }
+    }
+
+    /// The link of this UE in a format of processing gain `processing`, for power control.
+    #[inline]
+    pub fn link(&self, format: &PowerFormat, processing: f64, interference: f64) -> Link {
+        Link { processing, target: format.target * self.outer_loop, gain: self.gain, interference }
+    }
+}
+
+/// Values of a candidate beyond its backlog. A channel computes them when a discipline queries them.
+pub trait ChannelState {
+    /// Service credits in blocks.
+    fn credit(&self) -> f64;
+    /// Deadline of the oldest SDU. `None`: only control PDUs wait.
+    fn deadline(&self) -> Option<Time>;
+    /// Power in mW at which the cell is as strong at the UE as noise and other cells.
+    fn outside_mw(&self) -> f64;
+    /// Blocks per TTI for which the cell has power.
+    fn possible_blocks(&self) -> u32;
+    /// Recent mean of the blocks per TTI that were sent to the UE.
+    fn mean_blocks(&mut self) -> f64;
+}
+
+/// State of a channel without credits, timeouts and path gains: all candidates are alike.
+impl ChannelState for () {
+    fn credit(&self) -> f64 {
+        0.0
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn outside_mw(&self) -> f64 {
+        0.0
+    }
+
+    fn possible_blocks(&self) -> u32 {
+        0
+    }
+
+    fn mean_blocks(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// Position of a candidate. The least is served first. The second number decides among equal first
+/// numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rank(pub f64, pub f64);
+
+impl Eq for Rank {}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rank {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then(self.1.total_cmp(&other.1))
+    }
+}
+
+/// A discipline, and the turn that decides among candidates of equal rank.
+#[derive(Debug, Clone, Copy)]
+pub struct Scheduler {
+    kind: SchedulerKind,
+    turns: RoundRobin,
+}
+
+impl Scheduler {
+    pub fn new(kind: SchedulerKind) -> Self {
+        Scheduler { kind, turns: RoundRobin::default() }
+    }
+
+    /// Index in `ready` of the UE that is next. `ready` is in ascending order.
+    #[inline]
+    pub fn next(&self, ready: &[UeId], candidate: impl Fn(UeId) -> Candidate) -> Option<usize> {
+        if self.kind == SchedulerKind::RoundRobin {
+            return self.turns.next(ready);
+        }
+        self.turns.turns(ready).min_by_key(|&at| self.rank(&candidate(ready[at]), &mut ()))
+    }
+
+    /// Rank of a candidate among those of its class.
+    #[inline]
+    pub fn rank(&self, candidate: &Candidate, state: &mut impl ChannelState) -> Rank {
+        match self.kind {
+            SchedulerKind::RoundRobin => self.turns.rank(candidate.ue),
+            SchedulerKind::OldestFirst => oldest::rank(candidate),
+            SchedulerKind::LargestBacklog => backlog::rank(candidate),
+            SchedulerKind::ServiceCredit => credit::rank(state.credit()),
+            SchedulerKind::Timeout => timeout::rank(state.deadline()),
+            SchedulerKind::MaxCi => max_ci::rank(state.outside_mw()),
+            SchedulerKind::ProportionalFair => {
+                proportional_fair::rank(state.possible_blocks(), state.mean_blocks())
+            }
+        }
+    }
+
+    /// Notes that `ue` was served.
+    #[inline]
+    pub fn served(&mut self, ue: UeId) {
+        self.turns.served(ue);
+    }
+}

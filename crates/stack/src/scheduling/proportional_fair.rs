@@ -1,0 +1,20 @@
+//! Proportional fairness: the UE with the highest possible rate, relative to its recent mean rate,
+//! is next.
+
+use umts_units::Duration;
+
+use super::Rank;
+
+/// Least mean in blocks per TTI. UEs that were not served for long have it, and are ranked by their
+/// possible rate.
+const LEAST_MEAN: f64 = 1e-9;
+
+/// Weight of the past mean after one TTI, for a time constant of `mean_over`.
+pub fn memory(tti: Duration, mean_over: Duration) -> f64 {
+    1.0 - (tti.as_secs() / mean_over.as_secs()).min(1.0)
+}
+
+#[inline]
+pub fn rank(possible_blocks: u32, mean_blocks: f64) -> Rank {
+    Rank(-f64::from(possible_blocks) / mean_blocks.max(LEAST_MEAN), 0.0)
+}

@@ -1,0 +1,97 @@
+//! Timeouts: each SDU should be complete before its deadline. The user whose oldest SDU has the
+//! earliest deadline is next.
+//!
+//! ```text
+//! deadline_j = entry of SDU j into RLC + timeout * size_j / reference size
+//! left_j     = whole TTIs from now to deadline_j
+//! blocks     = max over j of ceil(blocks of SDUs 1 ... j / left_j)
+//! ```
+
+use umts_units::{Bytes, Duration, Time};
+
+use super::Rank;
+use crate::radio::rlc::WaitingSdu;
+
+/// Timeouts of SDUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeoutConfig {
+    /// From the entry of an SDU into RLC to its complete transmission.
+    pub timeout: Duration,
+    /// Size of an SDU with this timeout. Smaller SDUs have a proportionally smaller one. `None`: all
+    /// SDUs have the same.
+    pub of_size: Option<Bytes>,
+    pub expired: Expired,
+    pub looks_at: LooksAt,
+}
+
+/// Request of a user with an SDU after its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Expired {
+    /// The largest format.
+    #[default]
+    Largest,
+    /// The blocks that are left up to the end of that SDU.
+    Rest,
+}
+
+/// SDUs of which the timeouts are considered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum LooksAt {
+    /// All waiting SDUs.
+    #[default]
+    All,
+    /// The oldest SDU.
+    Head,
+}
+
+/// Deadline of an SDU.
+#[inline]
+pub fn deadline(config: &TimeoutConfig, sdu: &WaitingSdu) -> Time {
+    let timeout = match config.of_size {
+        None => config.timeout,
+        Some(size) => {
+            let nanos = u128::from(config.timeout.as_nanos()) * u128::from(sdu.size.0) / u128::from(size.0);
+            Duration::from_nanos(u64::try_from(nanos).expect("an SDU is not larger than a timeout is long"))
+        }
+    };
+    sdu.entered + timeout
+}
+
+/// Blocks in this TTI that bring the SDUs through in time, at most `largest`. 1 if no SDU waits: then
+/// RLC has control PDUs.
+#[inline]
+pub fn blocks_in_time(
+    config: &TimeoutConfig,
+    (now, tti): (Time, Duration),
+    sdus: &[WaitingSdu],
+    largest: u32,
+) -> u32 {
+    let considered = match config.looks_at {
+        LooksAt::All => sdus,
+        LooksAt::Head => &sdus[..sdus.len().min(1)],
+    };
+    let (mut blocks, mut need) = (0, 1);
+    for sdu in considered {
+        blocks += sdu.blocks;
+        let left = deadline(config, sdu).saturating_since(now) / tti;
+        let needs = match (left, config.expired) {
+            (0, Expired::Largest) => largest,
+            (left, _) => blocks.div_ceil(u32::try_from(left.max(1)).unwrap_or(u32::MAX)),
+        };
+        need = need.max(needs);
+        if need >= largest {
+            break;
+        }
+    }
+    need
+}
+
+/// Deadline of the oldest SDU. Control PDUs have none and go before data.
+#[inline]
+pub fn rank(deadline: Option<Time>) -> Rank {
+    Rank(deadline.map_or(0.0, |deadline| deadline.as_nanos() as f64), 0.0)
+}

@@ -1,0 +1,283 @@
+//! Dedicated channels: codes that run out, several cells for a call, gaps, and what goes with a DSCH.
+
+use super::*;
+use crate::environment::Environment;
+use crate::ids::CellId;
+use crate::radio::phy::sir::CHIP_RATE;
+use crate::rnc::calls;
+use crate::rnc::multicell::{AssociatedConfig, OneTree, WithoutCode};
+use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
+use crate::trace::{CallStep, Postponed, Real};
+
+const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
+const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
+
+/// Steps of calls of one kind.
+fn steps(bench: &Bench, kind: CallStep) -> usize {
+    bench
+        .trace
+        .iter()
+        .filter(|(_, event)| matches!(event, TraceEvent::Call { step, .. } if *step == kind))
+        .count()
+}
+
+/// The cells of calls that all stand at `place`, `offered` of them in the mean in all the network; ideal powers.
+fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> MulticellConfig {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = PowerControl::Ideal;
+    config.handover.soft = soft;
+    let calls = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+    config.calls = vec![CallClassConfig { mobility: standing(place), ..talk(calls) }];
+    config
+}
+
+/// Gains of all cells at a place.
+fn gains_at(config: &MulticellConfig, place: Place) -> Vec<f64> {
+    let environment = Environment::new(&config.environment, &Streams::new(1, 0));
+    let mut gains = vec![0.0; environment.cells()];
+    environment.gains_at(place, &mut gains);
+    gains
+}
+
+/// Power in mW and load of a cell in the last TTI, and its calls.
+fn last_of(bench: &Bench, of: u16) -> (f64, f64, f64) {
+    let last = bench.trace.iter().rev().find_map(|(_, event)| match *event {
+        TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, .. } if cell == of => {
+            Some((f64::from(power), f64::from(load), f64::from(calls)))
+        }
+        _ => None,
+    });
+    last.expect("there was a TTI")
+}
+
+#[test]
+fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
+    let still = sectors(4.0, ERROR_FREE);
+    let layout = &still.environment.layout;
+    let [here, there] = [CellId(0), CellId(1)].map(|cell| layout.centre(cell));
+    // Half way between the middles of two sectors of a site.
+    let place = Place { x: (here.x + there.x) / 2.0, y: (here.y + there.y) / 2.0 };
+    let gains = gains_at(&still, place);
+    assert!((gains[0] / gains[1] - 1.0).abs() < 1e-9, "{gains:?}");
+    let (gain, others) = (gains[0], gains[2..].iter().sum::<f64>());
+    let power = still.power;
+    // What comes from those who send nothing but their pilots, and noise, over the gain.
+    let outside = (power.noise + power.common * others) / gain;
+    let margin = CHIP_RATE / calls::RATE / linear(2.25);
+    let run = |soft| {
+        let mut bench = Bench::new(&standing_calls(place, 8.0, soft), &[]);
+        bench.seconds(2);
+        [last_of(&bench, 0), last_of(&bench, 1)]
+    };
+
+    // Each of n calls is sent p = (om P + L (chi + N)) / (G + om), where P = P_c + n p, by its only cell.
+    let hard = run(None);
+    let n = hard[0].2 + hard[1].2;
+    assert!(
+        n >= 3.0 && hard.iter().any(|cell| cell.2 == 0.0),
+        "one of the two is better by a rounding: {hard:?}"
+    );
+    let weight = 1.0 / (margin + power.own_share);
+    let alone = (power.common + n * weight * (outside + power.common)) / (1.0 - n * weight * power.own_share);
+    let (sends, idle) = if hard[0].2 > 0.0 { (hard[0].0, hard[1].0) } else { (hard[1].0, hard[0].0) };
+    assert!((sends / alone - 1.0).abs() < 1e-4, "{sends} mW, {alone}");
+    assert!((idle / power.common - 1.0).abs() < 1e-4);
+
+    // By both, each with half of the target: chi has the other cell's P, so P = (P_c + n w L I) / (1 - n w (om + 1)).
+    let soft = run(Some(SOFT));
+    let weight = 1.0 / (2.0 * margin + power.own_share);
+    let both = (power.common + n * weight * outside) / (1.0 - n * weight * (power.own_share + 1.0));
+    for (sent, load, _) in soft {
+        assert!((sent / both - 1.0).abs() < 1e-4, "{sent} mW, {both}");
+        let eta = n * weight * (power.own_share + 1.0 + power.common * others / gain / both);
+        assert!((load / eta - 1.0).abs() < 1e-3, "{load}, {eta}");
+    }
+    // Nothing fades, so nothing is won: the second signal replaces half of the first, and disturbs another cell.
+    assert!(2.0 * both > alone + power.common, "{both}, {alone}");
+}
+
+#[test]
+fn calls_that_move_have_up_to_three_cells_and_lose_no_more() {
+    for control in [PowerControl::Frame, PowerControl::Steps, PowerControl::Ideal] {
+        let with = |soft| {
+            let mut config = sectors(4.0, ERROR_FREE);
+            config.power.control = control;
+            config.environment.propagation.shadowing = ShadowingConfig::default();
+            config.handover.soft = soft;
+            let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+            let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
+            config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
+            let mut bench = Bench::new(&config, &[]);
+            bench.seconds(6);
+            let (mut legs, mut calls, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
+            for (at, event) in bench.trace.iter().filter(|(at, _)| at.as_secs() > 1.0) {
+                match *event {
+                    TraceEvent::CellDchs { further, .. } => legs += f64::from(further),
+                    TraceEvent::CellPower { calls: some, sent, lost, .. } => {
+                        calls += f64::from(some);
+                        (blocks, losses) = (blocks + f64::from(sent), losses + f64::from(lost));
+                    }
+                    _ => assert!(*at > Time::ZERO),
+                }
+            }
+            (1.0 + legs / calls, losses / blocks, bench)
+        };
+        let (legs, lost, bench) = with(Some(SOFT));
+        assert!((1.1..1.8).contains(&legs), "{legs} legs");
+        let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| steps(&bench, kind));
+        assert!(updates.iter().all(|&number| number > 100), "{updates:?}");
+        assert_eq!(steps(&bench, CallStep::HandedOver), 0);
+        let (none, hard, _) = with(None);
+        assert_eq!(none, 1.0);
+        assert!(lost < 1.3 * hard + 0.002, "{control:?}: {lost}, {hard}");
+    }
+}
+
+#[test]
+fn calls_are_blocked_as_erlang_says() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.dch.codes = Some(ONE_TREE);
+    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(20) };
+    config.calls = vec![talk(calls)];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(240);
+    let [blocked, begun] = [CallStep::Blocked, CallStep::Begun].map(|kind| steps(&bench, kind) as f64);
+    // Erlang B for 24 Erl on 24 codes, of places that are anywhere: B(n) = a B(n-1) / (n + a B(n-1)).
+    let erlang_b = (1..=24).fold(1.0, |b, n| 24.0 * b / (f64::from(n) + 24.0 * b));
+    let ratio = blocked / (blocked + begun);
+    assert!((erlang_b - 0.146).abs() < 0.001, "{erlang_b}");
+    assert!((ratio - erlang_b).abs() < 0.01, "{ratio}, {erlang_b}: {blocked} of {}", blocked + begun);
+    // No cell has more than 24, whose codes are three quarters of a tree.
+    for (_, event) in &bench.trace {
+        match *event {
+            TraceEvent::CellPower { calls, .. } => assert!(calls <= 24),
+            TraceEvent::CellDchs { codes, .. } => assert!(codes.0 <= 0.75),
+            _ => {}
+        }
+    }
+}
+
+/// Calls that drive, in cells with few codes.
+fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.dch.codes = Some(OneTree { without, ..ONE_TREE });
+    config.environment.propagation.shadowing = ShadowingConfig::default();
+    config.handover.soft = soft;
+    let calls = CallsConfig { offered: 22.0, per: Offered::Cell, holding: Duration::from_secs(60) };
+    let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
+    config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(20);
+    bench
+}
+
+#[test]
+fn a_call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
+    let count = |bench: &Bench| {
+        [CallStep::HandedOver, CallStep::Refused, CallStep::Dropped].map(|kind| steps(bench, kind))
+    };
+    let [moved, refused, dropped] = count(&driving(WithoutCode::Kept, None));
+    assert!(moved > 100 && refused > 0 && dropped == 0, "{moved}, {refused}, {dropped}");
+    let [moved, refused, dropped] = count(&driving(WithoutCode::Dropped, None));
+    assert!(moved > 100 && refused > 0 && dropped == refused, "{moved}, {refused}, {dropped}");
+    // With several cells a call is dropped only when none of them is good enough.
+    let [moved, refused, dropped] = count(&driving(WithoutCode::Dropped, Some(SOFT)));
+    assert!(moved == 0 && dropped < refused / 10, "{moved}, {refused}, {dropped}");
+}
+
+#[test]
+fn gaps_cost_codes_and_power() {
+    let with = |compressed| {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.handover.compressed = compressed;
+        let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        config.calls = vec![talk(calls)];
+        let mut bench = Bench::new(&config, &[]);
+        bench.seconds(4);
+        let (mut power, mut codes, mut gaps, mut calls, mut lost) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for (_, event) in bench.trace.iter().filter(|(at, _)| at.as_secs() > 1.0) {
+            match *event {
+                TraceEvent::CellPower { power: Real(sent), calls: some, lost: few, .. } => {
+                    (power, calls, lost) =
+                        (power + f64::from(sent), calls + f64::from(some), lost + f64::from(few));
+                }
+                TraceEvent::CellDchs { codes: Real(share), compressed, .. } => {
+                    (codes, gaps) = (codes + f64::from(share), gaps + f64::from(compressed));
+                }
+                _ => {}
+            }
+        }
+        (power, codes, gaps / calls, lost / (2.0 * calls))
+    };
+    let mode = |method, within_db| CompressedMode {
+        within_db,
+        gap: 14,
+        every: Duration::from_millis(80),
+        method,
+        raise_db: 2.0,
+    };
+    let (plain, no_codes, none, loss) = with(None);
+    assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
+    // Who has another cell within 200 dB, which is everybody: a gap in each fourth TTI, in turns.
+    let (all, halves, quarter, same) = with(Some(mode(CompressedBy::HalfSf, 200.0)));
+    assert!((quarter - 0.25).abs() < 0.01, "{quarter}");
+    assert!(all > 1.05 * plain, "{all}, {plain}");
+    assert!((same - loss).abs() < 0.002, "targets are raised because blocks need it: {same}, {loss}");
+    let (_, codes, _, _) = with(Some(mode(CompressedBy::Puncturing, 200.0)));
+    // Calls that are new have no gaps before they are measured.
+    assert!((halves / codes - 2.0).abs() < 1e-3, "{halves}, {codes}");
+    let (_, _, few, _) = with(Some(mode(CompressedBy::HalfSf, 3.0)));
+    assert!(few > 0.01 && few < 0.15, "{few}");
+}
+
+/// A user beside whose DSCH there is a DCH; with `without`, all codes of its cell are a call's.
+fn with_associated(without: bool) -> Bench {
+    let mut config = sectors(4.0, ERROR_FREE);
+    let place = config.environment.layout.centre(CellId(0));
+    let associated =
+        AssociatedConfig { spreading_factor: 256, processing: CHIP_RATE / 3_400.0, target: linear(5.0) };
+    // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
+    let common = Some(Code { spreading_factor: 2, number: 0 });
+    config.dch.codes = Some(OneTree { common, ..ONE_TREE });
+    config.dch.associated = Some(associated);
+    if without {
+        let calls =
+            CallsConfig { offered: 10.0, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        config.calls =
+            vec![CallClassConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
+    }
+    let mut bench = Bench::new(&config, &[standing(place)]);
+    bench.sends(100, 0, 1, 570);
+    bench.seconds(2);
+    bench
+}
+
+#[test]
+fn a_dch_beside_a_dsch_has_a_code_and_power_while_something_is_sent() {
+    let bench = with_associated(false);
+    assert_eq!(bench.came(), [1]);
+    let told: Vec<_> = bench
+        .trace
+        .iter()
+        .filter_map(|(at, event)| match *event {
+            TraceEvent::CellDchs { cell: 0, associated, associated_power, codes, .. } => {
+                Some((at.as_secs(), associated, associated_power.0, codes.0))
+            }
+            _ => None,
+        })
+        .collect();
+    assert!(told.iter().any(|&(_, some, power, codes)| some == 1 && power > 0.0 && codes == 1.0 / 256.0));
+    for (at, some, power, codes) in told {
+        let is_over = !(0.1..1.0).contains(&at);
+        assert!(!is_over || (some, power, codes) == (0, 0.0, 0.0), "{at} s: {some}, {power} mW, {codes}");
+    }
+}
+
+#[test]
+fn who_finds_no_code_for_it_is_postponed() {
+    let bench = with_associated(true);
+    assert!(bench.came().is_empty() && bench.grants().is_empty());
+    let is_for_codes =
+        |event: &TraceEvent| matches!(event, TraceEvent::DschPostponed { why: Postponed::Codes, .. });
+    assert!(bench.trace.iter().filter(|(_, event)| is_for_codes(event)).count() > 50);
+}

@@ -1,0 +1,362 @@
+//! Users of the DSCHs of a layout: what is granted, cells that are changed, calls beside them.
+
+mod dedicated;
+mod handover;
+mod phases;
+
+use std::sync::Arc;
+
+use umts_kernel::EventQueue;
+use umts_kernel::random::Streams;
+use umts_units::{Bytes, Db, Duration, Time};
+
+use crate::EventContext;
+use crate::environment::{
+    Border, EnvironmentConfig, Layout, MobilityConfig, Place, PropagationConfig, ShadowingConfig, Track,
+};
+use crate::event::Event;
+use crate::ids::{Direction, PacketId, UeId};
+use crate::nodeb::{Iub, IubTiming};
+use crate::packet::{Content, Packet};
+use crate::radio::mac::PowerFormat;
+use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::phy::ovsf::Code;
+use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
+use crate::radio::phy::{ErrorModel, LinkTable};
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::testing::packet;
+use crate::rnc::calls::{CallsConfig, Offered};
+use crate::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
+use crate::rnc::multicell::{
+    BufferAtHandover, CallClassConfig, DchConfig, HandoverConfig, MulticellConfig, RlcAtHandover,
+};
+use crate::rnc::rrc::ConnectionConfig;
+use crate::rnc::{Limits, Reserved};
+use crate::scheduling::{
+    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
+};
+use crate::trace::{Real, TraceEvent};
+use crate::ue::{ChannelConfig, UeConfig};
+use crate::utran::{CellConfig, FachMode, RachMode, Utran};
+
+const TTI: Duration = Duration::from_millis(20);
+
+fn linear(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+/// The cells of the study, in a torus without shadows; 1 % of the DSCHs' blocks are lost at `target_db`.
+fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
+    let format = |(blocks, spreading_factor)| PowerFormat {
+        blocks,
+        spreading_factor,
+        target: linear(2.25),
+        errors: Arc::new(LinkTable::logistic(target_db, 2.5)),
+    };
+    let formats = [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)];
+    MulticellConfig {
+        environment: EnvironmentConfig {
+            layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
+            propagation: PropagationConfig {
+                shadowing: ShadowingConfig { deviation: Db(0.0), ..ShadowingConfig::default() },
+                ..PropagationConfig::default()
+            },
+        },
+        power: PowerConfig::default(),
+        dsch: MacShConfig {
+            tti: TTI,
+            decision: Decision::EachTti,
+            block: Bytes(40),
+            formats: formats.map(format).into(),
+            codes: Code { spreading_factor: 4, number: 3 },
+            requirement: RatePolicy::ServiceCredit,
+            priority: SchedulerKind::ServiceCredit,
+            capped_by_backlog: false,
+            credit: CreditConfig {
+                per_tti: guaranteed_blocks,
+                most: f64::max(16.0, 2.0 * guaranteed_blocks),
+                accrues: Accrual::Backlogged,
+                debit: Debit::Sent,
+                without: WithoutCredit::OneBlock,
+            },
+            timeout: TimeoutConfig {
+                timeout: Duration::from_millis(300),
+                of_size: Some(Bytes(570)),
+                expired: Expired::Largest,
+                looks_at: LooksAt::All,
+            },
+            mean_over: Duration::from_secs(1),
+        },
+        handover: HandoverConfig {
+            hysteresis_db: 1.0,
+            interruption: Duration::ZERO,
+            rlc: RlcAtHandover::Kept,
+            buffer: BufferAtHandover::Kept,
+            soft: None,
+            compressed: None,
+        },
+        dch: DchConfig::default(),
+        calls: Vec::new(),
+    }
+}
+
+fn talk(calls: CallsConfig) -> CallClassConfig {
+    let (target, errors) = (linear(2.25), LinkTable::logistic(2.25, 2.5).into());
+    CallClassConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
+}
+
+/// Where all stand who do not move: still, but not anywhere.
+fn standing(place: Place) -> MobilityConfig {
+    let day = Duration::from_secs(86_400);
+    MobilityConfig::Track(
+        Track::new(&[(Duration::ZERO, place), (day, place)]).expect("its times rise").into(),
+    )
+}
+
+/// No block is lost.
+const ERROR_FREE: f64 = -30.0;
+
+/// Cells, users and what happens.
+struct Bench {
+    access: Utran,
+    agenda: EventQueue<Event>,
+    trace: Vec<(Time, TraceEvent)>,
+    delivered: Vec<(Time, UeId, u64)>,
+}
+
+impl Bench {
+    fn new(config: &MulticellConfig, mobilities: &[MobilityConfig]) -> Self {
+        let lead = Duration::ZERO;
+        let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
+        let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
+        let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
+        let cell = CellConfig { iub, fach, rach, limits, reserved, tdd: None };
+        let channel = |channel, blocks| ChannelConfig {
+            channel,
+            number: 0,
+            scheduler: SchedulerKind::default(),
+            format: TransportFormat { tti: TTI, blocks },
+            block_bits: 336,
+        };
+        let rlc: Arc<RlcConfig> = RlcConfig { max_dat: None, buffer: None, ..RlcConfig::default() }.into();
+        let ues: Vec<_> = mobilities
+            .iter()
+            .map(|mobility| UeConfig {
+                cell: 0,
+                mobility: Some(mobility.clone()),
+                pdcp: None,
+                rlc: rlc.clone(),
+                wire_mode: false,
+                channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
+                connection: ConnectionConfig::default().into(),
+                switching: None,
+                errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
+                substitute: None,
+            })
+            .collect();
+        let cells = vec![cell; config.environment.layout.cells()];
+        let mut access = Utran::new(&cells, Some(config), &ues, &Streams::new(1, 0));
+        let mut agenda = EventQueue::new();
+        access.start(&mut agenda);
+        Bench { access, agenda, trace: Vec::new(), delivered: Vec::new() }
+    }
+
+    fn sends(&mut self, ms: u64, ue: u16, id: u64, octets: u32) {
+        let at = Time::ZERO + Duration::from_millis(ms);
+        self.until(at);
+        let mut packet = Packet { id: PacketId(id), ue: UeId(ue), ..packet(id, octets) };
+        if let Content::Segment(segment) = &mut packet.content {
+            segment.direction = Direction::Downlink;
+        }
+        let mut ctx = EventContext::new(at, &mut self.trace, &mut self.agenda);
+        self.access.enter(&mut ctx, &packet);
+    }
+
+    fn until(&mut self, end: Time) {
+        while self.agenda.next_time().is_some_and(|at| at < end) {
+            let (now, event) = self.agenda.pop().expect("it was seen");
+            let mut ctx = EventContext::new(now, &mut self.trace, &mut self.agenda);
+            match event {
+                Event::MacTimeout(id, timer) => self.access.mac_timeout(&mut ctx, id, timer),
+                Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
+                Event::BlocksArrive(transmission) => {
+                    let transmission = self.access.receive(transmission);
+                    for sent in transmission.sets() {
+                        assert!(self.access.deliver(&mut ctx, &transmission, sent).is_some());
+                        while let Some(packet) = self.access.next_sdu(sent.ue, transmission.direction) {
+                            self.delivered.push((now, packet.ue, packet.id.0));
+                        }
+                        self.access.finish_delivery(&mut ctx, sent.ue, transmission.direction);
+                    }
+                }
+                other => panic!("{other:?} is not of these cells"),
+            }
+        }
+    }
+
+    fn seconds(&mut self, seconds: u64) {
+        self.until(Time::ZERO + Duration::from_secs(seconds));
+    }
+
+    /// Blocks sent and spreading factor of each grant.
+    fn grants(&self) -> Vec<(u8, u16)> {
+        let of = |(_, event): &(Time, TraceEvent)| match event {
+            TraceEvent::DschGranted { sent, spreading_factor, .. } => Some((*sent, *spreading_factor)),
+            _ => None,
+        };
+        self.trace.iter().filter_map(of).collect()
+    }
+
+    fn handovers(&self) -> Vec<(Time, u16, u16)> {
+        let of = |(at, event): &(Time, TraceEvent)| match event {
+            TraceEvent::Handover { from, to, .. } => Some((*at, *from, *to)),
+            _ => None,
+        };
+        self.trace.iter().filter_map(of).collect()
+    }
+
+    /// Numbers of packets in the order in which they came out.
+    fn came(&self) -> Vec<u64> {
+        self.delivered.iter().map(|(_, _, id)| *id).collect()
+    }
+}
+
+#[test]
+fn credits_send_a_packet_in_eight_ttis() {
+    let mut bench = Bench::new(&sectors(2.0, ERROR_FREE), &[MobilityConfig::Still]);
+    bench.sends(20, 0, 1, 570);
+    bench.seconds(1);
+    let data = &bench.grants()[..8];
+    assert_eq!(data, [(2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (1, 64)]);
+    // The packet came in a TTI before its turn; eight TTIs of air, no Iub.
+    let (at, _, id) = bench.delivered[0];
+    assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
+}
+
+/// 160 octets fill four blocks of 40, and a fifth block carries the length indicator of their end. A scheduler that counts four
+/// blocks sends the fifth one too late.
+#[test]
+fn a_timeout_brings_the_length_indicator_through_in_time() {
+    let mut config = sectors(2.0, ERROR_FREE);
+    config.dsch.requirement = RatePolicy::Timeout;
+    config.dsch.priority = SchedulerKind::Timeout;
+    // 28 ms for 160 of 570 octets: one TTI.
+    config.dsch.timeout.timeout = Duration::from_millis(100);
+    let mut bench = Bench::new(&config, &[MobilityConfig::Still]);
+    for n in 0..10 {
+        bench.sends(20 + 200 * n, 0, n, 160);
+    }
+    bench.seconds(3);
+    assert_eq!(bench.came(), (0..10).collect::<Vec<_>>());
+    for &(at, _, id) in &bench.delivered {
+        let sent = Time::ZERO + Duration::from_millis(20 + 200 * id);
+        assert!(at - sent <= Duration::from_millis(28), "packet {id} took {}", at - sent);
+    }
+    let largest_format = bench.grants().iter().filter(|grant| grant.1 == 8).count();
+    assert_eq!(largest_format, 0, "{:?}", bench.grants());
+}
+
+/// Calls alone: mean load, and the share of blocks that are lost.
+fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = control;
+    config.environment.propagation.shadowing = ShadowingConfig::default();
+    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+    config.calls = vec![talk(calls)];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(seconds);
+    let (mut loads, mut ttis, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::CellPower { load: Real(load), sent, lost, .. } = event {
+            (loads, ttis) = (loads + f64::from(*load), ttis + 1.0);
+            (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+        }
+    }
+    (loads / ttis, losses / blocks)
+}
+
+#[test]
+fn ideal_control_gives_every_call_its_one_percent() {
+    let (load, lost) = calls_alone(PowerControl::Ideal, 60);
+    // 36 cells, but calls last long: the number of calls has a deviation of 3 %, and the load follows more than in proportion.
+    assert!((0.70..0.92).contains(&load), "{load}");
+    // 5 million blocks; saturated cells, of which there are few, lose more.
+    assert!((0.0097..0.0125).contains(&lost), "{lost}");
+}
+
+#[test]
+fn control_in_steps_keeps_near_what_is_aimed_at() {
+    let (load, lost) = calls_alone(PowerControl::Steps, 6);
+    // A step of 1 dB, a slot late, averaged over thirty slots: a little over and a little under.
+    assert!((0.65..0.95).contains(&load), "{load}");
+    assert!((0.003..0.03).contains(&lost), "{lost}");
+}
+
+#[test]
+fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = PowerControl::Steps;
+    config.environment.propagation.shadowing = ShadowingConfig::default();
+    let holding = Duration::from_secs(120);
+    config.calls = vec![talk(CallsConfig { offered: 45.0, per: Offered::Cell, holding })];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(4);
+    let (mut limited, mut ttis) = (0, 0);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::CellPower { power: Real(power), load: Real(load), .. } = event {
+            assert!(power.is_finite() && load.is_finite() && *power <= 19_953.0, "{event:?}");
+            limited += u32::from(*power > 19_900.0);
+            ttis += 1;
+        }
+    }
+    assert!(limited > ttis / 4, "the network is overloaded: {limited} of {ttis}");
+}
+
+#[test]
+fn the_outer_loop_holds_one_percent_though_powers_come_late() {
+    let with = |outer_loop| {
+        let mut config = sectors(16.0, 2.25);
+        config.power.outer_loop = outer_loop;
+        let calls = CallsConfig { offered: 20.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        config.calls = vec![talk(calls)];
+        config.environment.propagation.shadowing = ShadowingConfig::default();
+        let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; 36]);
+        for n in 0..9_000 {
+            bench.sends(10 * n, (n % 36) as u16, n, 570);
+        }
+        bench.seconds(90);
+        let (mut blocks, mut losses) = (0.0, 0.0);
+        for (at, event) in &bench.trace {
+            if let (true, TraceEvent::CellPower { sent, lost, .. }) = (at.as_secs() > 30.0, event) {
+                (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+            }
+        }
+        losses / blocks
+    };
+    let (fixed, moved) = (with(None), with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
+    assert!(fixed > 1.02 * moved, "losses by bursts of other users are compensated: {fixed}, {moved}");
+    // 4.3 million blocks.
+    assert!((moved - 0.01).abs() < 0.0004, "{moved}");
+}
+
+#[test]
+fn another_scheduler_meets_the_same_calls() {
+    let told = |per_tti: f64| {
+        let mut config = sectors(per_tti, 2.25);
+        let calls = CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10) };
+        config.calls = vec![talk(calls)];
+        let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
+        for n in 0..200 {
+            bench.sends(50 * n, (n % 2) as u16, n, 570);
+        }
+        bench.seconds(12);
+        let calls = bench.trace.iter().filter_map(|(_, event)| match event {
+            TraceEvent::CellPower { cell, calls, .. } => Some((*cell, *calls)),
+            _ => None,
+        });
+        (calls.collect::<Vec<_>>(), bench.grants())
+    };
+    let ((calls, grants), (others, other_grants)) = (told(1.0), told(16.0));
+    assert_eq!(calls, others);
+    assert_ne!(grants, other_grants);
+}

@@ -1,0 +1,215 @@
+//! Decisions each frame: users in two phases, whose TTIs meet two frames.
+
+use super::*;
+use crate::environment::Environment;
+use crate::ids::CellId;
+use crate::radio::phy::power_control::Load;
+use crate::radio::phy::sir::{CHIP_RATE, Link};
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn in_phases(mut config: MulticellConfig) -> MulticellConfig {
+    config.dsch.decision = Decision::EachFrame;
+    config
+}
+
+/// One packet for `ue` at 20 ms, by service credits of two blocks a TTI: when its grants were, and when it came.
+fn alone(config: &MulticellConfig, ue: u16) -> (Vec<Time>, Time) {
+    let mut bench = Bench::new(config, &[MobilityConfig::Still, MobilityConfig::Still]);
+    bench.sends(20, ue, 1, 570);
+    bench.seconds(1);
+    let granted =
+        |(at, event): &(Time, TraceEvent)| matches!(event, TraceEvent::DschGranted { .. }).then_some(*at);
+    assert_eq!(bench.grants()[..8], [(2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (1, 64)]);
+    (bench.trace.iter().filter_map(granted).take(8).collect(), bench.delivered[0].0)
+}
+
+#[test]
+fn a_user_alone_has_what_he_had_but_for_his_phase() {
+    let ttis = |first: u64| (0..8).map(|tti| ms(first + 20 * tti)).collect::<Vec<_>>();
+    let config = sectors(2.0, ERROR_FREE);
+    assert_eq!(alone(&config, 0), (ttis(20), ms(180)));
+    let config = in_phases(config);
+    assert_eq!(alone(&config, 0), (ttis(20), ms(180)));
+    assert_eq!(alone(&config, 1), (ttis(30), ms(190)));
+}
+
+/// One user half-way between the centres of cells 0 and 1, a little on the side of 0, and one far out in cell 1.
+fn neighbours(config: &MulticellConfig) -> [Place; 2] {
+    let layout = &config.environment.layout;
+    let [here, there] = [CellId(0), CellId(1)].map(|cell| layout.centre(cell));
+    let on_the_way = |from: Place, to: Place, share: f64| Place {
+        x: from.x + share * (to.x - from.x),
+        y: from.y + share * (to.y - from.y),
+    };
+    [on_the_way(here, there, 0.48), on_the_way(here, there, 1.2)]
+}
+
+#[test]
+fn in_any_frame_a_tti_begins_with_the_next() {
+    let mut config = sectors(2.0, ERROR_FREE);
+    config.dsch.decision = Decision::AnyFrame;
+    for ue in [0, 1] {
+        let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
+        bench.sends(25, ue, 1, 60);
+        bench.seconds(1);
+        assert_eq!(bench.delivered, [(ms(50), UeId(ue), 1)]);
+    }
+}
+
+#[test]
+fn blocks_are_judged_by_the_mean_of_both_frames() {
+    // UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 that of cell 1 from 30 ms on. Nobody knows of that: what UE 0 is sent stays
+    // as it was, and his Eb/N0 falls half-way.
+    let config = in_phases(sectors(16.0, ERROR_FREE));
+    let places = neighbours(&config);
+    let environment = Environment::new(&config.environment, &Streams::new(1, 0));
+    let gains = places.map(|place| {
+        let mut gains = vec![0.0; environment.cells()];
+        environment.gains_at(place, &mut gains);
+        gains
+    });
+    let pilot = config.power.common;
+    let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
+    // All cells but the own one send their pilots.
+    let link = |ue: usize| {
+        let others: f64 =
+            (0..gains[ue].len()).filter(|cell| *cell != ue).map(|cell| gains[ue][cell] * pilot).sum();
+        Link { processing, target: linear(2.25), gain: gains[ue][ue], interference: others }
+    };
+    let sent = |ue: usize| {
+        let sent = Load::of(&config.power, &link(ue)).sent(&config.power);
+        assert_eq!(sent.factor, 1.0);
+        (sent.total, sent.power_of(&config.power, &link(ue)))
+    };
+    let ((total, power), (beside, _)) = (sent(0), sent(1));
+    let own = config.power.own_share * (total - power) * gains[0][0] + config.power.noise;
+    let first = processing * power * gains[0][0] / (own + link(0).interference);
+    let more = (beside - pilot) * gains[0][1];
+    let second = processing * power * gains[0][0] / (own + link(0).interference + more);
+    let [first_db, second_db, mean_db] =
+        [first, second, (first + second) / 2.0].map(|linear: f64| 10.0 * libm::log10(linear));
+    assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
+    assert!(second_db < mean_db - 0.2 && mean_db < first_db - 0.2, "{second_db}, {mean_db}, {first_db}");
+    // A curve so steep that all blocks are lost a tenth of a dB below a level, and none above.
+    let came_at = |threshold_db: f64| {
+        let mut config = config.clone();
+        let steep: Arc<LinkTable> = LinkTable::logistic(threshold_db, 1000.0).into();
+        config.dsch.formats.iter_mut().for_each(|format| format.errors = steep.clone());
+        let mut bench = Bench::new(&config, &places.map(standing));
+        bench.sends(20, 0, 1, 570);
+        bench.sends(25, 1, 2, 570);
+        bench.seconds(1);
+        bench.delivered.iter().find(|(_, ue, _)| *ue == UeId(0)).map(|(at, ..)| *at)
+    };
+    assert_eq!(came_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
+    assert!(
+        came_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
+        "though the first frame alone would lose none"
+    );
+}
+
+/// 36 cells with more users than their DSCHs carry, in phases.
+fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> Bench {
+    let mut config = sectors(8.0, 2.25);
+    config.dsch.decision = decision;
+    config.power.control = control;
+    config.environment.propagation.shadowing = ShadowingConfig::default();
+    let holding = Duration::from_secs(120);
+    config.calls = vec![talk(CallsConfig { offered: calls, per: Offered::Cell, holding })];
+    let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; usize::from(users)]);
+    for n in 0..2_000 {
+        bench.sends(2 * n, (n * 7 % u64::from(users)) as u16, n, 570);
+    }
+    bench.seconds(5);
+    bench
+}
+
+#[test]
+fn grants_last_two_frames_within_codes_and_power_of_each() {
+    let cases = [
+        (Decision::EachFrame, PowerControl::Frame),
+        (Decision::EachFrame, PowerControl::Ideal),
+        (Decision::EachFrame, PowerControl::Steps),
+        (Decision::AnyFrame, PowerControl::Frame),
+    ];
+    for (decision, control) in cases {
+        let bench = crowd(decision, control, 400, 20.0);
+        let mut of_other_phase = 0;
+        let mut begun: Vec<(Time, u16, UeId, Code)> = Vec::new();
+        let (mut held, mut grants) = (0.0, 0);
+        for (at, event) in &bench.trace {
+            match *event {
+                TraceEvent::DschGranted { ue, cell, spreading_factor, code, .. } => {
+                    let code = Code { spreading_factor, number: code };
+                    of_other_phase += u32::from(at.as_nanos() / 10_000_000 % 2 != u64::from(ue.0 % 2));
+                    begun.retain(|(from, ..)| *from + TTI > *at);
+                    let beside = begun.iter().filter(|(_, other, ..)| *other == cell);
+                    let kraft: f64 =
+                        beside.clone().map(|(.., code)| 1.0 / f64::from(code.spreading_factor)).sum();
+                    assert!(kraft + 1.0 / f64::from(spreading_factor) <= 0.25);
+                    assert!(
+                        beside.clone().all(|(.., other_ue, other)| *other_ue != ue && !other.meets(code))
+                    );
+                    begun.push((*at, cell, ue, code));
+                    grants += 1;
+                }
+                TraceEvent::DschHeld { users, codes, .. } => {
+                    assert!(users > 0 && codes.0 > 0.0 && codes.0 <= 0.25);
+                    held += f64::from(users);
+                }
+                TraceEvent::CellPower { power, .. } => assert!(power.0 <= 19_953.0),
+                _ => {}
+            }
+        }
+        assert!(grants > 2_000, "{grants}");
+        assert_eq!(of_other_phase > 0, decision == Decision::AnyFrame, "{of_other_phase}");
+        // Each goes on for a second frame, but for those that the run cuts off.
+        assert!((0.0..100.0).contains(&(f64::from(grants) - held)), "{grants}, {held}");
+    }
+}
+
+#[test]
+fn what_is_decided_each_frame_repeats_itself() {
+    let [one, other] = [(), ()].map(|()| crowd(Decision::EachFrame, PowerControl::Frame, 100, 10.0));
+    assert_eq!(one.trace, other.trace);
+    assert_eq!(one.delivered, other.delivered);
+}
+
+#[test]
+fn calls_in_two_phases_lose_their_one_percent_under_ideal_control() {
+    let bench = crowd(Decision::EachFrame, PowerControl::Ideal, 2, 20.0);
+    let (mut blocks, mut losses, mut ttis) = (0.0, 0.0, [0.0; 2]);
+    for (at, event) in &bench.trace {
+        if let TraceEvent::CellPower { sent, lost, .. } = event {
+            (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+            ttis[(at.as_nanos() / 10_000_000 % 2) as usize] += f64::from(*sent);
+        }
+    }
+    // 360,000 blocks: a deviation of 0.0002.
+    assert!(blocks > 300_000.0 && (losses / blocks - 0.01).abs() < 0.001, "{losses} of {blocks}");
+    assert!((ttis[0] / ttis[1] - 1.0).abs() < 0.2, "half of the calls in each: {ttis:?}");
+}
+
+#[test]
+fn a_user_in_phases_changes_cells_without_a_loss() {
+    for (ue, decision) in [(0, Decision::EachFrame), (1, Decision::EachFrame), (0, Decision::AnyFrame)] {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.dsch.decision = decision;
+        let layout = &config.environment.layout;
+        let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
+        let points =
+            (0..20).map(|n| (Duration::from_millis(63_000) * n, if n % 2 == 0 { here } else { there }));
+        let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
+        let mobility = MobilityConfig::Track(track.into());
+        let mut bench = Bench::new(&config, &[mobility.clone(), mobility]);
+        for n in 0..2_000 {
+            bench.sends(100 * n, ue, n, 570);
+        }
+        bench.seconds(240);
+        assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
+        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+    }
+}

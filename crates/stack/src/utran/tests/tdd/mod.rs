@@ -1,0 +1,222 @@
+//! A TDD cell as conversations, and as properties of cells with users who do anything.
+
+mod conversation;
+mod fairness;
+mod properties;
+
+use umts_kernel::EventQueue;
+use umts_kernel::random::Streams;
+use umts_units::{Bytes, Duration, Time};
+
+use crate::EventContext;
+use crate::event::Event;
+use crate::ids::{CarrierId, Direction, PacketId, UeId};
+use crate::nodeb::{Iub, IubTiming};
+use crate::packet::{Content, Packet};
+use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::phy::ErrorModel;
+use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::am::{MissingPduIndication, Piggyback};
+use crate::radio::rlc::testing::packet;
+use crate::rnc::rrc::ConnectionConfig;
+use crate::rnc::tdd::{
+    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
+};
+use crate::rnc::{Limits, Reserved};
+use crate::scheduling::SchedulerKind;
+use crate::trace::TraceEvent;
+use crate::ue::{ChannelConfig, UeConfig};
+use crate::utran::carrier_mac::CarrierMac;
+use crate::utran::{CellConfig, FachMode, RachMode, Utran};
+
+/// The cell of the study, without block errors.
+fn tdd() -> TddConfig {
+    TddConfig {
+        layout: LayoutKind::HighChipRate,
+        pattern: None,
+        grant: GrantConfig {
+            sdus: 20,
+            levels: [1, 5],
+            weights: [1, 2, 4],
+            ends: GrantEnds::UnusedFrame,
+            refused: Refused::BackOff,
+            order: GrantOrder::FirstCome,
+        },
+        rach: TddRachConfig { codes: 8, answer: 2, backoff: 64 },
+        ack: AckConfig {
+            channel: AckChannel::Common,
+            downlink_per_frame: None,
+            uplink_places: 1,
+            uplink_backoff: 8,
+            delay: 0,
+            errors: true,
+        },
+        radio: None,
+    }
+}
+
+/// RLC that repairs what is missing in a frame in the next.
+fn rlc() -> RlcConfig {
+    RlcConfig {
+        piggyback: Piggyback::Off,
+        window: 2047,
+        rx_window: Some(2047),
+        max_dat: None,
+        timer_poll: Some(Duration::from_millis(300)),
+        timer_status_prohibit: None,
+        missing_pdu_indication: MissingPduIndication::EveryPdu,
+        buffer: None,
+        ..RlcConfig::default()
+    }
+}
+
+/// A cell, its users, and what happens in it.
+struct Bench {
+    access: Utran,
+    agenda: EventQueue<Event>,
+    trace: Vec<(Time, TraceEvent)>,
+    /// Packets that came out, in their order.
+    delivered: [Vec<(UeId, u64)>; 2],
+    events: u64,
+}
+
+impl Bench {
+    fn new(tdd: TddConfig, rlc: RlcConfig, users: usize, seed: u64) -> Self {
+        let lead = Duration::ZERO;
+        let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
+        let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
+        let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
+        let cell = CellConfig { iub, fach, rach, limits, reserved, tdd: Some(tdd) };
+        let channel = ChannelConfig {
+            channel: Channel::Dch,
+            number: 0,
+            scheduler: SchedulerKind::default(),
+            format: TransportFormat { tti: FRAME, blocks: 4 },
+            block_bits: 336,
+        };
+        let ue = UeConfig {
+            cell: 0,
+            mobility: None,
+            pdcp: None,
+            rlc: rlc.into(),
+            wire_mode: false,
+            channels: [channel; 2],
+            connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
+            switching: None,
+            errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
+            substitute: None,
+        };
+        Bench {
+            access: Utran::new(&[cell], None, &vec![ue; users], &Streams::new(seed, 0)),
+            agenda: EventQueue::new(),
+            trace: Vec::new(),
+            delivered: [Vec::new(), Vec::new()],
+            events: 0,
+        }
+    }
+
+    /// All that is due before `ms`; then a packet of `octets` enters.
+    fn sends(&mut self, ms: u64, ue: u16, direction: Direction, id: u64, octets: u32) {
+        let at = Time::ZERO + Duration::from_millis(ms);
+        self.until(at);
+        let mut packet = Packet { id: PacketId(id), ue: UeId(ue), ..packet(id, octets) };
+        if let Content::Segment(segment) = &mut packet.content {
+            segment.direction = direction;
+        }
+        let mut ctx = EventContext::new(at, &mut self.trace, &mut self.agenda);
+        self.access.enter(&mut ctx, &packet);
+    }
+
+    /// Everything that is due before `end` happens.
+    fn until(&mut self, end: Time) {
+        while self.agenda.next_time().is_some_and(|at| at < end) {
+            let (now, event) = self.agenda.pop().expect("it was seen");
+            self.events += 1;
+            self.handle(now, event);
+        }
+    }
+
+    fn frames(&mut self, frames: u64) {
+        self.until(Time::ZERO + FRAME * frames);
+    }
+
+    fn handle(&mut self, now: Time, event: Event) {
+        let mut ctx = EventContext::new(now, &mut self.trace, &mut self.agenda);
+        match event {
+            Event::MacTimeout(id, timer) => {
+                self.access.mac_timeout(&mut ctx, id, timer);
+                self.check(id);
+            }
+            Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
+            Event::BlocksArrive(transmission) => {
+                let transmission = self.access.receive(transmission);
+                for sent in transmission.sets() {
+                    assert!(self.access.deliver(&mut ctx, &transmission, sent).is_some());
+                    while let Some(packet) = self.access.next_sdu(sent.ue, transmission.direction) {
+                        self.delivered[transmission.direction.index()].push((packet.ue, packet.id.0));
+                    }
+                    self.access.finish_delivery(&mut ctx, sent.ue, transmission.direction);
+                }
+                self.access.recycle(transmission);
+            }
+            other => panic!("{other:?} is not of a TDD cell"),
+        }
+    }
+
+    fn check(&self, id: CarrierId) {
+        if let CarrierMac::Tdd(mac) = &self.access.carriers[id].mac {
+            mac.check();
+        }
+    }
+
+    /// Grants, requests and users that ask.
+    fn held(&self) -> usize {
+        match &self.access.carriers[CarrierId(0)].mac {
+            CarrierMac::Tdd(mac) => mac.held(),
+            _ => panic!("the cell is TDD"),
+        }
+    }
+
+    /// What happened around capacity, each with its frame.
+    fn story(&self) -> Vec<String> {
+        let tell = |(at, event): &(Time, TraceEvent)| {
+            let frame = at.as_nanos() / FRAME.as_nanos();
+            let arrow = |direction: &Direction| if *direction == Direction::Uplink { "▲" } else { "▼" };
+            let text = match event {
+                TraceEvent::CapacityNeeded { ue, direction } => format!("{}{} needs", ue.0, arrow(direction)),
+                TraceEvent::CapacityRequested { ue, heard } => {
+                    format!("{} {}", ue.0, if *heard { "heard" } else { "collides" })
+                }
+                TraceEvent::CapacityRefused { ue, direction, waits } => {
+                    format!("{}{} {}", ue.0, arrow(direction), if *waits { "queued" } else { "refused" })
+                }
+                TraceEvent::CapacityWithdrawn { ue, direction } => {
+                    format!("{}{} withdraws", ue.0, arrow(direction))
+                }
+                TraceEvent::CapacityGranted { ue, direction, blocks, .. } => {
+                    format!("{}{} gets {blocks}", ue.0, arrow(direction))
+                }
+                TraceEvent::CapacityReleased { ue, direction, blocks, .. } => {
+                    format!("{}{} leaves after {blocks}", ue.0, arrow(direction))
+                }
+                TraceEvent::AckCollision { ue } => format!("{} acks collide", ue.0),
+                TraceEvent::StatusSent { ue, direction, .. } => {
+                    format!("{}{} status", ue.0, arrow(direction))
+                }
+                _ => return None,
+            };
+            Some(format!("{frame}: {text}"))
+        };
+        self.trace.iter().filter_map(tell).collect()
+    }
+
+    /// The part of the story in which `word` occurs.
+    fn told(&self, word: &str) -> Vec<String> {
+        self.story().into_iter().filter(|line| line.contains(word)).collect()
+    }
+
+    fn occupancy(&self, ue: u16, direction: Direction) -> Bytes {
+        self.access.rlc_buffer(UeId(ue), direction)
+    }
+}

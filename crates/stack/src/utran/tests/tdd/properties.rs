@@ -1,0 +1,184 @@
+//! Whatever users want, whatever the radio does: resource units are held once, nothing is lost or doubled, nobody starves, and
+//! nothing is held when nobody wants anything.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::radio::phy::Curve;
+use crate::radio::phy::tdd::{Interferers, TddRadioConfig};
+
+/// The most frames that somebody waits for capacity in the cells below, behind those who stand before him once.
+const LONGEST_WAIT: u64 = 3_000;
+
+/// Frames of a turn of one SDU where most blocks are lost and RLC polls again and again. Orders that look at what waits give a
+/// user as many turns as he has SDUs before another one has his first.
+const LONG_TURN: u64 = 100;
+
+/// Frames of a case; all cases together have a million.
+const FRAMES: u64 = 20_000;
+const CASES: u32 = 50;
+
+/// An SDU that comes so many frames after the one before.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    after: u64,
+    ue: u16,
+    direction: Direction,
+    octets: u32,
+    count: u64,
+}
+
+fn arrival() -> impl Strategy<Value = Arrival> {
+    let direction = prop_oneof![Just(Direction::Uplink), Just(Direction::Downlink)];
+    let octets = prop_oneof![Just(40u32), Just(1064), 1u32..3000];
+    let after = prop_oneof![3 => 0u64..3, 2 => 0u64..100, 1 => 0u64..2000];
+    (after, 0u16..12, direction, octets, 1u64..30).prop_map(|(after, ue, direction, octets, count)| Arrival {
+        after,
+        ue,
+        direction,
+        octets,
+        count,
+    })
+}
+
+fn radio() -> impl Strategy<Value = Option<TddRadioConfig>> {
+    let sigma = prop_oneof![Just(3.16), Just(10.0)];
+    let interferers = prop_oneof![Just(Interferers::Slot), Just(Interferers::Cell)];
+    let curve = prop_oneof![Just(Curve::UnionBound), Just(Curve::ViterbiSoft)];
+    let radio = (sigma, 0.0..0.95, interferers, curve).prop_map(|(sigma, rho, interferers, curve)| {
+        TddRadioConfig { estimate_sigma_db: sigma, rho, interferers, curve, ..TddRadioConfig::default() }
+    });
+    prop_oneof![1 => Just(None), 3 => radio.prop_map(Some)]
+}
+
+fn cell() -> impl Strategy<Value = TddConfig> {
+    let pattern = prop_oneof![
+        4 => Just((LayoutKind::HighChipRate, None)),
+        1 => Just((LayoutKind::HighChipRate, Some("RUUUUDDDDDDDDDC"))),
+        1 => Just((LayoutKind::HighChipRate, Some("RUDUDUDUDUDUDUC"))),
+        3 => Just((LayoutKind::LowChipRate, None)),
+        1 => Just((LayoutKind::LowChipRate, Some("CUUUDDD"))),
+    ];
+    let weights = prop_oneof![Just([1, 2, 4]), Just([2, 4, 8]), Just([1, 1, 1]), Just([3, 9, 12])];
+    let ends = prop_oneof![Just(GrantEnds::UnusedFrame), Just(GrantEnds::Acknowledged)];
+    let refused = prop_oneof![Just(Refused::BackOff), Just(Refused::Queue)];
+    let order = prop_oneof![
+        Just(GrantOrder::FirstCome),
+        Just(GrantOrder::RoundRobin),
+        Just(GrantOrder::OldestFirst),
+        Just(GrantOrder::LargestBacklog),
+    ];
+    let grant =
+        (1u32..40, weights, ends, refused, order).prop_map(|(sdus, weights, ends, refused, order)| {
+            GrantConfig { sdus, levels: [1, 5], weights, ends, refused, order }
+        });
+    let channel = prop_oneof![3 => Just(AckChannel::Common), 1 => Just(AckChannel::Dedicated)];
+    let per_frame = prop_oneof![Just(None), Just(Some(1)), Just(Some(4))];
+    let ack = (channel, per_frame, 1u32..5, 8u64..20, 0u64..4, any::<bool>()).prop_map(
+        |(channel, downlink_per_frame, uplink_places, uplink_backoff, delay, errors)| AckConfig {
+            channel,
+            downlink_per_frame,
+            uplink_places,
+            uplink_backoff,
+            delay,
+            errors,
+        },
+    );
+    let rach = (2u32..17, 1u64..5).prop_map(|(codes, answer)| TddRachConfig { codes, answer, backoff: 64 });
+    (pattern, grant, ack, rach, radio()).prop_map(|((layout, letters), grant, ack, rach, radio)| TddConfig {
+        layout,
+        pattern: letters.map(|letters| layout.layout().pattern(letters).expect("it fits")),
+        grant,
+        rach,
+        ack,
+        radio,
+    })
+}
+
+/// The longest time from a need for capacity to its grant or its end, less the turns of SDUs that the order puts before it.
+fn longest_wait(
+    trace: &[(Time, TraceEvent)],
+    ahead: impl Fn(UeId, Direction, Time, Time) -> u64,
+) -> Duration {
+    let mut since = std::collections::BTreeMap::new();
+    let mut longest = Duration::ZERO;
+    for &(at, event) in trace {
+        match event {
+            TraceEvent::CapacityNeeded { ue, direction } => {
+                since.insert((ue, direction), at);
+            }
+            TraceEvent::CapacityGranted { ue, direction, .. }
+            | TraceEvent::CapacityWithdrawn { ue, direction } => {
+                let since = since.remove(&(ue, direction)).expect("it was needed");
+                let turns = FRAME * (LONG_TURN * ahead(ue, direction, since, at));
+                longest = longest.max((at - since).max(turns) - turns);
+            }
+            _ => {}
+        }
+    }
+    assert!(since.is_empty(), "a user still waits: {since:?}");
+    longest
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_cell_keeps_its_promises(
+        cell in cell(),
+        arrivals in prop::collection::vec(arrival(), 1..60),
+        max_dat in prop_oneof![Just(None), Just(Some(1)), Just(Some(17))],
+        seed in any::<u64>(),
+    ) {
+        let GrantConfig { order, refused, .. } = cell.grant;
+        let mut bench = Bench::new(cell, RlcConfig { max_dat, ..rlc() }, 12, seed);
+        let mut sent = [Vec::new(), Vec::new()];
+        let mut came = Vec::new();
+        let (mut frame, mut id) = (0, 0);
+        for Arrival { after, ue, direction, octets, count } in arrivals {
+            frame += after;
+            for _ in 0..count {
+                let at = frame * 10 + 3;
+                bench.sends(at, ue, direction, id, octets);
+                sent[direction.index()].push((UeId(ue), id));
+                came.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
+                id += 1;
+            }
+        }
+        bench.frames(frame + FRAMES);
+        prop_assert_eq!(bench.held(), 0, "nothing is held when users stop");
+        let others = |ue: UeId, of: Direction, until: Time| {
+            came.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
+        };
+        let ahead = |ue: UeId, of: Direction, since: Time, until: Time| match order {
+            // Who backs off stands in no order: he comes when nobody else holds or waits for what he needs.
+            _ if of == Direction::Uplink && refused == Refused::BackOff => others(ue, of, until),
+            GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
+            GrantOrder::OldestFirst => others(ue, of, since),
+            GrantOrder::LargestBacklog => others(ue, of, until),
+        };
+        let wait = longest_wait(&bench.trace, ahead);
+        prop_assert!(wait <= FRAME * LONGEST_WAIT, "somebody waited {}", wait);
+        let given_up = |ue: UeId, of: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
+            event, TraceEvent::SduDiscarded { ue: whose, direction, sdu, .. }
+                if (*whose, *direction, sdu.0) == (ue, of, id)
+        ));
+        // Beyond MaxRST that is an error, and told.
+        let is_dead = |ue: UeId, of: Direction| bench.trace.iter().any(|(_, event)| {
+            *event == TraceEvent::RlcUnrecoverable { ue, direction: of }
+        });
+        for direction in Direction::BOTH {
+            for ue in (0..12).map(UeId) {
+                let of_ue = |list: &[(UeId, u64)]| -> Vec<u64> {
+                    list.iter().filter(|(whose, _)| *whose == ue).map(|(_, id)| *id).collect()
+                };
+                let arrived = of_ue(&bench.delivered[direction.index()]);
+                prop_assert!(arrived.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
+                for id in of_ue(&sent[direction.index()]) {
+                    let is_settled = arrived.contains(&id) || given_up(ue, direction, id);
+                    prop_assert!(is_settled || is_dead(ue, direction), "packet {} is lost", id);
+                }
+            }
+        }
+    }
+}
