@@ -135,7 +135,10 @@ mod tests {
         arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));
         recording.finish().unwrap();
         assert_eq!(read(&path, 3).unwrap(), arrivals);
-        assert_eq!(read(&path, 2).unwrap_err().to_string(), "packet 3 belongs to port 2, but there are 2");
+        assert_eq!(
+            read(&path, 2).unwrap_err().to_string(),
+            "packet 3 belongs to port 2, but there are 2 ports"
+        );
     }
 
     #[test]

@@ -405,7 +405,13 @@ fn mistakes_are_reported_at_their_key() {
             "measure.budget = true",
         ),
         ("link = []", "", "link", "there is no link", ""),
-        ("", &chain(&[("a", "rnc")]), "link.0.from", "begins at `a`", "server → … → ggsn → sgsn → rnc"),
+        (
+            "",
+            &chain(&[("a", "rnc")]),
+            "link.0.from",
+            "must begin at `server`, not at `a`",
+            "server → … → ggsn → sgsn → rnc",
+        ),
         (
             "",
             &chain(&[("server", "ggsn"), ("sgsn", "rnc")]),
@@ -413,7 +419,13 @@ fn mistakes_are_reported_at_their_key() {
             "one link ends at `ggsn`, the next begins at `sgsn`",
             "",
         ),
-        ("", &chain(&[("server", "ggsn"), ("ggsn", "sgsn")]), "link.1.to", "ends at `sgsn`", ""),
+        (
+            "",
+            &chain(&[("server", "ggsn"), ("ggsn", "sgsn")]),
+            "link.1.to",
+            "must end at `rnc`, not at `sgsn`",
+            "",
+        ),
         (
             "",
             &chain(&[("server", "sgsn"), ("sgsn", "ggsn"), ("ggsn", "rnc")]),

@@ -139,7 +139,7 @@ fn mistakes_are_reported_at_their_key() {
             with("TDD", "grant.weights = [1, 2, 60]"),
             "cell.0.tdd.grant.weights",
             "60 blocks is more than the 47 blocks of a frame",
-            "47 at most",
+            "at most 47",
         ),
         (with("TDD", "grant.weights = \"1, 2, 4\""), "cell.0.tdd.grant.weights", "is expected here", ""),
         (
