@@ -183,6 +183,7 @@ impl TraceSink<TraceEvent> for Metrics {
     }
 
     /// Inlined where the event is created, which leaves only one of the arms.
+    #[expect(clippy::too_many_lines, reason = "a new event must be named here")]
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
