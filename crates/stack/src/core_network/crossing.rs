@@ -96,7 +96,7 @@ impl CoreNetwork {
         ctx: &mut EventContext<'_, T>,
         held: HeldId,
     ) {
-        let packet = self.delayed.remove(&held).expect("it was put there when it was delayed");
+        let packet = self.delayed.remove(&held).expect("put there when delayed");
         self.pass_script(ctx, packet);
     }
 
@@ -267,7 +267,7 @@ impl CoreNetwork {
 
     /// Records the loss of a packet that was decided when it entered an earlier link.
     pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: HeldId) {
-        let (place, packet) = self.lost.remove(&id).expect("it was put there when it entered");
+        let (place, packet) = self.lost.remove(&id).expect("put there when the packet entered");
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
     }
 }
