@@ -92,8 +92,8 @@ pub struct EmulationResult {
 }
 
 /// Run programs over the network of a scenario until `command` ends. They wait in their `places`:
-/// first the place of the server side, then that of the first UE, and onwards. The call uses up
-/// places and programs.
+/// first the place of the server side, then the place of the first UE, and onwards. The call uses
+/// up places and programs.
 ///
 /// `internet` is the program that answers DNS and every address at the server side. With
 /// `resolver`, the host's network is behind the server side instead; that program answers DNS, and

@@ -79,7 +79,7 @@ pub struct Group {
     /// Channels of the group, downlink and uplink. For switched users the channels at the start of
     /// the run.
     pub channels: [Channel; 2],
-    /// Whether the group is in a TDD cell, whose capacity is granted on request.
+    /// Whether the group is in a TDD cell. A TDD cell grants capacity on request.
     pub is_granted: bool,
     /// DCHs that RRC may allocate, the largest first. Empty if the group is not switched.
     pub dchs: Vec<[Channel; 2]>,

@@ -19,7 +19,7 @@ pub fn encodings(scenario: &Scenario) -> Vec<Option<Encoding>> {
     by_ue.collect()
 }
 
-/// Notes on the groups of UEs whose PDUs cannot be captured. Only their IP packets are captured.
+/// Notes on the groups of UEs for which only IP packets can be captured, and no PDUs.
 pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let notes = groups.filter_map(|(ue, group)| {

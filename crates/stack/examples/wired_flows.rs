@@ -24,7 +24,7 @@ const SPREAD: u64 = 10_007;
 #[derive(Debug)]
 enum Event {
     Starts(u32),
-    /// A packet reaches the end of the link whose sending end is this one.
+    /// A packet reaches the end of the link from this sending end.
     Arrives(End),
     Wakes(u32, End),
 }

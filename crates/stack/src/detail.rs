@@ -13,7 +13,7 @@ use crate::radio::rlc::block_set::BlockSet;
 use crate::radio::rlc::sn::Sn;
 use crate::trace::TraceEvent;
 
-/// A detail that is shown and not stored. `direction` is that of the data or blocks.
+/// A detail that is shown and not stored. `direction` is the direction of the data or blocks.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum Detail<'a> {

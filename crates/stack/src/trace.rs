@@ -104,7 +104,7 @@ pub enum DropPlace {
     NoConnection,
     /// The packet arrived at a proxy that had failed.
     ProxyDown,
-    /// A proxy suppressed the packet, whose information the proxy already had.
+    /// A proxy suppressed the packet. The proxy already had the information in it.
     ProxyHidden,
 }
 

@@ -25,7 +25,7 @@ use crate::metrics::Window;
 
 impl Budget {
     /// Opens a flow of datagrams or a DNS lookup of a program. Its packets are traced as segments
-    /// of `connection`, whose sequence numbers count octets, or queries and answers.
+    /// of `connection`. The sequence numbers count octets, or queries and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
         let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
         let transfer = connection;

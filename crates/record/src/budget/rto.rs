@@ -165,7 +165,7 @@ impl Timeouts {
         is_needed
     }
 
-    /// A packet arrived, or was lost. Returns the ends whose timeout turns out to be needed.
+    /// A packet arrived, or was lost. Returns the end of each timeout that turns out to be needed.
     pub fn settle(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
         let mut needed = Vec::new();
         let all = &mut self.all;

@@ -222,8 +222,8 @@ fn sequence_number(segment: &Segment) -> u32 {
     initial_number(segment.connection, segment.direction).wrapping_add(segment.seq as u32)
 }
 
-/// Initial sequence number: a hash (the finaliser of SplitMix64). The numbers look like those of a
-/// real stack and are the same in every run.
+/// Initial sequence number: a hash (the finaliser of SplitMix64). The numbers look as in a real
+/// stack and are the same in every run.
 pub(super) fn initial_number(connection: ConnectionId, direction: Direction) -> u32 {
     let mut x = (u64::from(connection.0) << 1 | direction.index() as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

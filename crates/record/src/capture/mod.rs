@@ -15,7 +15,7 @@
 //!   hashes of connection and direction.
 //! - The IP identification is the packet's number in the run modulo 2^16: different for every packet,
 //!   and the same at every capture point. The time to live is always 64, because links count no hops.
-//! - Options are those of the segment: maximum segment size, window scale, SACK permitted and blocks,
+//! - Options are as in the segment: maximum segment size, window scale, SACK permitted and blocks,
 //!   timestamps (in milliseconds, with an offset for each end). A one-way connection has windows
 //!   without a limit, and a window scale if they need one. The model may count fewer octets than
 //!   these headers have: for options of a SYN, or for an ns-2 segment without header. If it counts
@@ -78,7 +78,7 @@ pub struct CaptureConfig {
     pub points: Vec<CapturePoint>,
     /// Whether to write the payload, which is all zeros.
     pub payload: bool,
-    /// PDU formats of the bearers by UE, for bearers whose PDUs are captured.
+    /// PDU formats of the bearers by UE, for bearers with captured PDUs.
     pub bearers: Vec<Option<Encoding>>,
     /// Port of the server by flow. Flows that are not listed have port 5001.
     pub server_ports: Vec<u16>,

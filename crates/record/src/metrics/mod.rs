@@ -65,7 +65,7 @@ pub struct MetricsConfig {
     pub ue_data_continues: Vec<bool>,
     /// Whether there is a proxy. Its transfers have their own metrics.
     pub has_proxy: bool,
-    /// Supply power of each cell of a layout, whose cells have their own metrics. `None` without a
+    /// Supply power of each cell of a layout. These cells have their own metrics. `None` without a
     /// layout.
     pub layout: Option<CellSupply>,
 }

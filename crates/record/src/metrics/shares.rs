@@ -14,7 +14,8 @@ pub(super) struct Shares {
     stretch: Duration,
     /// End of the current interval.
     end: Time,
-    /// Octets in the current interval, for all users for whom anything was ever carried.
+    /// Octets in the current interval, for each user with any octets in this or an earlier
+    /// interval.
     octets: BTreeMap<UeId, u64>,
     /// Sum and number of the indices of intervals in which anything was carried.
     sum: f64,

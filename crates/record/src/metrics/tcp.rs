@@ -27,7 +27,7 @@ pub(super) struct TcpRecorder {
     open: Open<Connection>,
     flows: Vec<Flow>,
     together: NetworkSamples,
-    /// Samples of connections that end at a proxy, whose octets another connection carries on.
+    /// Samples of connections that end at a proxy. Another connection carries their octets on.
     carried_on: NetworkSamples,
     /// Sums of closed connections.
     totals: TcpTotals,

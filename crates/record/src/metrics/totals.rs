@@ -257,7 +257,7 @@ pub(super) struct CellTotals {
 /// Channel use of the connections of switched users.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChannelTotals {
-    /// Closed connections; those that had a DCH at some time; those whose user had one at the
+    /// Closed connections; connections with a DCH at some time; connections with a DCH at the
     /// opening.
     pub connections: u64,
     pub with_dch: u64,

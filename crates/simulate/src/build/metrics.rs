@@ -39,7 +39,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     }
 }
 
-/// Whether the scenario has a layout, whose cells share the carrier.
+/// Whether the scenario has a layout. The cells of a layout share the carrier.
 fn has_layout(scenario: &Scenario) -> bool {
     scenario.layout.is_some()
 }

@@ -16,8 +16,8 @@
 //!              min_thresh  max_thresh  2 max_thresh
 //! ```
 //!
-//! Names and steps are those of figure 2 of the paper. `count` packets since the last choice raise
-//! the probability, so that choices are spread evenly instead of in clusters (section 7). The
+//! Names and steps are as in figure 2 of the paper. `count` packets since the last choice raise the
+//! probability, so that choices are spread evenly instead of in clusters (section 7). The
 //! probability does not depend on the packet size (RFC 7141). A chosen packet is dropped, or marked
 //! if `ecn` is set and the packet is ECN-capable. Where the probability is 1, such packets are
 //! dropped, too (RFC 3168 §7).

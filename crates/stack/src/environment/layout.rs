@@ -39,7 +39,7 @@ impl Place {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Border {
-    /// The area is a torus: users who leave at one side enter at the other, and every cell is an
+    /// The area is a torus: users that leave at one side enter at the other, and every cell is an
     /// inner cell.
     #[default]
     Torus,

@@ -156,7 +156,7 @@ impl PropagationConfig {
         Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency.megahertz()), slope: 20.0 }
     }
 
-    /// Path loss in dB without antenna and shadow, at least that of free space.
+    /// Path loss in dB without antenna and shadow, at least the path loss in free space.
     pub fn loss_db(&self, metres: f64) -> f64 {
         let km = metres / 1000.0;
         self.line().at(km).max(self.free_space().at(km))

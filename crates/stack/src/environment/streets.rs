@@ -42,7 +42,7 @@ pub const AXES: [usize; 2] = [0, 1];
 /// A place relative to the streets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
-    /// Coordinates. For a place in a house, those of the nearest point on the walls.
+    /// Coordinates. For a place in a house, the coordinates of the nearest point on the walls.
     pub at: [f64; 2],
     /// The streets that contain the place, or the street outside the nearest wall. For the street
     /// along the first axis the y coordinate of its middle, for the street along the second axis

@@ -264,8 +264,8 @@ impl Flow {
         Some(OpenConnection { flow: *flow, ue: *ue, connection, traffic, traffic_wake, tcp_wake })
     }
 
-    /// The connection with this number in the flow whose `end` is an application's. Of a split
-    /// transfer this is the server's connection for the server, and the UE's for the UE.
+    /// The connection of the flow with this number and with an application, not a proxy, at `end`.
+    /// Of a split transfer this is the server's connection for the server, and the UE's for the UE.
     pub fn nth(&mut self, nth: Nth, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
         let found = self.connections[at..].iter_mut().take(2);

@@ -53,7 +53,7 @@ pub(in crate::radio) struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Starts with a new octet after those of `octets`.
+    /// Starts with a new octet at the end of `octets`.
     pub fn new(octets: &'a mut Vec<u8>) -> Self {
         BitWriter { octets, free: 0 }
     }

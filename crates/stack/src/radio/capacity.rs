@@ -2,7 +2,7 @@
 //!
 //! Such traces are recorded above RLC with a saturating sender. Each entry is an opportunity for
 //! one packet of 1,500 octets. A trace replaces RLC, MAC and the air, so a UE with such a radio has
-//! none of these. The rules are those of mahimahi's `mm-link`: an opportunity is spent octet by
+//! none of these. The rules are the rules of mahimahi's `mm-link`: an opportunity is spent octet by
 //! octet on the waiting packets, the rest of an opportunity is lost, and the trace repeats.
 
 use std::collections::VecDeque;

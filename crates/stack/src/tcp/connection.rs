@@ -296,8 +296,8 @@ impl Connection {
         }
     }
 
-    /// Writes the next segment to send into `segment`, whose old content is ignored. Returns why it
-    /// is sent, or `None` if there is no segment.
+    /// Writes the next segment to send into `segment`. The old content is ignored. Returns why the
+    /// segment is sent, or `None` if there is no segment.
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -490,8 +490,8 @@ impl Connection {
         }
     }
 
-    /// Detects that this end closes, whose state was `was` before the call. The end whose FIN is
-    /// acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends record it.
+    /// Detects that this end closes. `was` is its state before the call. The end with the FIN that
+    /// is acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends record it.
     #[inline]
     fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
         if self.sender.close_requested {

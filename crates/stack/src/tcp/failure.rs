@@ -36,7 +36,7 @@ impl Rst {
     }
 }
 
-/// The RST, with `header` octets, that answers a segment whose connection does not exist (any
+/// The RST, with `header` octets, that answers a segment of a connection that does not exist (any
 /// more).
 pub fn reset_for(segment: &Segment, header: u16) -> Segment {
     let empty = Segment::new(segment.connection, segment.direction.reversed());

@@ -2,9 +2,9 @@
 //! time probes the other end, and gives the connection up if there is no answer. Off by default, as
 //! the RFCs require.
 //!
-//! The probe is a segment without data whose number lies just below the next expected one, so that
-//! the other end must answer. As in Linux, no probe is sent while data is outstanding or unsent:
-//! the retransmission timer handles that case.
+//! The probe is a segment without data, with a number just below the next expected one, so that the
+//! other end must answer. As in Linux, no probe is sent while data is outstanding or unsent: the
+//! retransmission timer handles that case.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;

@@ -21,7 +21,8 @@ impl Connection {
         self.timers.is_running(Timer::Pacing)
     }
 
-    /// Notifies the law of an acknowledgment, other than that of a SYN, before the variant reacts.
+    /// Notifies the law of an acknowledgment before the variant reacts. Not for the acknowledgment
+    /// of a SYN.
     #[inline]
     pub(super) fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;

@@ -3,9 +3,9 @@
 //!
 //! While data waits and none is in flight, only a window update of the receiver can restart the
 //! connection, and that segment may be lost. The sender therefore probes, at intervals that double
-//! like those of the retransmission timer. If the window has any room, a small segment is sent
-//! despite silly window avoidance (§3.8.6.2.1). Otherwise a probe is sent: as in Linux, a segment
-//! without data whose number lies just below the window, which the receiver must answer.
+//! like the intervals of the retransmission timer. If the window has any room, a small segment is
+//! sent despite silly window avoidance (§3.8.6.2.1). Otherwise a probe is sent: as in Linux, a
+//! segment without data, with a number just below the window. The receiver must answer it.
 
 use umts_units::{Duration, Time};
 

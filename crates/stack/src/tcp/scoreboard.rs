@@ -88,8 +88,8 @@ impl Outstanding {
         self.ring.partition_point(|sent| sent.end() <= self.sacked_to)
     }
 
-    /// After a go-back: skips the segments up to the highest SACKed one, whose holes are sent
-    /// separately.
+    /// After a go-back: skips the segments up to the highest SACKed one. The holes among them are
+    /// sent separately.
     pub fn skip_sacked(&mut self) {
         self.next = self.next.max(self.sacked_reach());
     }

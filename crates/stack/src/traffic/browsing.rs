@@ -1,4 +1,4 @@
-//! A user who fetches web pages or files, with a pause after each call.
+//! A user that fetches web pages or files, with a pause after each call.
 //!
 //! There are two ways to fetch:
 //!
@@ -58,7 +58,7 @@ pub struct BrowsingConfig {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Pace {
-    /// From one request to the next. A user who is still busy then requests as soon as possible.
+    /// From one request to the next. A user that is still busy then requests as soon as possible.
     RequestToRequest,
     /// From the end of a file to the next request.
     #[cfg_attr(feature = "schema", serde(rename = "after_file"))]
@@ -121,7 +121,7 @@ struct Transfer {
 }
 
 impl Browsing {
-    /// Creates the user of `flow`, whose data are sent by `sender`.
+    /// Creates the user of `flow`. `sender` is the end that sends the data.
     pub fn new(config: &BrowsingConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         Browsing {
             config: config.clone(),

@@ -91,7 +91,7 @@ struct Draws {
 }
 
 impl EtsiWww {
-    /// Creates the user of `flow`, whose data are sent by `sender`.
+    /// Creates the user of `flow`. `sender` is the end that sends the data.
     pub fn new(config: &EtsiWwwConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         let stream = |purpose| streams.stream(&stream_name(flow, purpose));
         EtsiWww {

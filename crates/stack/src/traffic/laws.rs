@@ -162,8 +162,8 @@ fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power
 fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let steps = [law.min, law.max].map(|limit| (libm::log(limit) - mu) / sigma);
-    // The integral of x^power dF is that of a lognormal distribution whose mu is larger by power x
-    // sigma^2.
+    // The integral of x^power dF between the limits is E[X^power] times the probability that a
+    // lognormal variable with mu + power x sigma^2 instead of mu is between the limits.
     let whole = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
     let inside = whole * (normal(steps[1] - power * sigma) - normal(steps[0] - power * sigma));
     let (below, above) = (normal(steps[0]), normal(-steps[1]));

@@ -108,7 +108,7 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// Creates the model of `flow`, whose data are sent by `sender`.
+    /// Creates the model of `flow`. `sender` is the end that sends the data.
     pub fn new(config: &TrafficConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         match config {
             TrafficConfig::Ftp { bytes } => Traffic::Ftp(Ftp::new(sender, *bytes)),

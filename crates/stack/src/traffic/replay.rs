@@ -54,7 +54,7 @@ enum Step {
 const CONNECTION: Nth = Nth(0);
 
 impl Replay {
-    /// Creates a replay whose connection is opened by `sender`.
+    /// Creates a replay. `sender` opens its connection.
     pub fn new(config: &ReplayConfig, sender: End) -> Self {
         Replay {
             config: config.clone(),

@@ -28,7 +28,7 @@ pub(super) struct Carriers {
     numbers: BTreeMap<CarrierKey, CarrierId>,
 }
 
-/// UEs whose channels have the same key are on one carrier.
+/// Key of a carrier. UEs share a carrier if the keys of their channels are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CarrierKey {
     cell: CellId,

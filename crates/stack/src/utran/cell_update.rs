@@ -1,5 +1,5 @@
-//! Recovery of a UE whose RLC or radio link failed: a cell update, then RLC is re-established at both ends
-//! (TS 25.322 §11.4.4, TS 25.331 §8.3.1).
+//! Recovery of a UE after a failure of RLC or of the radio link: a cell update, then RLC is
+//! re-established at both ends (TS 25.322 §11.4.4, TS 25.331 §8.3.1).
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Duration, Time};
@@ -62,7 +62,8 @@ impl Utran {
         self.begin_cell_update(ctx, ue, cause);
     }
 
-    /// Begins the cell update of a UE whose RLC is suspended. A switched UE uses the common channels for it.
+    /// Begins the cell update of a UE with suspended RLC. A switched UE uses the common channels
+    /// for the update.
     pub(super) fn begin_cell_update<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

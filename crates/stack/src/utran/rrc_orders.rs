@@ -83,7 +83,8 @@ impl Utran {
         if freed {
             self.record_reserved(ctx, cell);
         }
-        // Whoever waits is told from when on the DCH of one that has settled can be taken away.
+        // Waiting UEs repeat their requests. This also determines when the DCH of a settled UE can
+        // be preempted.
         if freed || settled {
             self.serve_waiting(ctx, cell);
         }

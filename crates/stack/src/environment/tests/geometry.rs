@@ -61,8 +61,8 @@ fn assert_near(is: f64, expected: f64, bound: f64) {
     assert!((is - expected).abs() <= bound, "{is} is not within {bound} of {expected}");
 }
 
-/// Compares a quantile in dB with rrm.md §1. The tolerance is 0.15 dB plus three standard errors:
-/// those of the share divided by the density.
+/// Compares a quantile in dB with rrm.md §1. The tolerance is 0.15 dB plus three standard errors of
+/// the share, divided by the density.
 #[track_caller]
 fn check_quantile(sorted: &[f64], share: f64, expected: f64) {
     let density = 0.02 / (quantile(sorted, share + 0.01) - quantile(sorted, share - 0.01));

@@ -11,7 +11,7 @@ pub type UserLaw = Box<dyn WindowLaw + Send>;
 
 type Make = dyn Fn(u16, ConnectionId, End) -> UserLaw + Send;
 
-/// Makes the law for an end of a connection. The number is that of
+/// Makes the law for an end of a connection. The number is the value in
 /// [`Variant::User`](crate::tcp::Variant::User).
 pub struct UserLaws(Box<Make>);
 

@@ -20,7 +20,7 @@ fn all() -> TcpConfig {
     }
 }
 
-/// A pair whose ends have different configurations.
+/// A pair of ends with different configurations.
 fn between(server: &TcpConfig, ue: &TcpConfig) -> Pair {
     let mut pair = Pair::new(server);
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, *ue);

@@ -124,8 +124,8 @@ impl Pair {
         }
     }
 
-    /// A pair whose server opens at time 0 and has `bytes` to send. The handshake is complete at
-    /// 100 ms.
+    /// A pair of ends. The server opens at time 0 and has `bytes` to send. The handshake is
+    /// complete at 100 ms.
     pub fn sending(
         config: &TcpConfig,
         bytes: u64,

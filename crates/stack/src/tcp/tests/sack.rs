@@ -34,7 +34,8 @@ fn sack_halves_once_and_sends_up_to_pipe() {
     // segments.
     assert_eq!((pair.sent_again().len(), pair.new_segments(200, 201)), (3, 2));
     pair.run_until(ms(300));
-    // The ACK that ends the recovery does not raise the window, those of the two new segments do.
+    // The ACK that ends the recovery does not raise the window, the ACKs of the two new segments
+    // do.
     assert_eq!(pair.server.cwnd(), 5.2 + 1.0 / 5.2);
     pair.run_until(ms(400));
     assert_eq!((pair.server.cwnd() > 5.0, pair.server.ssthresh(), pair.timeouts()), (true, 5.0, 0));

@@ -1,4 +1,5 @@
-//! Radios without RLC, MAC and channels, in place of UMTS: a measured one, and a flat one for comparison.
+//! Radios that replace UMTS, without RLC, MAC and channels: a measured radio, and a flat radio for
+//! comparison.
 
 mod capacity;
 mod flat;

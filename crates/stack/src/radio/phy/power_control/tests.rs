@@ -161,9 +161,9 @@ fn link_of(user: &Placed, powers: &[f64]) -> Link {
 }
 
 proptest! {
-    /// Below the limit the solution equals that of the linear equations, and each recomputed Eb/N0
-    /// is its target. No cell exceeds the limit, a cell at the limit serves all users with the same
-    /// factor, and the iteration terminates.
+    /// Below the limit the solution equals the solution of the linear equations, and each
+    /// recomputed Eb/N0 is its target. No cell exceeds the limit, a cell at the limit serves all
+    /// users with the same factor, and the iteration terminates.
     #[test]
     fn ideal_control_solves_the_equations(users in placed(60)) {
         let power = power();

@@ -62,7 +62,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a bearer in wire mode, whose receivers use only bits.
+    /// The encoding of a bearer in wire mode. In this mode receivers use only bits.
     ///
     /// # Errors
     /// Returns an error if the options have no encoding, or give a receiver information that no bit

@@ -1,4 +1,4 @@
-//! Wire mode: checks that the octets assembled by a receiver are those of the packet.
+//! Wire mode: checks that the octets assembled by a receiver are the octets of the packet.
 
 use std::collections::{BTreeMap, VecDeque};
 

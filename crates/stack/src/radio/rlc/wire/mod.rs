@@ -84,7 +84,7 @@ pub enum AmPdu<'a> {
 }
 
 impl<'a> AmPdu<'a> {
-    /// Parses a whole PDU of an entity whose AMD PDUs have `format`.
+    /// Parses a whole PDU of an entity with AMD PDUs of `format`.
     ///
     /// # Errors
     /// Returns the first violated rule and its position.

@@ -12,11 +12,11 @@
 //!      └──────────── if the pipe was never full ─────────────── ProbeRTT: 4 segments for 200 ms
 //! ```
 //!
-//! Loss detection and retransmission are those of the other variants. A retransmitted segment
-//! counts as lost. The model of policers is not part of the draft but of Linux ([`policer`]). Left
-//! out: the reduction of cwnd by each loss in recovery (§4.2.3.4), because the first round of a
-//! recovery sends no more than what arrives anyway. The initial phase of ProbeBW is derived from
-//! the number of the connection instead of a random number, so that runs are reproducible.
+//! Loss detection and retransmission are as in the other variants. A retransmitted segment counts
+//! as lost. The model of policers is not part of the draft but of Linux ([`policer`]). Left out:
+//! the reduction of cwnd by each loss in recovery (§4.2.3.4), because the first round of a recovery
+//! sends no more than what arrives anyway. The initial phase of ProbeBW is derived from the number
+//! of the connection instead of a random number, so that runs are reproducible.
 
 mod policer;
 

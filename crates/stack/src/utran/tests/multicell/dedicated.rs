@@ -61,7 +61,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
     assert!((gains[0] / gains[1] - 1.0).abs() < 1e-9, "{gains:?}");
     let (gain, others) = (gains[0], gains[2..].iter().sum::<f64>());
     let power = still.power;
-    // What comes from those who send nothing but their pilots, and noise, over the gain.
+    // Power received from the cells that send only their pilots, plus noise, divided by the gain.
     let outside = (power.noise + power.common * others) / gain;
     let margin = CHIP_RATE / calls::RATE / linear(2.25);
     let run = |soft| {
@@ -147,7 +147,7 @@ fn calls_are_blocked_as_erlang_says() {
     let ratio = blocked / (blocked + begun);
     assert!((erlang_b - 0.146).abs() < 0.001, "{erlang_b}");
     assert!((ratio - erlang_b).abs() < 0.01, "{ratio}, {erlang_b}: {blocked} of {}", blocked + begun);
-    // No cell has more than 24, whose codes are three quarters of a tree.
+    // No cell has more than 24 calls. The codes of 24 calls are three quarters of a tree.
     for (_, event) in &bench.trace {
         match *event {
             TraceEvent::CellPower { calls, .. } => assert!(calls <= 24),
@@ -218,7 +218,7 @@ fn gaps_cost_codes_and_power() {
     };
     let (plain, no_codes, none, loss) = with(None);
     assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
-    // Who has another cell within 200 dB, which is everybody: a gap in each fourth TTI, in turns.
+    // Each call has another cell within 200 dB, and so a gap in every fourth TTI.
     let (all, halves, quarter, same) = with(Some(mode(CompressedBy::HalfSf, 200.0)));
     assert!((quarter - 0.25).abs() < 0.01, "{quarter}");
     assert!(all > 1.05 * plain, "{all}, {plain}");
@@ -230,7 +230,7 @@ fn gaps_cost_codes_and_power() {
     assert!(few > 0.01 && few < 0.15, "{few}");
 }
 
-/// A user beside whose DSCH there is a DCH; with `without`, all codes of its cell are a call's.
+/// A UE with a DCH beside its DSCH. If `without` is set, calls use all other codes of its cell.
 fn with_associated(without: bool) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     let place = config.environment.layout.centre(CellId(0));

@@ -1,10 +1,10 @@
-//! Users who change cells: what is kept, and what is lost with the cell that they leave.
+//! Handovers of UEs: which data is kept, and which data is lost with the old cell.
 
 use super::*;
 use crate::ids::CellId;
 use crate::trace::Postponed;
 
-/// From the middle of one cell to that of the next, at 50 km/h, and back.
+/// Moves from the centre of one cell to the centre of the next, at 50 km/h, and back.
 fn commuter(config: &MulticellConfig) -> MobilityConfig {
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));

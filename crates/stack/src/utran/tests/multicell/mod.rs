@@ -105,7 +105,7 @@ fn talk(calls: CallsConfig) -> CallClassConfig {
     CallClassConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
 }
 
-/// Where all stand who do not move: still, but not anywhere.
+/// Stands at `place`. With `MobilityConfig::Still` the place would be random.
 fn standing(place: Place) -> MobilityConfig {
     let day = Duration::from_secs(86_400);
     MobilityConfig::Track(

@@ -1,4 +1,4 @@
-//! Decisions each frame: users in two phases, whose TTIs meet two frames.
+//! Decisions each frame: the users are in two phases, and each TTI covers two frames.
 
 use super::*;
 use crate::environment::Environment;
@@ -61,8 +61,8 @@ fn in_any_frame_a_tti_begins_with_the_next() {
 
 #[test]
 fn blocks_are_judged_by_the_mean_of_both_frames() {
-    // UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 that of cell 1 from 30 ms on. Nobody knows of that: what UE 0 is sent stays
-    // as it was, and his Eb/N0 falls half-way.
+    // UE 0 has the DSCH of cell 0 from 20 to 40 ms, UE 1 has the DSCH of cell 1 from 30 ms on. The
+    // power for UE 0 does not change, so its Eb/N0 falls half-way.
     let config = in_phases(sectors(16.0, ERROR_FREE));
     let places = neighbours(&config);
     let environment = Environment::new(&config.environment, &Streams::new(1, 0));
@@ -166,7 +166,7 @@ fn grants_last_two_frames_within_codes_and_power_of_each() {
         }
         assert!(grants > 2_000, "{grants}");
         assert_eq!(of_other_phase > 0, decision == Decision::AnyFrame, "{of_other_phase}");
-        // Each goes on for a second frame, but for those that the run cuts off.
+        // Each grant lasts for a second frame, except grants that the end of the run cuts off.
         assert!((0.0..100.0).contains(&(f64::from(grants) - held)), "{grants}, {held}");
     }
 }

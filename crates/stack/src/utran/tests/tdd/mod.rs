@@ -1,4 +1,4 @@
-//! A TDD cell as conversations, and as properties of cells with users who do anything.
+//! Tests of a TDD cell: scripted conversations, and properties of cells with arbitrary traffic.
 
 mod conversation;
 mod fairness;

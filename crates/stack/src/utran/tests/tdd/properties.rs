@@ -1,5 +1,6 @@
-//! Whatever users want, whatever the radio does: resource units are held once, nothing is lost or doubled, nobody starves, and
-//! nothing is held when nobody wants anything.
+//! Invariants for arbitrary traffic and radio conditions: each resource unit has at most one
+//! holder, no SDU is lost without an event or delivered twice, no user starves, and no resource
+//! unit is held after the traffic ends.
 
 use proptest::prelude::*;
 
@@ -7,11 +8,12 @@ use super::*;
 use crate::radio::phy::Curve;
 use crate::radio::phy::tdd::{Interferers, TddRadioConfig};
 
-/// The most frames that somebody waits for capacity in the cells below, behind those who stand before him once.
+/// Maximum number of frames that a user waits for capacity in the cells below, if each user ahead
+/// of it has one turn.
 const LONGEST_WAIT: u64 = 3_000;
 
-/// Frames of a turn of one SDU where most blocks are lost and RLC polls again and again. Orders that look at what waits give a
-/// user as many turns as he has SDUs before another one has his first.
+/// Frames of a turn of one SDU if most blocks are lost and RLC polls repeatedly. Orders by age or
+/// backlog may give one user a turn for each of its SDUs before another user has its first turn.
 const LONG_TURN: u64 = 100;
 
 /// Frames of a case; all cases together have a million.
@@ -151,7 +153,8 @@ proptest! {
             came.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
         };
         let ahead = |ue: UeId, of: Direction, since: Time, until: Time| match order {
-            // Who backs off stands in no order: he comes when nobody else holds or waits for what he needs.
+            // No order applies to a user that backs off: it gets capacity when no other user holds
+            // or waits for this capacity.
             _ if of == Direction::Uplink && refused == Refused::BackOff => others(ue, of, until),
             GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
             GrantOrder::OldestFirst => others(ue, of, since),

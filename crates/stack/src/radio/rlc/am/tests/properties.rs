@@ -157,7 +157,7 @@ fn steps_with_reestablishment(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..most)
 }
 
-/// No polls and reports except those of this configuration's recovery trigger.
+/// No polls and reports except polls and reports by this configuration's recovery trigger.
 fn with_one_recovery_trigger(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
     let off = RlcConfig {
         poll_last_pdu: false,

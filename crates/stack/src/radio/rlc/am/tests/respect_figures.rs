@@ -1,6 +1,7 @@
-//! Figures 1(a) to (f) and 2(a) to (c) of Teyeb et al. (2005), "Emulation based performance investigation of FTP file
-//! downloads over UMTS dedicated channels", section 2, as its text describes them. Its PDU #1 is SN 0; a TTI is 10 ms.
-//! The paper writes "everything up to #n" for LSN = n, the SN after that of #n.
+//! Figures 1(a) to (f) and 2(a) to (c) of Teyeb et al. (2005), "Emulation based performance
+//! investigation of FTP file downloads over UMTS dedicated channels", section 2, as its text
+//! describes them. Its PDU #1 is SN 0; a TTI is 10 ms. The paper writes "everything up to #n" for
+//! LSN = n, the SN after the SN of #n.
 
 use super::*;
 

@@ -2,7 +2,7 @@
 //! simulator (SS) and one entity, octet by octet. The page `docs/reference/rlc-conformance.md` is written from them.
 //!
 //! The PDUs of the SS are built bit by bit ([`bits`]) instead of with the codec under test.
-//! Parameters are those of TS 34.108 §6.11 and TS 34.123-1 Table 7.2/1. If a case and TS 25.322
+//! Parameters are from TS 34.108 §6.11 and TS 34.123-1 Table 7.2/1. If a case and TS 25.322
 //! disagree, TS 25.322 takes precedence.
 
 mod bits;
