@@ -1,5 +1,6 @@
-//! MAC-c at the RNC: a channel whose TTIs the UEs share, a FACH or the DSCH of a single cell (TS 25.321
-//! §4.2.3.3, which leaves priority handling between UEs to the implementation, here a [`Scheduler`]).
+//! MAC-c at the RNC: the UEs share the TTIs of a FACH or of the DSCH of a single cell (TS 25.321
+//! §4.2.3.3, which leaves priority handling between UEs to the implementation, here a
+//! [`Scheduler`]).
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};

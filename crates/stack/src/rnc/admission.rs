@@ -1,4 +1,5 @@
-//! Who gets a DCH: the rates that a cell has for them, and whose DCH is taken away for whom (Dubois 2005, §5.2).
+//! Admission of DCHs: the rates that a cell reserves for them, and their preemption for other UEs
+//! (Dubois 2005, §5.2).
 //!
 //! A DCH counts from the decision that gives it until its release is complete. One that is taken from another UE counts as
 //! the other's until that is released: at no instant do the reserved rates exceed the limits.
@@ -24,7 +25,7 @@ pub struct Limits {
 /// What is reserved in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reserved {
-    /// Bit/s by direction, those of the common channel included.
+    /// Bit/s by direction, the common channel included.
     pub rates: [u64; 2],
     /// DCHs.
     pub dchs: u32,
@@ -60,7 +61,7 @@ impl Reserved {
 struct Holding {
     ue: UeId,
     dch: Reserved,
-    /// UEs whose DCHs it waits for, and what they still hold of what it was promised.
+    /// UEs that must release their DCHs first, and the promised part that they still hold.
     takes_from: Vec<UeId>,
     covered: Reserved,
 }
@@ -71,7 +72,7 @@ impl Holding {
     }
 }
 
-/// A UE whose DCH can be taken away.
+/// A UE with a DCH that can be taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preemptible {
     /// Since when: the longest goes first.
@@ -83,9 +84,9 @@ pub struct Preemptible {
 /// What becomes of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The DCH of this number in the list, after so long.
+    /// The DCH with this index in the list, after this duration.
     Granted {
-        /// Index into the rates that were asked for.
+        /// Index into the requested rates.
         dch: u8,
         /// Time until the last of `preempted` is released.
         after: Duration,
@@ -104,7 +105,7 @@ pub struct Admission {
     limits: Limits,
     /// The common channel and the DCHs that are never released.
     base: Reserved,
-    /// The least that anybody asks for.
+    /// The smallest DCH that a UE may request.
     smallest: Option<Reserved>,
     /// By UE.
     holdings: Vec<Holding>,
@@ -129,7 +130,7 @@ impl Admission {
         }
     }
 
-    /// Users of this cell may ask for `dch`.
+    /// Users of this cell may request `dch`.
     pub fn offer(&mut self, dch: DchRates) {
         let dch = Reserved::of(dch);
         let smaller = self.smallest.is_none_or(|least| dch.rates < least.rates);
@@ -148,7 +149,8 @@ impl Admission {
         self.smallest.is_none_or(|least| self.reserved.plus(least).fits(&self.limits))
     }
 
-    /// Whether nobody could be given a DCH: not even the smallest is free, and too little could be taken away.
+    /// Whether no UE could get a DCH: not even the smallest is free, and too little could be taken
+    /// away.
     pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
         let Some(least) = self.smallest.filter(|_| !self.has_room()) else { return false };
         let can_go = |holding: &&Holding| preemptible(holding.ue).is_some_and(|holder| holder.since <= now);
@@ -157,14 +159,14 @@ impl Admission {
         !self.reserved.minus(freed).plus(least).fits(&self.limits)
     }
 
-    /// Who has a DCH, or was promised one.
+    /// UEs that have a DCH, or were promised one.
     pub fn holders(&self) -> impl Iterator<Item = UeId> {
         self.holdings.iter().map(|holding| holding.ue)
     }
 
     /// Decides on a request of `ue` for one of `dchs`, the largest first. The largest that is free is given; if none is,
-    /// the smallest is taken from those whom `preemptible` names, or the request waits if it may. A UE that has a DCH asks
-    /// for a larger one, which is never taken from anybody and never waited for.
+    /// the smallest is taken from UEs that `preemptible` allows, or the request waits if it may. A
+    /// UE that has a DCH requests a larger one. Such a request never preempts and never waits.
     pub fn request(
         &mut self,
         now: Time,
@@ -250,7 +252,7 @@ impl Admission {
         self.count_again();
     }
 
-    /// The DCH of `ue` is that of this rate from now on.
+    /// Changes the rates of the DCH of `ue`.
     pub fn change(&mut self, ue: UeId, dch: DchRates) {
         if let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
             self.holdings[at].dch = Reserved::of(dch);
@@ -258,7 +260,7 @@ impl Admission {
         }
     }
 
-    /// The DCH of `ue` is free, or goes to whom it was promised.
+    /// Releases the DCH of `ue`. If it was promised to another UE, that UE gets it.
     pub fn release(&mut self, ue: UeId) {
         let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) else { return };
         self.holdings.remove(at);
@@ -298,12 +300,13 @@ impl Admission {
         self.waiting.retain(|&waits| waits != ue);
     }
 
-    /// Whose turn it is to ask again, if somebody waits.
+    /// The first UE that waits: the next to repeat its request.
     pub fn first_waiting(&self) -> Option<UeId> {
         self.waiting.front().copied()
     }
 
-    /// When the first that waits should ask again, if nothing is released before: somebody's DCH can be taken away then.
+    /// When the first UE that waits should repeat its request if nothing is released before: then
+    /// another UE's DCH can be taken away.
     pub fn look_again_at(&self) -> Option<Time> {
         let known = self.nothing_before != Time::ZERO && self.nothing_before != Time::NEVER;
         (known && !self.waiting.is_empty()).then_some(self.nothing_before)

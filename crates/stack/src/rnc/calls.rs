@@ -102,7 +102,7 @@ impl Default for PowerControlLoops {
 }
 
 impl PowerControlLoops {
-    /// Of so many blocks so many were lost.
+    /// Updates the outer loop: `lost` of `blocks` blocks were lost.
     #[inline]
     pub fn handle_blocks(&mut self, power: &PowerConfig, blocks: u32, lost: u32) {
         if let Some(config) = &power.outer_loop {
@@ -115,7 +115,7 @@ impl PowerControlLoops {
 /// Where a call is, and what it hears there.
 #[derive(Debug)]
 pub struct CallLocation {
-    /// The one who calls.
+    /// The calling UE.
     pub mobile: Mobile,
     /// From its cell; in soft handover from the best of its cells.
     pub main: RadioLink,
@@ -167,7 +167,7 @@ impl RadioLink {
         RadioLink { cell, code, gain: 0.0, interference: 0.0, share: 1.0 }
     }
 
-    /// What it hears now, in a network whose cells send `powers`.
+    /// Updates path gain and interference when the cells send `powers`.
     pub fn hear(&mut self, gains: &Gains, powers: &[f64]) {
         self.gain = gains.of(self.cell);
         self.interference = gains.from_others(powers, self.cell);
@@ -300,7 +300,7 @@ mod tests {
     const CONFIG: CallsConfig =
         CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
 
-    /// Calls in so many cells, looked at each 100 ms, until `end`; what `look` sees of them.
+    /// Calls in `cells` cells for `end` seconds. Every 100 ms `look` receives the calls under way.
     fn with_calls(config: CallsConfig, cells: usize, end: u64, mut look: impl FnMut(&[Call])) -> Calls {
         let streams = Streams::new(1, 0);
         let environment = Environment::new(&torus(), &streams);

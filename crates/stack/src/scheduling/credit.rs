@@ -54,8 +54,8 @@ pub enum WithoutCredit {
     Waits,
 }
 
-/// Credits and mean rate of a user. They are updated when the user asks, so an idle user costs
-/// nothing. They move with the user from cell to cell.
+/// Credits and mean rate of a user. They are updated when the user has a request, so an idle user
+/// costs nothing. They move with the user from cell to cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Credit {
     /// Credits in blocks.
@@ -69,8 +69,8 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Credit of a user whose first request is in TTI number `tti`. With [`Accrual::Always`] credit accrues from TTI 0 on,
-    /// otherwise the user begins with the credit of one TTI.
+    /// Credit of a user with its first request in TTI number `tti`. With [`Accrual::Always`] credit
+    /// accrues from TTI 0 on, otherwise the user begins with the credit of one TTI.
     pub fn new(config: &CreditConfig, tti: u64) -> Self {
         let earned = match config.accrues {
             Accrual::Always => 0,
@@ -84,7 +84,7 @@ impl Credit {
         self.blocks
     }
 
-    /// Adds the credits that were earned up to TTI number `tti`, in which the user asks.
+    /// Adds the credits that were earned up to TTI number `tti`, in which the user has a request.
     #[inline]
     pub fn earn(&mut self, config: &CreditConfig, tti: u64) {
         let ttis = match config.accrues {

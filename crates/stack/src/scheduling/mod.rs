@@ -2,7 +2,7 @@
 //! leaves it to the implementation.
 //!
 //! Each discipline is a rank of candidates (the least is served first) in a file of its own. MAC-c
-//! and the TDD cell ask for the next UE again and again ([`Scheduler::next`]). MAC-c/sh ranks all
+//! and the TDD cell query the next UE repeatedly ([`Scheduler::next`]). MAC-c/sh ranks all
 //! candidates of a TTI at once ([`Scheduler::rank`]). A discipline reads only the values that it
 //! needs: candidates are built on demand, and [`ChannelState`] computes the rest when it is queried.
 
@@ -36,15 +36,17 @@ pub enum SchedulerKind {
     /// The users take turns.
     #[default]
     RoundRobin,
-    /// The user whose oldest packet has waited longest is next.
+    /// The user with the packet that has waited longest is next.
     OldestFirst,
     /// The user with the most octets to send is next.
     LargestBacklog,
     /// The user with the most service credits is next (only on the DSCH of a layout).
     ServiceCredit,
-    /// The user whose oldest packet has the earliest deadline is next (only on the DSCH of a layout).
+    /// The user with the earliest deadline of its oldest packet is next (only on the DSCH of a
+    /// layout).
     Timeout,
-    /// The user who needs the least power for the same rate is next (only on the DSCH of a layout).
+    /// The user that needs the least power for the same rate is next (only on the DSCH of a
+    /// layout).
     MaxCi,
     /// The user with the highest possible rate, relative to its recent mean rate, is next (only on
     /// the DSCH of a layout).
@@ -69,7 +71,7 @@ impl SchedulerKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
     pub ue: UeId,
-    /// Priority class. All UEs of a lower class are served before those of a higher one.
+    /// Priority class. All UEs of a lower class are served before UEs of a higher class.
     pub class: u8,
     /// Octets of SDUs that wait for their first transmission or for a retransmission.
     pub octets: Bytes,
@@ -84,7 +86,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// A candidate whose radio is not known.
+    /// A candidate with unknown radio conditions.
     pub fn new(ue: UeId, octets: Bytes, blocks: u32, since: Option<Time>) -> Self {
         Candidate { ue, class: 0, octets, blocks, since, gain: 0.0, outer_loop: 1.0 }
     }
@@ -174,7 +176,7 @@ impl Scheduler {
         self.turns.turns(ready).min_by_key(|&at| self.rank(&candidate(ready[at]), &mut ()))
     }
 
-    /// Rank of a candidate among those of its class.
+    /// Rank of a candidate within its class.
     #[inline]
     pub fn rank(&self, candidate: &Candidate, state: &mut impl ChannelState) -> Rank {
         match self.kind {

@@ -1,4 +1,4 @@
-//! First come, first served: the UE whose oldest SDU has waited longest is next.
+//! First come, first served: the UE with the oldest SDU is next.
 
 use super::{Candidate, Rank};
 

@@ -17,13 +17,13 @@ impl RoundRobin {
         (from..ready.len()).chain(0..from)
     }
 
-    /// Index in `ready` of the UE whose turn it is.
+    /// Index in `ready` of the UE that is next in turn.
     #[inline]
     pub fn next(&self, ready: &[UeId]) -> Option<usize> {
         self.turns(ready).next()
     }
 
-    /// Distance of `ue` from the UE whose turn it is.
+    /// Distance of `ue` from the UE that is next in turn.
     #[inline]
     pub fn rank(&self, ue: UeId) -> Rank {
         Rank(f64::from(ue.0.wrapping_sub(self.next)), 0.0)

@@ -1,5 +1,5 @@
-//! Timeouts: each SDU should be complete before its deadline. The user whose oldest SDU has the
-//! earliest deadline is next.
+//! Timeouts: each SDU should be complete before its deadline. The user with the earliest deadline
+//! of its oldest SDU is next.
 //!
 //! ```text
 //! deadline_j = entry of SDU j into RLC + timeout * size_j / reference size

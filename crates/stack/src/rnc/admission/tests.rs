@@ -204,7 +204,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A cell and what an observer knows of it: who really has a DCH on the air, from its first use to its release.
+/// A cell and an observer's record of it: the UEs that really have a DCH on the air, from its first
+/// use to its release.
 struct Observed {
     cell: Admission,
     on_air: BTreeMap<u16, usize>,

@@ -1,6 +1,6 @@
-//! Budgets of a DSCH: the codes of its branch and the power of the cell. A user whose format does not
-//! fit gets the next one of at least twice the spreading factor. If none fits, it waits for the next
-//! TTI.
+//! Budgets of a DSCH: the codes of its branch and the power of the cell. If the format of a user
+//! does not fit, the user gets the next one of at least twice the spreading factor. If none fits,
+//! the user waits for the next TTI.
 
 use super::MacShConfig;
 use crate::ids::UeId;

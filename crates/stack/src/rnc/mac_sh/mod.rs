@@ -241,8 +241,8 @@ impl MacSh {
         &self.refusals
     }
 
-    /// Reports that of a grant of decision `number`, `sent` blocks were sent and `received` of them
-    /// received.
+    /// Reports the outcome of a grant of decision `number`: `sent` blocks were sent and `received`
+    /// of them received.
     pub fn served(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
         self.had_turn(number, grant, sent, received);
         self.pays(number, grant, sent, received);

@@ -1,5 +1,5 @@
-//! The DCH that each user of a DSCH has beside it, where it is charged: a code and power for as long as there is something in his
-//! RLC. What it carries is not modelled, so nothing of it is lost.
+//! The DCH that each user of a DSCH has beside the DSCH, if it is charged: a code and power while
+//! the user's RLC holds data. The traffic of this DCH is not modelled, so none of it is lost.
 
 use super::Multicell;
 use crate::ids::{CellId, UeId};
@@ -26,7 +26,7 @@ pub(super) struct Associated {
 }
 
 impl Multicell {
-    /// A user is in his cell with something to send: he gets a code, if there is one.
+    /// Gives a user with something to send a code of its cell, if one is free.
     pub(super) fn open_associated(&mut self, ue: UeId) {
         let Some(config) = self.dch.associated else { return };
         let user = self.users.get_mut(ue);
@@ -42,7 +42,8 @@ impl Multicell {
         }
     }
 
-    /// A TTI begins: those who found no code look again, and all who have one add to the load of their cells.
+    /// Begins a TTI: UEs without a code for their DCH try again, then all DCHs add to the load of
+    /// their cells.
     pub(super) fn add_associated(&mut self) {
         let Some(config) = self.dch.associated else { return };
         let awake: Vec<UeId> = self.users.awake().collect();
@@ -65,7 +66,7 @@ impl Multicell {
         }
     }
 
-    /// The powers of all cells are those of this TTI: what is known of interference is what it is.
+    /// Adds the load of the DCHs again, with the interference by the powers of this TTI.
     pub(super) fn solve_associated(&mut self) {
         self.hear_associated();
         self.load_of_associated();

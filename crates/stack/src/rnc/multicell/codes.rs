@@ -4,7 +4,7 @@
 use crate::ids::CellId;
 use crate::radio::phy::ovsf::{Code, CodeTree, LARGEST_SF};
 
-/// What becomes of a call whose next cell has no code for it.
+/// What becomes of a call if its next cell has no code for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -21,7 +21,7 @@ pub enum WithoutCode {
 pub struct OneTree {
     /// The common channels', at the beginning of the tree.
     pub common: Option<Code>,
-    /// What becomes of a call whose next cell has none.
+    /// What becomes of a call if its next cell has no code for it.
     pub without: WithoutCode,
 }
 
@@ -35,7 +35,8 @@ pub(super) struct DchCodes {
 }
 
 impl DchCodes {
-    /// Codes beside `branch`, the DSCH's, of each of `cells`; as many as anybody wants if `config` is none.
+    /// Codes of `cells` cells beside `branch`, which the DSCH has. Without `config`, the number of
+    /// codes has no limit.
     pub fn new(config: Option<&OneTree>, branch: Code, cells: usize) -> Self {
         let tree = |config: &OneTree| {
             let mut tree = CodeTree::new();
@@ -106,7 +107,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes and goes, no two codes of a cell meet, nor meet what is reserved there, and the sum is that of Kraft.
+        /// Whatever is taken and released: the codes of a cell overlap neither each other nor
+        /// reserved codes, and `used` is the sum of 1/SF.
         #[test]
         fn no_two_codes_lie_on_one_path(
             deeds in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),

@@ -1,4 +1,4 @@
-//! The dedicated channels of calls: which cells send to whom, and on which codes.
+//! The dedicated channels of calls: which cells send to each call, and on which codes.
 //!
 //! Without soft handover a call has one cell, the best, left for another by a hysteresis. With it all cells of its active set send
 //! the same. Each cell gives a code; one that has none refuses.
@@ -20,7 +20,7 @@ pub(super) struct Dchs {
     pub compressed: Option<CompressedMode>,
     pub codes: DchCodes,
     pub without: WithoutCode,
-    /// Whether anybody wants to know what calls do.
+    /// Whether call events are recorded.
     pub tells: bool,
     /// Call events that are not recorded yet.
     pub steps: Vec<(CellId, CallStep)>,
@@ -111,7 +111,8 @@ impl Dchs {
         keeps > 0 || self.is_kept(at)
     }
 
-    /// A cell joins; if the set is full, in place of one that it is better than by the hysteresis.
+    /// Adds a cell to the active set. If the set is full, the new cell replaces the worst one, but
+    /// only if it is better by the hysteresis.
     fn add(&mut self, set: &ActiveSet, legs: &mut Vec<RadioLink>, cell: CellId, gains: &Gains, factor: u16) {
         let worst = if legs.len() < set.legs {
             None
@@ -137,7 +138,8 @@ impl Dchs {
         self.tell(leg.cell, CallStep::LegRemoved);
     }
 
-    /// Whether a call stays whose better cell has refused it: not where its own is out of reach.
+    /// Whether a call stays in its cell after a better one has refused it: not if its own cell is
+    /// out of reach, and only with [`WithoutCode::Kept`].
     fn is_kept(&mut self, at: &CallLocation) -> bool {
         let is_heard = at.mobile.gains().of(at.main.cell) > 0.0;
         let stays = self.without == WithoutCode::Kept && is_heard;

@@ -18,7 +18,8 @@ use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{self, Call, CallLocation, RadioLink};
 
 impl Multicell {
-    /// A TTI begins: what each leg is to contribute, as far as interference is known, and who has a gap.
+    /// Begins a TTI: determines the contribution of each leg from the interference known so far,
+    /// and the calls with a gap.
     pub(super) fn aim_of_calls(&mut self) {
         if self.dchs.soft.is_some() {
             self.share_out();
@@ -84,7 +85,7 @@ impl Multicell {
         }
     }
 
-    /// The powers of all cells are those of this TTI: what further legs hear is known.
+    /// Updates the interference of further legs with the powers of this TTI.
     pub(super) fn hear_further_legs(&mut self) {
         for call in self.call_classes.iter_mut().flat_map(|class| class.calls.under_way_mut()) {
             let gains = call.at.mobile.gains();
@@ -123,7 +124,8 @@ impl Multicell {
     }
 }
 
-/// What the further legs of a call bring in a slot in which the cells send `totals` and give the share `factors` of what is asked.
+/// Eb/N0 that the further legs of a call contribute in a slot in which the cells send `totals` and
+/// scale requested powers by `factors`.
 pub(super) fn achieved_beside(
     power: &PowerConfig,
     (call, target): (&Call, f64),

@@ -2,9 +2,9 @@
 //! them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   measure       who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
-//!   schedule      cell by cell: the power of the calls, then DSCH users           turn.rs, mac_sh
-//!   transmit      all powers are known: RLC is pulled, blocks are judged          turn.rs, radio/phy
+//!   measure       moving UEs are measured every 100 ms and change cells  users.rs, rnc/calls.rs
+//!   schedule      cell by cell: the power of the calls, then DSCH users  turn.rs, mac_sh
+//!   transmit      all powers are known: RLC is pulled, blocks are judged turn.rs, radio/phy
 //! ```
 //!
 //! Where it is decided each frame, a turn is a frame, and half of the users have half of their TTI before them (phases.rs).
@@ -79,7 +79,7 @@ pub struct DchConfig {
 pub struct CallClassConfig {
     /// How they come and go.
     pub calls: CallsConfig,
-    /// How those move who call.
+    /// How the calling UEs move.
     pub mobility: MobilityConfig,
     /// The spreading factor of their codes.
     pub spreading_factor: u16,
@@ -147,15 +147,15 @@ struct CallClass {
 #[derive(Debug)]
 struct DownlinkCell {
     mac: MacSh,
-    /// Who has something to send on its DSCH, in index order.
+    /// Users with something to send on its DSCH, in index order.
     ready: Vec<Ready>,
-    /// The links of those who have its DSCH in this TTI, as power control knows them.
+    /// The links of users that have its DSCH in this TTI, as power control knows them.
     links: Vec<Link>,
     /// What each of these is sent, in mW.
     granted: Vec<f64>,
-    /// Those whose TTI began a frame ago, where it is decided each frame.
+    /// TTIs that began a frame ago, if the DSCH is scheduled every frame.
     in_progress: TtisInProgress,
-    /// What all need whom it serves in this TTI, as far as interference is known.
+    /// Load of all UEs that it serves in this TTI, with the interference known so far.
     load: Load,
     /// What it sends.
     sent: Sent,
@@ -169,7 +169,7 @@ struct PowerUse {
     calls: u32,
     sent: u32,
     lost: u32,
-    /// What all who were sent something needed, with the powers that were.
+    /// Load of all UEs that were sent something, with the actual powers of the TTI.
     load: Load,
     /// Further legs of calls of other cells, DCHs beside the DSCH, and their power in mW.
     further: u32,
@@ -205,7 +205,7 @@ pub struct Multicell {
     call_ttis: u64,
     /// The DCHs beside DSCHs in this TTI, where they are charged.
     associated: Vec<Associated>,
-    /// Users whose RLC was queried in this TTI.
+    /// Users with a grant in this TTI: their RLC was pulled.
     served: Vec<UeId>,
     /// Handovers that UTRAN has not executed yet.
     handovers: VecDeque<Handover>,

@@ -1,4 +1,4 @@
-//! Users in the middle of their TTI, where it is decided each frame of 10 ms who has the DSCH.
+//! Users in the middle of their TTI, if the DSCH is scheduled every frame of 10 ms.
 //!
 //! ```text
 //! frame        |   2n    |  2n + 1 |  2n + 2 |
@@ -6,10 +6,11 @@
 //! odd UEs   ------------>|<------ TTI ------>|         when odd ones do; or both in any frame
 //! ```
 //!
-//! A TTI meets two frames: in each all cells have powers of their own, others are beside it, and power control sets its own power
-//! anew. Its blocks are interleaved over both, so they are judged by the mean of the two Eb/N0, linear, as those of a call are by the
-//! mean of its slots under [`PowerControl::Steps`]. That is an assumption of ours, exact where both frames disturb alike.
-//! RLC is pulled when the TTI begins.
+//! A TTI covers two frames. From one to the next, the powers of the cells and the other users
+//! change, and power control sets the power of the TTI again. Its blocks are interleaved over both
+//! frames, so their loss depends on the mean of the two Eb/N0, linear, as the loss of a call's
+//! blocks depends on the mean of its slots under [`PowerControl::Steps`]. That is our assumption,
+//! exact if the interference is equal in both frames. RLC is pulled when the TTI begins.
 //!
 //! [`PowerControl::Steps`]: crate::radio::phy::power_control::PowerControl::Steps
 
@@ -27,7 +28,7 @@ use crate::radio::phy::sir::Link;
 use crate::rnc::mac_sh::Grant;
 use crate::trace::{Real, TraceEvent};
 
-/// Those of a cell who are in the middle of a TTI.
+/// The users of a cell that are in the middle of a TTI.
 #[derive(Debug, Default)]
 pub(super) struct TtisInProgress {
     /// In the order of their priority.
@@ -40,13 +41,13 @@ pub(super) struct TtisInProgress {
 #[derive(Debug)]
 pub(super) struct TtiInProgress {
     pub grant: Grant,
-    /// How he hears, as power control knows it.
+    /// The link of the user, as power control knows it.
     pub link: Link,
-    /// What he is sent, in mW.
+    /// Transmit power for the user, in mW.
     pub power: f64,
-    /// Blocks that he was given.
+    /// Blocks sent to the user.
     pub sent: u32,
-    /// His Eb/N0 in the first frame.
+    /// Eb/N0 in the first frame.
     pub first: f64,
 }
 
@@ -63,7 +64,8 @@ impl TtisInProgress {
 }
 
 impl Multicell {
-    /// A frame begins: what those need who are in the middle of a TTI, as far as interference is known, that of the frame before.
+    /// Begins a frame: adds the load of users in the middle of a TTI, with the interference of the
+    /// previous frame.
     pub(super) fn add_held(&mut self) {
         if self.tti_phases > 1 {
             hear(&mut self.cells, &self.users, &self.before);
@@ -71,7 +73,7 @@ impl Multicell {
         }
     }
 
-    /// The powers of all cells are those of this frame: what is known of interference is what it is.
+    /// Adds the load of these users again, with the interference by the powers of this frame.
     pub(super) fn solve_held(&mut self) {
         if self.tti_phases > 1 {
             hear(&mut self.cells, &self.users, &self.powers);
@@ -106,7 +108,7 @@ impl Multicell {
         }
     }
 
-    /// A TTI begins with this grant, which hears so well in its first frame.
+    /// Begins a TTI with this grant, and records its Eb/N0 in the first frame.
     pub(super) fn hold(&mut self, cell: CellId, (grant, power, sent): (Grant, f64, u32)) {
         let first = self.meets(cell, &grant.link, grant.ue, power);
         self.users.get_mut(grant.ue).free_from = self.tti + self.tti_phases;
@@ -132,7 +134,7 @@ impl Multicell {
             let TtiInProgress { grant, sent, .. } = tti;
             let second = self.meets(cell, &tti.link, grant.ue, tti.power);
             let lost = self.lost(cell, grant, f64::midpoint(tti.first, second), *sent);
-            // Who had nothing to send after all has no blocks in it.
+            // A user with nothing to send after all has no blocks in the transmission.
             if *sent > 0
                 && let Some(set) = sets.next()
             {
@@ -140,7 +142,7 @@ impl Multicell {
             }
             let user = self.users.get_mut(grant.ue);
             user.loops.handle_blocks(&self.power, *sent, lost.count());
-            // Who has changed cells since has taken his credits along.
+            // A user that has changed cells since then has taken its credits along.
             let home = user.cell;
             let received = sent - lost.count();
             self.cells[cell.index()].mac.had_turn(begun, grant, *sent, received);
@@ -161,7 +163,7 @@ impl Multicell {
     }
 }
 
-/// How users hear who are in the middle of a TTI, in a network whose cells send `powers`.
+/// Updates the interference of users in the middle of a TTI when the cells send `powers`.
 fn hear(cells: &mut [DownlinkCell], users: &Users, powers: &[f64]) {
     for (cell, sector) in (0..).map(CellId).zip(cells) {
         for tti in &mut sector.in_progress.ttis {

@@ -1,7 +1,7 @@
-//! Who has something to send on the DSCH of a cell, and what RLC said when it was last asked.
+//! Users with something to send on the DSCH of a cell, and their backlog when RLC was last queried.
 //!
-//! In a cell with more to send than it may, most users wait in most TTIs and nothing changes for them. RLC is asked again when
-//! something has.
+//! In a cell with more to send than it may, most users wait in most TTIs and nothing changes for
+//! them. RLC is queried again only after a change.
 
 use umts_units::Time;
 
@@ -14,14 +14,14 @@ use crate::ue::UeContext;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ready {
     pub ue: UeId,
-    /// Something has changed in RLC since it was asked.
+    /// Something has changed in RLC since the last query.
     is_stale: bool,
     /// The backlog. `None`: there is nothing to send.
     pub waits: Option<Backlog>,
 }
 
 impl Ready {
-    /// RLC is asked if that is of use.
+    /// Queries RLC if its state has changed since the last query.
     #[inline]
     pub fn ask(&mut self, now: Time, context: &UeContext) {
         let rlc = &context.rlc[Direction::Downlink.index()];
@@ -34,7 +34,7 @@ impl Ready {
     }
 }
 
-/// Puts a user among those of a cell, or where it is, has RLC asked anew.
+/// Adds a user to the list of a cell. If it is in the list already, RLC will be queried again.
 pub(super) fn insert(ready: &mut Vec<Ready>, ue: UeId) {
     match ready.binary_search_by_key(&ue, |ready| ready.ue) {
         Ok(at) => ready[at].is_stale = true,

@@ -80,7 +80,7 @@ impl Multicell {
                 let meets = Link { interference, ..link(call, class.target) };
                 let target = meets.target / call.at.main.share;
                 let Some(mut inner) = call.loops.inner else { continue };
-                // A user who is out of reach calls for more and more: there is no more than this.
+                // A UE out of reach commands ever more power, so the power is limited.
                 inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
                 let sent = inner.power * factors[main.index()];
                 let achieved = meets.achieved(power.own_share, power.noise, totals[main.index()], sent)

@@ -56,7 +56,8 @@ impl Multicell {
         }
     }
 
-    /// What the calls of each cell need, as far as interference is known: that of the TTI before.
+    /// Determines the load of each cell without new DSCH grants, with the interference of the
+    /// previous TTI.
     fn load_of_calls(&mut self) {
         for cell in &mut self.cells {
             (cell.load, cell.used) = (Load::default(), PowerUse::default());
@@ -76,7 +77,7 @@ impl Multicell {
         self.add_further_legs();
     }
 
-    /// Who has the DSCH of a cell in this TTI.
+    /// Selects the users of a cell's DSCH in this TTI.
     fn schedule<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId, ues: &Ues) {
         let (now, tti, needs_dch) = (ctx.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
@@ -88,7 +89,8 @@ impl Multicell {
             if !user.is_decided_on(decision, tti) {
                 continue;
             }
-            // Whose work is done without a turn, as by what came from the other end, stays here until he is asked.
+            // A user may have nothing left to send without a grant, for example because
+            // acknowledgments arrived. It stays in the list until its RLC is queried.
             ready.ask(now, &ues[ue]);
             let Some(backlog) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
@@ -145,7 +147,7 @@ impl Multicell {
         }
     }
 
-    /// The powers of all cells at once. What is known of interference then is what it is.
+    /// Solves for the powers of all cells at once, so that interference is known exactly.
     fn solve_all_cells(&mut self) {
         self.couple_all_cells();
         self.powers.copy_from_slice(&self.before);
@@ -231,7 +233,8 @@ impl Multicell {
         }
     }
 
-    /// RLC of those who have the DSCH of a cell is pulled, and their blocks are judged.
+    /// Pulls RLC of the users that have the DSCH of a cell, and decides which blocks are lost
+    /// unless their TTI lasts two frames.
     fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

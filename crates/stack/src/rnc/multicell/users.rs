@@ -1,4 +1,4 @@
-//! The users of DSCHs: where they are, which cell they are in, and whether somebody looks at them.
+//! The users of DSCHs: their positions, their cells, and whether they are measured.
 
 use umts_units::{Bytes, Time};
 
@@ -42,7 +42,7 @@ pub(super) struct User {
 pub(super) struct Users {
     /// By UE; none for those that are not in the layout.
     list: Vec<Option<User>>,
-    /// Who is measured, by the TTI in which that is done.
+    /// Users that are measured, by the TTI in which that is done.
     awake: Vec<Vec<UeId>>,
 }
 

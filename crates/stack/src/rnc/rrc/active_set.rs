@@ -1,5 +1,6 @@
-//! The active set of a user in soft handover: the cells that send the same to him at once (TR 25.922 §5.1.4; events 1A, 1B and 1C
-//! of TS 25.331 §14.1.2, their timers left to the period of the measurements).
+//! The active set of a user in soft handover: the cells that send the same data to the UE at once
+//! (TR 25.922 §5.1.4; events 1A, 1B and 1C of TS 25.331 §14.1.2, with the period of the
+//! measurements instead of their timers).
 
 use crate::environment::Gains;
 use crate::ids::CellId;
@@ -31,7 +32,8 @@ impl ActiveSet {
         ActiveSet { add: linear(config.add_db), drop: linear(config.drop_db), legs: config.legs }
     }
 
-    /// The cells that belong into the set, as many as it may have, the best first; those of equal gain by their numbers.
+    /// The cells that belong into the set, up to its size, the best first. Cells of equal gain are
+    /// in the order of their numbers.
     pub fn wanted(&self, gains: &Gains) -> Vec<CellId> {
         let least = self.add * gains.of(gains.best());
         let near = gains.iter().filter(|(_, gain)| *gain >= least);

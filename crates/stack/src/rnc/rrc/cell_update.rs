@@ -32,8 +32,8 @@ pub struct ConnectionConfig {
     pub n302: u32,
     /// T300: from an RRC CONNECTION REQUEST without answer to its repetition.
     pub t300: Duration,
-    /// From an answered RRC CONNECTION REQUEST to the new bearer, after the release of the old connection. `None` for UEs whose
-    /// RRC models idle mode.
+    /// From an answered RRC CONNECTION REQUEST to the new bearer, after the release of the old
+    /// connection. `None` for UEs with an RRC that models idle mode.
     pub new_connection: Option<Duration>,
     /// Supervision of a DCH's radio link; `None`: off.
     pub radio_link: Option<RadioLinkConfig>,
@@ -74,7 +74,7 @@ enum Step {
 }
 
 impl CellUpdate {
-    /// A procedure whose first CELL UPDATE is due at `now`.
+    /// A procedure with its first CELL UPDATE due at `now`.
     pub fn new(now: Time) -> Self {
         CellUpdate { step: Step::SendUpdate(now), attempts: 0, sent_at: now }
     }

@@ -17,10 +17,10 @@ const FRAMES: f64 = 2.0;
 /// The longest gap inside a frame; longer ones lie half in one frame and half in the next.
 const LONGEST_IN_FRAME: u32 = 7;
 
-/// Gaps of the DCHs of users who have another cell near.
+/// Gaps in the DCHs of UEs with another cell near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompressedMode {
-    /// Who has a second cell that is worse than his own by no more than this, in dB, has gaps.
+    /// A UE has gaps if another cell is worse than its own by at most this, in dB.
     pub within_db: f64,
     /// Slots of a gap.
     pub gap: u32,
@@ -45,7 +45,7 @@ pub enum CompressedBy {
 }
 
 impl CompressedMode {
-    /// The mean power of a TTI with a gap over that of one without.
+    /// Ratio of the mean power of a TTI with a gap to the mean power of a TTI without.
     pub fn factor(&self) -> f64 {
         let gap = f64::from(self.gap);
         let compressed = if self.gap > LONGEST_IN_FRAME { 2.0 } else { 1.0 };

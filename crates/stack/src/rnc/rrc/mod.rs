@@ -61,23 +61,24 @@ pub enum Order {
     Reestablish,
     /// A [`CellUpdate`] begins on the common channels. Its end goes to [`Rrc::handle_cell_update_end`].
     UpdateCell(CellUpdateCause),
-    /// Admission is asked for a DCH: any, or one larger than this bearer's. The answer goes to [`Rrc::handle_answer`].
+    /// Request to admission for a DCH: any, or one larger than this bearer's. The answer goes to
+    /// [`Rrc::handle_answer`].
     RequestDch {
-        /// The bearer in use, whose place the new one takes.
+        /// The bearer in use, which the new one replaces.
         instead_of: Option<u8>,
     },
     /// The request that waits is taken back.
     Withdraw,
     /// The DCH is free from now on.
     ReleaseDch,
-    /// The DCH is that of this bearer now, in place of another.
+    /// The DCH changes to this bearer.
     ChangeDch(u8),
 }
 
 /// What admission says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// This bearer, once another UE's DCH is released in so long.
+    /// This bearer, once another UE's DCH is released after `after`.
     Granted {
         /// Its number in [`RrcConfig::dchs`].
         dch: u8,
@@ -194,7 +195,7 @@ impl Rrc {
                 let expired = self.inactive_at(state).filter(|&(at, _)| at <= cx.now);
                 let holds_data = measured.buffered.iter().any(|octets| octets.0 > 0);
                 match expired {
-                    // Whoever waits for his turn on the common channels is not inactive.
+                    // A UE that waits for its turn on the common channels is not inactive.
                     Some(_) if holds_data && state != RrcState::CellDch => {
                         self.since = cx.now;
                         self.evaluate(cx, measured);
@@ -232,7 +233,8 @@ impl Rrc {
                     cx.record(|| TraceEvent::DchRefused { ue });
                     self.barred_until = cx.now + self.config.retry;
                 }
-                // It does not wait where it can send nothing; on the common channels it asks again.
+                // A UE does not wait in a state that carries no data: it repeats the request in
+                // CELL_FACH.
                 if !state.carries_data() {
                     self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
                 }
@@ -347,7 +349,8 @@ impl Rrc {
         }
     }
 
-    /// CELL_FACH: asks for a DCH once the need has lasted. CELL_DCH: the same for a larger one.
+    /// CELL_FACH: requests a DCH if the need has lasted for the time to trigger. CELL_DCH: requests
+    /// a larger DCH on the same condition.
     fn evaluate_need<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -44,7 +44,7 @@ mod tests {
 
     const CONFIG: RadioLinkConfig = RadioLinkConfig { t313: Duration::from_millis(3000), n313: 20 };
 
-    /// The frame, from 1, at whose end the link has failed.
+    /// The number, from 1, of the frame at the end of which the link has failed.
     fn failed_frame(config: &RadioLinkConfig, is_bad: impl Fn(u64) -> bool) -> Option<u64> {
         let mut link = RadioLinkSupervision::default();
         (1..1000).find(|&frame| link.handle_frame(Time::ZERO + FRAME * frame, is_bad(frame), config))

@@ -72,7 +72,8 @@ impl MacTdd {
         air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
     }
 
-    /// Whether a control PDU is lost on the air. It meets those who sent data in its slot, and disturbs none of them.
+    /// Whether a control PDU is lost on the air. Data in its slot interfere with the control PDU,
+    /// but the control PDU does not interfere with the data.
     fn is_control_lost(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
         let (Some(radio), Some(place)) = (&mut self.radio, self.ack_places[direction.index()]) else {
             return Lost(0);

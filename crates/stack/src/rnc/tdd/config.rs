@@ -1,5 +1,5 @@
-//! What a TDD cell is configured with. The paper leaves much of it open: each reading is an option, and `docs/tdd.md` says
-//! which is whose.
+//! Configuration of a TDD cell. The paper leaves much of it open: each reading is an option, see
+//! the table of readings in `docs/tdd.md`.
 
 use crate::ids::Direction;
 use crate::radio::phy::tdd::TddRadioConfig;
@@ -15,7 +15,7 @@ pub struct TddConfig {
     pub pattern: Option<Vec<Option<Direction>>>,
     /// What a grant is.
     pub grant: GrantConfig,
-    /// How users ask for one.
+    /// How users request a grant.
     pub rach: TddRachConfig,
     /// How RLC's acknowledgments travel.
     pub ack: AckConfig,
@@ -34,30 +34,32 @@ pub struct GrantConfig {
     pub weights: [u32; 3],
     /// What ends it.
     pub ends: GrantEnds,
-    /// What becomes of a user for whom there is no room.
+    /// What becomes of a user if there is no room for its request.
     pub refused: Refused,
-    /// Whose request is granted first.
+    /// Order in which requests are granted.
     pub order: GrantOrder,
 }
 
-/// Whose request is granted first, of those of one direction that come to be decided in a frame.
+/// Order in which the requests of one direction are granted in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum GrantOrder {
-    /// Who asked first.
+    /// First come, first served.
     #[default]
     FirstCome,
     /// The users take turns.
     RoundRobin,
-    /// The user whose oldest packet has waited longest; of the uplink the RNC knows the request alone.
+    /// The user with the packet that has waited longest. For the uplink, the RNC knows only the
+    /// time of the request.
     OldestFirst,
-    /// The user with the most to send; of the uplink the RNC knows what was told with the request.
+    /// The user with the most to send. For the uplink, the RNC knows only the backlog reported with
+    /// the request.
     LargestBacklog,
 }
 
 impl GrantOrder {
-    /// The scheduler that says so, if it is not the order of asking.
+    /// The scheduler for this order; `None`: the order of the requests.
     pub fn scheduler(self) -> Option<SchedulerKind> {
         match self {
             GrantOrder::FirstCome => None,
@@ -80,19 +82,19 @@ pub enum GrantEnds {
     Acknowledged,
 }
 
-/// What becomes of a user for whom there is no room.
+/// What becomes of a user if there is no room for its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Refused {
-    /// The user is told, backs off and asks again.
+    /// The user is notified, backs off and repeats the request.
     #[default]
     BackOff,
     /// The RNC keeps the request until there is room.
     Queue,
 }
 
-/// How users ask.
+/// How users request capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TddRachConfig {
     /// Codes to draw from.

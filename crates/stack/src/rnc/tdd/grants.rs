@@ -1,4 +1,5 @@
-//! What is granted: a DCH of so many blocks per frame, one way, until its holder leaves a frame unused.
+//! Grants. A grant is a DCH in one direction with a number of blocks per frame, until it ends
+//! (`GrantEnds`).
 
 use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};
@@ -7,7 +8,7 @@ use crate::ids::{Direction, UeId};
 /// A dedicated channel.
 #[derive(Debug, Clone)]
 pub struct Grant {
-    /// Who holds it.
+    /// The UE that holds the grant.
     pub ue: UeId,
     /// The way of the data.
     pub direction: Direction,

@@ -1,9 +1,10 @@
 //! MAC of a TDD cell: capacity on request (Baiocchi and Vacirca 2002, §II.B and §II.C).
 //!
-//! One carrier for both directions. A frame is one turn: requests are decided (*grant*), RLC is asked for data PDUs (*pull*),
-//! blocks get the slots and codes of their grants (*place*), and the radio is asked about all of them at once (*judge*):
-//! `turn.rs`. Then users ask on the RACH. Control PDUs travel at the end of the frame, behind the data that they are about:
-//! `acks.rs`.
+//! One carrier for both directions. A frame is one turn: requests are decided (*grant*), data PDUs
+//! are pulled from RLC (*pull*), blocks get the slots and codes of their grants (*place*), and the
+//! radio decides for all of them at once which are lost (*judge*): `turn.rs`. Then users send
+//! requests on the RACH. Control PDUs travel at the end of the frame, behind the data that they
+//! acknowledge: `acks.rs`.
 //!
 //! ```text
 //!   frame       n                          n + 1
@@ -52,11 +53,11 @@ pub struct MacTdd {
     slots: Slots,
     /// By UE and direction. What the RNC wants of itself takes the same steps, but for the RACH.
     wants: Vec<[CapacityRequest; 2]>,
-    /// When users next ask on the RACH.
+    /// The next requests on the RACH: frame and UE.
     asking: BTreeSet<(u64, UeId)>,
     access: TddAccess,
     requests: Requests,
-    /// Who of those that ask is next, by direction; `None`: who asked first.
+    /// Schedulers of the requests, by direction; `None`: first come, first served.
     schedulers: Option<[Scheduler; 2]>,
     /// In the order in which they were granted.
     grants: Vec<Grant>,
@@ -65,14 +66,14 @@ pub struct MacTdd {
     /// Where the common channels of control PDUs begin, by direction.
     ack_places: [Option<Place>; 2],
     radio: Option<TddRadio>,
-    /// The frame whose turn was the last, and what was on the air in it.
+    /// The last frame that had a turn, and the transmissions in it.
     frame: Option<u64>,
     on_air: Vec<SlotTransmission>,
     /// The end of a frame at which control PDUs travelled last.
     boundary: Option<u64>,
     next_turn: Option<Time>,
     next_control: Option<Time>,
-    /// Whose RLC entities were asked since somebody looked.
+    /// RLC entities that were queried since the last `end_timeout`.
     touched: Vec<(UeId, Direction)>,
     scratch: Scratch,
 }
@@ -174,7 +175,8 @@ impl MacTdd {
         rlc.has_data(now) || (has_own && rlc.has_control(now) && !has_room())
     }
 
-    /// A UE asks on the RACH, the RNC itself without a signal on the air, from `frame` on.
+    /// Requests capacity from `frame` on: on the RACH for the uplink, within the RNC for the
+    /// downlink.
     #[inline(never)]
     fn ask<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -211,13 +213,13 @@ impl MacTdd {
         &mut self.wants[ue.index()][direction.index()]
     }
 
-    /// The first frame whose turn is still to come.
+    /// The first frame that has its turn still to come.
     fn next_frame(&self, now: Time) -> u64 {
         begins(now).max(self.frame.map_or(0, |frame| frame + 1))
     }
 
-    /// The first frame at whose beginning control PDUs of the frame before may still travel. The very first has none before
-    /// it, and once its turn has come it is too late.
+    /// The first frame that may still begin with control PDUs of the previous frame. Frame 0 has no
+    /// previous frame. After the turn of a frame, it is too late for that frame.
     fn next_boundary(&self, now: Time) -> u64 {
         self.next_frame(now).max(self.boundary.map_or(1, |boundary| boundary + 1))
     }

@@ -1,4 +1,4 @@
-//! The requests for capacity that the RNC knows of, its own and those of users, in the order in which they came.
+//! Requests for capacity known at the RNC, its own and the users' requests, in order of arrival.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::scheduling::{Candidate, Scheduler};
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Whose it is.
+    /// The UE that needs the capacity.
     pub ue: UeId,
     /// The way of the data.
     pub direction: Direction,
@@ -39,7 +39,7 @@ impl Requests {
         self.0.push_back(request);
     }
 
-    /// Asks `decide` about every request that can be granted in `frame`, in the order of asking.
+    /// Calls `decide` for each request that can be granted in `frame`, in queue order.
     pub fn decide(&mut self, frame: u64, mut decide: impl FnMut(&mut Request) -> Fate) {
         self.0.retain_mut(|request| request.from > frame || decide(request) == Fate::Stays);
     }
@@ -110,7 +110,7 @@ mod tests {
             order.push(request.ue.0);
             Fate::Over
         });
-        // Of two alike the one whose turn it is.
+        // Of two equal candidates, the next in turn comes first.
         assert_eq!(order, [2, 1, 0, 3, 4]);
     }
 }

@@ -36,7 +36,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Slots of which nothing is held; those of `pattern` never change.
+    /// Slots without held codes. The directions in `pattern` never change.
     pub fn new(layout: &'static Layout, pattern: Option<&[Option<Direction>]>) -> Self {
         let way = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
         let slot = |at| Slot { way: way(at), held: 0, is_fixed: pattern.is_some() };
@@ -86,7 +86,7 @@ impl Slots {
                 self.layout.data_slots().find(is_free).filter(|&at| at < down.unwrap_or(usize::MAX))
             }
             (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
-                // The first data slot is up, whether somebody uses it or not.
+                // The first data slot is for the uplink, whether it is in use or not.
                 let first = self.layout.data_slots().next()?;
                 let up = self.slots.iter().rposition(|slot| slot.way == Some(Direction::Uplink));
                 let behind = up.unwrap_or(first).max(first);
@@ -95,7 +95,7 @@ impl Slots {
         }
     }
 
-    /// Codes of a slot that nobody holds.
+    /// Number of free codes of a slot.
     fn room(&self, slot: usize) -> u32 {
         u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
     }
@@ -118,7 +118,7 @@ impl Slots {
         self.slots.iter().filter(|slot| slot.way == Some(direction)).count() as u32
     }
 
-    /// Resource units of data slots that nobody holds.
+    /// Free resource units of data slots.
     #[cfg(test)]
     pub fn free(&self) -> u32 {
         self.layout.data_slots().map(|slot| self.room(slot)).sum()

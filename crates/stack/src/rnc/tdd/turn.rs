@@ -22,7 +22,7 @@ use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
-/// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
+/// Block number of control PDUs of a UE, direction and frame: above all block numbers of data.
 const CONTROL_BLOCK: u32 = 64;
 
 /// A request for its scheduler: the RNC's own backlog, or the backlog that the UE reported.
@@ -54,7 +54,7 @@ impl MacTdd {
         self.random_access(ctx, frame, below.ues);
     }
 
-    /// Grants what there is room for, in the order of asking or as a scheduler says.
+    /// Grants requests for which there is room, in the order of arrival or as a scheduler selects.
     fn decide<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, frame: u64, ues: &mut Ues) {
         if self.requests.next().is_none_or(|from| from > frame) {
             return;
@@ -139,7 +139,7 @@ impl MacTdd {
         Fate::Over
     }
 
-    /// `ue` asks again after a while.
+    /// `ue` repeats its request after a back-off.
     #[inline(never)]
     fn back_off(&mut self, frame: u64, ue: UeId) {
         let access = &self.access;
@@ -148,7 +148,7 @@ impl MacTdd {
         self.asking.insert((until, ue));
     }
 
-    /// Whoever has a grant sends.
+    /// Sends the blocks of all grants.
     fn data<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -169,7 +169,7 @@ impl MacTdd {
             }
             goes_on
         });
-        // Who lost a grant asks anew, and is granted nothing before the next frame.
+        // A UE without its grant needs a new request, which is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
         self.decide_losses(ctx, frame, &mut flights);
@@ -185,7 +185,8 @@ impl MacTdd {
         }
     }
 
-    /// Asks RLC for the blocks of a grant and gives them their places. Returns how many there are of data.
+    /// Pulls the blocks of a grant from RLC and gives them their places. Returns the number of data
+    /// blocks.
     fn pull<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -234,7 +235,7 @@ impl MacTdd {
         }
     }
 
-    /// A grant is over: whoever has something left asks for another one.
+    /// Ends a grant. A new request follows if there is still something to send.
     fn released<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -249,7 +250,7 @@ impl MacTdd {
         let frames = (frame - from) as u32;
         ctx.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
         self.want_mut(ue, direction).released();
-        // Those who look at the timers of its entities see what it needs.
+        // `end_timeout` notes whether the other direction needs capacity without this grant.
         self.touched.push((ue, direction.reversed()));
     }
 
@@ -290,7 +291,7 @@ impl MacTdd {
         (sent, lost)
     }
 
-    /// Asks the radio about all that is on the air in this frame.
+    /// Decides which of the blocks on the air in this frame are lost.
     fn decide_losses<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -314,7 +315,7 @@ impl MacTdd {
         }
     }
 
-    /// Shows who is in which slot, and how well each is heard.
+    /// Shows each UE's slots and the SIR of each transmission.
     fn show_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
         for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
@@ -324,7 +325,7 @@ impl MacTdd {
         }
     }
 
-    /// Users ask on the RACH of this frame.
+    /// Sends the requests that are due on the RACH of this frame.
     fn random_access<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

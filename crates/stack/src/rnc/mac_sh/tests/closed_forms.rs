@@ -1,4 +1,4 @@
-//! Schedulers whose outcome is known, and power that is short.
+//! Schedulers with a known outcome, and too little power.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ fn full_backlog(priority: SchedulerKind) -> MacShConfig {
     config(RatePolicy::FullBacklog, priority, 1.0, 300)
 }
 
-/// Who was served in each TTI.
+/// Users served in each TTI.
 fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
     let serve = |_| {
         let rows = cell.tti(&[]);
@@ -79,7 +79,7 @@ fn a_mean_decays_in_closed_form() {
     assert!((credit.mean_served(keeps, 150) - risen * keeps.powi(100)).abs() < 1e-9);
 }
 
-/// What a user this far away has who wants TF6, beside calls that leave `left` of the power.
+/// Outcome for a user at path loss `loss` that wants TF6, when calls leave `left` of the power.
 fn far(loss: f64, left: f64) -> (Option<u16>, Option<Reason>) {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[(0, 570, 100)]);
     cell.dchs.outside = cell.power.max * (1.0 - left);
@@ -136,7 +136,7 @@ fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
         let reasons: Vec<_> = mac.refusals().iter().map(|refusal| refusal.reason).collect();
         (users.into_inner(), reasons)
     };
-    // Two codes of SF 8 are all of the branch. Beside calls that need all of the power nobody is served.
+    // Two codes of SF 8 are all of the branch. If calls need all of the power, no user is served.
     assert_eq!(asked_about(0.0), (vec![0, 1], vec![Reason::Codes; 3]));
     assert_eq!(asked_about(power.max), (vec![], vec![Reason::Power; 5]));
 }

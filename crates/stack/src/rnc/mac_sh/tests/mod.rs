@@ -79,7 +79,7 @@ fn power() -> PowerConfig {
     PowerConfig::default()
 }
 
-/// A user with SDUs, who sends what he is granted and loses nothing.
+/// A user with SDUs that sends all granted blocks and loses none.
 #[derive(Debug, Clone)]
 struct User {
     ask: Candidate,
@@ -87,7 +87,8 @@ struct User {
     sdus: Vec<WaitingSdu>,
 }
 
-/// What happened to a user in a TTI: the format that he wanted, the spreading factor that he had (`None`: postponed), blocks.
+/// Outcome for a user in a TTI: number of the wanted format, spreading factor granted (`None`:
+/// postponed), blocks sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row(usize, Option<u16>, u32);
 
@@ -129,7 +130,8 @@ impl Cell {
         self.user_at(100.0, sdus)
     }
 
-    /// One TTI in which those of a higher class have so many codes of these spreading factors. A row for each user who asked.
+    /// One TTI in which users of class 0, which is served first, want codes of these spreading
+    /// factors. Returns a row for each other user with a backlog.
     fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
         let now = Time::ZERO + TTI * self.tti;
         let mut asks = Candidates::default();
@@ -164,7 +166,7 @@ impl Cell {
         rows.into_iter().filter(|(ue, _)| ue.0 < 1000).map(|(_, row)| row).collect()
     }
 
-    /// Somebody of a higher class who wants this spreading factor, by whatever requirement.
+    /// Adds a user of class 0 that wants this spreading factor under any rate policy.
     fn take(&mut self, asks: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
         let formats = &self.mac.config().formats;
         let format =

@@ -8,7 +8,7 @@ fn in_phases(config: MacShConfig) -> MacShConfig {
     MacShConfig { decision: Decision::EachFrame, ..config }
 }
 
-/// A user near the cell with all that he may ever send.
+/// A user near the cell with a full backlog.
 fn ask(ue: u16) -> Candidate {
     Candidate {
         ue: UeId(ue),
@@ -21,7 +21,8 @@ fn ask(ue: u16) -> Candidate {
     }
 }
 
-/// A decision about these users: who has which code, and who is refused for want of codes.
+/// A decision about these users: the code of each granted user, and the users refused for want of
+/// codes.
 fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
     let (power, interference) = (power(), |_| 0.0);
     let mut asks = Candidates::default();
@@ -34,8 +35,8 @@ fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<
         refusal.ue.0
     });
     let refused = refused.collect();
-    // Whoever was decided on before is through with half of his TTI: it is reported when all of it is over, which is before the
-    // next decision of his phase.
+    // Grants of the previous decision are in the middle of their TTI. A TTI is reported at its
+    // end, which is before the next decision of its phase.
     for grant in &grants {
         mac.served(number, grant, grant.blocks, grant.blocks);
     }
@@ -50,11 +51,11 @@ fn code(spreading_factor: u16, number: u16) -> Code {
 fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
     let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let eighths = [code(8, 6), code(8, 7)];
-    // Number, who asks: who is granted what, and who is refused.
+    // Number and users with a request: codes granted, and users refused.
     assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
     // Odd users have what even ones leave, from the other end of the branch.
     assert_eq!(decided(&mut mac, 1, &[1, 3]), (vec![(1, eighths[1])], vec![3]));
-    // 0 is through with his TTI, 1 is not.
+    // The TTI of UE 0 has ended, the TTI of UE 1 has not.
     assert_eq!(decided(&mut mac, 2, &[2, 4]), (vec![(2, eighths[0])], vec![4]));
     assert_eq!(decided(&mut mac, 3, &[]), (vec![], vec![]));
     assert_eq!(decided(&mut mac, 4, &[0, 2, 4]), (vec![(4, eighths[0]), (0, eighths[1])], vec![2]));
@@ -74,8 +75,8 @@ fn each_phase_has_turns_of_its_own() {
         let asking = if number % 2 == 0 { &even } else { &odd };
         decided(&mut mac, number, asking).0.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
     }
-    // The first decision finds all of the branch free, so that even users have it for ever: phases share what there is by
-    // who comes first.
+    // The first decision finds all of the branch free, so even users keep the branch for ever:
+    // phases share codes first come, first served.
     assert_eq!(turns, [20, 0, 20, 0, 20, 0]);
 }
 
@@ -90,7 +91,7 @@ fn credits_grow_with_the_ttis_of_a_user() {
     }
 }
 
-/// Whose TTI a decision is about: blocks that wait, dB to the cell.
+/// Users with a request in a decision: blocks that wait, path loss in dB.
 fn asking() -> impl Strategy<Value = Vec<(u32, f64)>> {
     prop::collection::vec((1_u32..40, 80.0..150.0_f64), 0..30)
 }

@@ -26,8 +26,9 @@ fn priority() -> impl Strategy<Value = SchedulerKind> {
 }
 
 proptest! {
-    /// Everybody is granted or refused once; codes are within the branch and do not meet; the cell can send what it granted;
-    /// nobody has more than he wanted; a user of a higher class is not refused for codes that a lower one has.
+    /// Each user is granted or refused once; codes are within the branch and do not overlap; the
+    /// cell can send what it granted; no user gets more than it wanted; grants are in the order of
+    /// classes.
     #[test]
     fn a_tti_is_within_its_means(
         requirement in requirement(),

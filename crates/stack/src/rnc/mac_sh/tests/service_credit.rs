@@ -33,7 +33,7 @@ fn s2_credits_make_up_for_refusals() {
     assert_eq!(blocks, [4, 4, 4, 3]);
 }
 
-/// Users who want these spreading factors in this order, and what they have.
+/// Spreading factors granted to users that want `wanted`, in this order.
 fn wants(wanted: &[u16]) -> Vec<Option<u16>> {
     let mut cell = Cell::new(config(RatePolicy::ServiceCredit, SchedulerKind::RoundRobin, 1.0, 300));
     for (ue, wanted) in wanted.iter().enumerate() {
@@ -89,7 +89,7 @@ fn a_credit_that_is_brought_up_to_date_late_is_that_of_one_that_was_always() {
     }
 }
 
-/// Credits accrue from TTI 0 on, also for a user whose first request is in TTI 7.
+/// Credits accrue from TTI 0 on, also for a user with its first request in TTI 7.
 #[test]
 fn credits_that_always_accrue_begin_with_the_run() {
     for (accrues, row) in

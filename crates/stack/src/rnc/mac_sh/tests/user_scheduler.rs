@@ -1,4 +1,5 @@
-//! A discipline from outside: its order counts, whom it leaves out waits, and it hears what became of grants.
+//! A scheduler of the user: its order is used, UEs that it leaves out wait, and it is notified of
+//! the outcome of grants.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +7,7 @@ use super::*;
 
 type Heard = Arc<Mutex<Vec<(u64, u16, u32)>>>;
 
-/// The last user first, each with the format of this number; nobody who has so few blocks left.
+/// Selects the last user first, each with `format`. Leaves out users with at most `least` blocks.
 #[derive(Debug)]
 struct Backwards {
     format: usize,
