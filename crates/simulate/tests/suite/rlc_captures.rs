@@ -157,7 +157,7 @@ fn discarded_sdus_leave_no_gap() {
 }
 
 #[test]
-fn a_reset_begins_a_bearer_anew() {
+fn a_reset_starts_a_new_bearer() {
     let never =
         [("radio.bler", "0.1"), ("rlc.sdu_discard", "never"), ("rlc.max_dat", "3"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &never);

@@ -133,7 +133,7 @@ impl UeContext {
     /// Notifies RRC, if there is one, through `tell`. Then updates the conditions of further
     /// notifications.
     #[inline]
-    pub fn tell_rrc<R>(&mut self, tell: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
+    pub fn notify_rrc_with<R>(&mut self, tell: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
         let rrc = self.control.as_mut()?.rrc_mut();
         let heard = tell(rrc);
         self.is_measured = !rrc.ignores_buffers();

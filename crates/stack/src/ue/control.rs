@@ -52,7 +52,7 @@ impl Control {
         &self.rrc
     }
 
-    /// Only for [`UeContext::tell_rrc`](super::UeContext::tell_rrc), which updates what depends on
+    /// Only for [`UeContext::notify_rrc_with`](super::UeContext::notify_rrc_with), which updates what depends on
     /// RRC.
     #[inline]
     pub(super) fn rrc_mut(&mut self) -> &mut Rrc {

@@ -18,10 +18,10 @@ impl Utran {
         cell: CellId,
     ) {
         self.watch_holders(ctx, cell);
-        self.tell_reserved(ctx, cell);
+        self.record_cell_reserved(ctx, cell);
     }
 
-    fn tell_reserved<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+    fn record_cell_reserved<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &self.cells[cell.index()];
         let cell = cell.0;
         let (reserved, is_full) = (context.admission.reserved(), context.is_full);
@@ -42,7 +42,7 @@ impl Utran {
         let before = self.cells[cell.index()].is_full;
         self.watch_holders(ctx, cell);
         if self.cells[cell.index()].is_full != before {
-            self.tell_reserved(ctx, cell);
+            self.record_cell_reserved(ctx, cell);
         }
     }
 

@@ -54,7 +54,7 @@ impl Utran {
         if context.connection.updates_cell() {
             return;
         }
-        if context.tell_rrc(|rrc| rrc.handle_failure(&mut ctx.cx, cause)).is_some() {
+        if context.notify_rrc_with(|rrc| rrc.handle_failure(&mut ctx.cx, cause)).is_some() {
             return self.obey(ctx, ue);
         }
         self.suspend(ue);
@@ -105,8 +105,9 @@ impl Utran {
     ) {
         let context = &mut self.ues[ue];
         let measured = context.measured(ctx.cx.now);
-        let is_switched =
-            context.tell_rrc(|rrc| rrc.handle_cell_update_end(&mut ctx.cx, outcome, measured)).is_some();
+        let is_switched = context
+            .notify_rrc_with(|rrc| rrc.handle_cell_update_end(&mut ctx.cx, outcome, measured))
+            .is_some();
         ctx.cx.record(|| TraceEvent::CellUpdateEnded { ue, outcome });
         if is_switched {
             return self.obey(ctx, ue);

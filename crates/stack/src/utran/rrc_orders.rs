@@ -19,7 +19,7 @@ impl Utran {
     pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         let measured = context.measured(ctx.cx.now);
-        if context.tell_rrc(|rrc| rrc.handle_buffers(&mut ctx.cx, measured)) == Some(true) {
+        if context.notify_rrc_with(|rrc| rrc.handle_buffers(&mut ctx.cx, measured)) == Some(true) {
             self.obey(ctx, ue);
         }
     }
@@ -31,10 +31,10 @@ impl Utran {
         let Some(control) = &mut context.control else { return };
         control.wake.fired(ctx.cx.now);
         if control.started {
-            context.tell_rrc(|rrc| rrc.handle_timeout(&mut ctx.cx, measured));
+            context.notify_rrc_with(|rrc| rrc.handle_timeout(&mut ctx.cx, measured));
         } else {
             control.started = true;
-            context.tell_rrc(|rrc| rrc.handle_start(&mut ctx.cx, measured));
+            context.notify_rrc_with(|rrc| rrc.handle_start(&mut ctx.cx, measured));
             let cell = context.cell;
             if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
                 self.record_reserved(ctx, cell);
@@ -145,12 +145,12 @@ impl Utran {
         };
         if let Decision::Granted { preempted, .. } = decision {
             for victim in preempted {
-                self.ues[victim].tell_rrc(|rrc| rrc.handle_preemption(&mut ctx.cx));
+                self.ues[victim].notify_rrc_with(|rrc| rrc.handle_preemption(&mut ctx.cx));
                 self.obey(ctx, victim);
             }
             self.record_reserved(ctx, cell);
         }
-        self.ues[ue].tell_rrc(|rrc| rrc.handle_answer(&mut ctx.cx, answer));
+        self.ues[ue].notify_rrc_with(|rrc| rrc.handle_answer(&mut ctx.cx, answer));
         self.schedule_cell_wake(ctx, cell);
     }
 

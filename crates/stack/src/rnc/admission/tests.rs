@@ -24,7 +24,7 @@ fn cell(queue: u32) -> Admission {
     admission
 }
 
-fn nobody(_: UeId) -> Option<Preemptible> {
+fn no_inactive_ue(_: UeId) -> Option<Preemptible> {
     None
 }
 
@@ -34,14 +34,14 @@ const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preemp
 fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        assert!(cell.has_room() && !cell.is_full(ms(0), nobody));
-        assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody), FREE);
+        assert!(cell.has_room() && !cell.is_full(ms(0), no_inactive_ue));
+        assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue), FREE);
     }
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
-    assert!(!cell.has_room() && cell.is_full(ms(0), nobody));
-    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), Decision::Refused);
+    assert!(!cell.has_room() && cell.is_full(ms(0), no_inactive_ue));
+    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
     cell.release(UeId(5));
-    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), FREE);
+    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], no_inactive_ue), FREE);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn each_limit_holds_for_itself() {
     let of = |rates, dchs| {
         let mut cell = Admission::new(Limits { rates, dchs, queue: 0 }, Reserved::default());
         let mut given = 0;
-        while cell.request(ms(0), UeId(given), &[dch(64, 32)], nobody) == FREE {
+        while cell.request(ms(0), UeId(given), &[dch(64, 32)], no_inactive_ue) == FREE {
             given += 1;
             if given == 100 {
                 break;
@@ -68,7 +68,7 @@ fn the_largest_rate_that_is_free_is_given() {
     let mut cell = cell(0);
     let offers = [dch(384, 64), dch(128, 64), dch(64, 64)];
     let given: Vec<u8> = (0..6)
-        .map_while(|ue| match cell.request(ms(0), UeId(ue), &offers, nobody) {
+        .map_while(|ue| match cell.request(ms(0), UeId(ue), &offers, no_inactive_ue) {
             Decision::Granted { dch, .. } => Some(dch),
             _ => None,
         })
@@ -76,8 +76,8 @@ fn the_largest_rate_that_is_free_is_given() {
     // 32 + 2 x 384 are 800.
     assert_eq!(given, [0, 0]);
     cell.release(UeId(0));
-    cell.request(ms(0), UeId(7), &[dch(64, 64)], nobody);
-    let next = |cell: &mut Admission, ue| cell.request(ms(0), UeId(ue), &offers, nobody);
+    cell.request(ms(0), UeId(7), &[dch(64, 64)], no_inactive_ue);
+    let next = |cell: &mut Admission, ue| cell.request(ms(0), UeId(ue), &offers, no_inactive_ue);
     let second = Decision::Granted { dch: 1, after: Duration::ZERO, preempted: vec![] };
     assert_eq!([next(&mut cell, 8), next(&mut cell, 9)], [second.clone(), second]);
     let third = Decision::Granted { dch: 2, after: Duration::ZERO, preempted: vec![] };
@@ -89,7 +89,7 @@ fn the_largest_rate_that_is_free_is_given() {
 fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     }
     let since = |ue: UeId| match ue.0 {
         3 => Some(ms(900)),
@@ -111,7 +111,7 @@ fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
 fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     }
     let holder = |_| Some(Preemptible { since: ms(2000), release: Duration::ZERO });
     assert_eq!(cell.request(ms(1999), UeId(20), &[dch(64, 32)], holder), Decision::Refused);
@@ -123,24 +123,24 @@ fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
 fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     }
     let one = |ue: UeId| (ue.0 == 4).then_some(Preemptible { since: ms(2000), release: Duration::ZERO });
     assert!(cell.is_full(ms(1999), one));
     assert!(!cell.is_full(ms(2000), one));
     cell.request(ms(2000), UeId(20), &[dch(64, 32)], one);
-    let being_released = nobody;
+    let being_released = no_inactive_ue;
     assert!(cell.is_full(ms(2001), being_released));
     cell.release(UeId(4));
     cell.release(UeId(5));
-    assert!(!cell.is_full(ms(2002), nobody));
+    assert!(!cell.is_full(ms(2002), no_inactive_ue));
 }
 
 #[test]
 fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     }
     let holder = |_| Some(Preemptible { since: ms(0), release: Duration::ZERO });
     let Decision::Granted { preempted, .. } = cell.request(ms(1), UeId(20), &[dch(128, 64)], holder) else {
@@ -160,9 +160,9 @@ fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
 fn requests_wait_in_their_order_up_to_the_queues_length() {
     let mut cell = cell(2);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     }
-    let ask = |cell: &mut Admission, ue| cell.request(ms(1), UeId(ue), &[dch(64, 32)], nobody);
+    let ask = |cell: &mut Admission, ue| cell.request(ms(1), UeId(ue), &[dch(64, 32)], no_inactive_ue);
     let answers = [20, 21, 20, 22].map(|ue| ask(&mut cell, ue));
     assert_eq!(answers, [Decision::Queued, Decision::Queued, Decision::Queued, Decision::Refused]);
     assert_eq!(cell.first_waiting(), Some(UeId(20)));
@@ -176,10 +176,10 @@ fn requests_wait_in_their_order_up_to_the_queues_length() {
 #[test]
 fn a_larger_dch_takes_the_place_of_the_smaller_one() {
     let mut cell = cell(0);
-    cell.request(ms(0), UeId(0), &[dch(64, 32)], nobody);
-    assert_eq!(cell.request(ms(0), UeId(0), &[dch(768, 32)], nobody), FREE);
+    cell.request(ms(0), UeId(0), &[dch(64, 32)], no_inactive_ue);
+    assert_eq!(cell.request(ms(0), UeId(0), &[dch(768, 32)], no_inactive_ue), FREE);
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1 });
-    assert_eq!(cell.request(ms(0), UeId(0), &[dch(769, 32)], nobody), Decision::Refused);
+    assert_eq!(cell.request(ms(0), UeId(0), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
     cell.change(UeId(0), dch(64, 32));
     assert_eq!(cell.reserved().rates[0], 96_000);
 }

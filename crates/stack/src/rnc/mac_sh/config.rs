@@ -102,7 +102,7 @@ impl MacShConfig {
     }
 
     /// Whether candidates need a list of their waiting SDUs.
-    pub fn asks_for_sdus(&self) -> bool {
+    pub fn needs_sdus(&self) -> bool {
         self.requirement == RatePolicy::Timeout || self.priority == SchedulerKind::Timeout
     }
 }

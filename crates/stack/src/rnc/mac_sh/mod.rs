@@ -29,7 +29,7 @@ use crate::scheduling::{
     self, Candidate, ChannelState, Credit, Credits, Rank, RankedCandidate, Scheduler, Tti, UserScheduler,
 };
 
-/// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::asks_for_sdus`].
+/// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::needs_sdus`].
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
     /// Each with the index of its first SDU.
@@ -213,7 +213,7 @@ impl MacSh {
     ) -> &[Grant] {
         let phases = self.config.phases();
         if self.user_scheduler.is_some() {
-            self.ask_user_scheduler(now, number / phases, candidates, radio, load);
+            self.run_user_scheduler(now, number / phases, candidates, radio, load);
         } else {
             self.rank(now, number, candidates, radio, load);
         }
@@ -301,7 +301,7 @@ impl MacSh {
     }
 
     /// Steps 1 and 2 by a scheduler of the user. Users that it leaves out are last and request nothing.
-    fn ask_user_scheduler(
+    fn run_user_scheduler(
         &mut self,
         now: Time,
         tti: u64,

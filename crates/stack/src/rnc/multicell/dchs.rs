@@ -21,7 +21,7 @@ pub(super) struct Dchs {
     pub codes: DchCodes,
     pub without: WithoutCode,
     /// Whether call events are recorded.
-    pub tells: bool,
+    pub is_recorded: bool,
     /// Call events that are not recorded yet.
     pub steps: Vec<(CellId, CallStep)>,
 }
@@ -36,7 +36,7 @@ impl Dchs {
             compressed: handover.compressed,
             codes: DchCodes::new(codes.as_ref(), config.dsch.codes, cells),
             without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
-            tells: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
+            is_recorded: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
             steps: Vec::new(),
         }
     }
@@ -45,7 +45,7 @@ impl Dchs {
     pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<CallLocation> {
         let cell = mobile.gains().best();
         let code = self.codes.take(cell, spreading_factor);
-        self.tell(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
+        self.note_step(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
         let mut leg = RadioLink::new(cell, code?);
         leg.hear(mobile.gains(), powers);
         Some(CallLocation::new(mobile, leg))
@@ -79,12 +79,12 @@ impl Dchs {
     fn hand_over(&mut self, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
         let Some(code) = self.codes.take(better, spreading_factor) else {
-            self.tell(better, CallStep::Refused);
+            self.note_step(better, CallStep::Refused);
             return self.is_kept(at);
         };
         self.codes.release(at.main.cell, at.main.code);
         at.main = RadioLink::new(better, code);
-        self.tell(better, CallStep::HandedOver);
+        self.note_step(better, CallStep::HandedOver);
         true
     }
 
@@ -125,17 +125,19 @@ impl Dchs {
             }
             Some(worst)
         };
-        let Some(code) = self.codes.take(cell, factor) else { return self.tell(cell, CallStep::Refused) };
+        let Some(code) = self.codes.take(cell, factor) else {
+            return self.note_step(cell, CallStep::Refused);
+        };
         if let Some(worst) = worst {
             self.remove(&legs.remove(worst));
         }
         legs.push(RadioLink::new(cell, code));
-        self.tell(cell, CallStep::LegAdded);
+        self.note_step(cell, CallStep::LegAdded);
     }
 
     fn remove(&mut self, leg: &RadioLink) {
         self.codes.release(leg.cell, leg.code);
-        self.tell(leg.cell, CallStep::LegRemoved);
+        self.note_step(leg.cell, CallStep::LegRemoved);
     }
 
     /// Whether a call stays in its cell after a better one has refused it: not if its own cell is
@@ -144,13 +146,13 @@ impl Dchs {
         let is_heard = at.mobile.gains().of(at.main.cell) > 0.0;
         let stays = self.without == WithoutCode::Kept && is_heard;
         if !stays {
-            self.tell(at.main.cell, CallStep::Dropped);
+            self.note_step(at.main.cell, CallStep::Dropped);
         }
         stays
     }
 
-    fn tell(&mut self, cell: CellId, step: CallStep) {
-        if self.tells {
+    fn note_step(&mut self, cell: CellId, step: CallStep) {
+        if self.is_recorded {
             self.steps.push((cell, step));
         }
     }

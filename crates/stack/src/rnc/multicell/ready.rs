@@ -23,7 +23,7 @@ pub(super) struct Ready {
 impl Ready {
     /// Queries RLC if its state has changed since the last query.
     #[inline]
-    pub fn ask(&mut self, now: Time, context: &UeContext) {
+    pub fn update(&mut self, now: Time, context: &UeContext) {
         let rlc = &context.rlc[Direction::Downlink.index()];
         let waits = || rlc.has_work(now).then(|| rlc.backlog());
         if self.is_stale {

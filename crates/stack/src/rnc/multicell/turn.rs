@@ -32,7 +32,7 @@ impl Multicell {
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        self.tell_of_calls(ctx);
+        self.record_calls(ctx);
         self.aim_of_calls();
         self.load_of_calls();
         for cell in 0..self.cells.len() {
@@ -45,7 +45,7 @@ impl Multicell {
         for cell in 0..self.cells.len() {
             self.land_held(ctx, CellId(cell as u16), below.air);
             self.transmit(ctx, CellId(cell as u16), config, below);
-            self.tell(ctx, cell);
+            self.record_power(ctx, cell);
         }
         std::mem::swap(&mut self.powers, &mut self.before);
         self.tti += 1;
@@ -81,7 +81,7 @@ impl Multicell {
     fn schedule<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId, ues: &Ues) {
         let (now, tti, needs_dch) = (ctx.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
-        let (asks_for_sdus, decision) = (sector.mac.config().asks_for_sdus(), sector.mac.config().decision);
+        let (needs_sdus, decision) = (sector.mac.config().needs_sdus(), sector.mac.config().decision);
         self.asks.begin();
         for ready in &mut sector.ready {
             let ue = ready.ue;
@@ -91,7 +91,7 @@ impl Multicell {
             }
             // A user may have nothing left to send without a grant, for example because
             // acknowledgments arrived. It stays in the list until its RLC is queried.
-            ready.ask(now, &ues[ue]);
+            ready.update(now, &ues[ue]);
             let Some(backlog) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
@@ -111,7 +111,7 @@ impl Multicell {
                 gain,
                 outer_loop,
             };
-            if asks_for_sdus {
+            if needs_sdus {
                 let rlc = &ues[ue].rlc[Direction::Downlink.index()];
                 self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));
             } else {
@@ -253,7 +253,7 @@ impl Multicell {
             self.served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];
-            ctx.cx.record(|| self.told(cell, &grant, blocks, power as f32));
+            ctx.cx.record(|| self.granted_event(cell, &grant, blocks, power as f32));
             if self.tti_phases > 1 {
                 self.hold(cell, (grant, power, blocks));
                 continue;
@@ -295,7 +295,7 @@ impl Multicell {
         Lost::which(blocks, |block| draws.happens(first + block, chance))
     }
 
-    fn told(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {
+    fn granted_event(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {
         let formats = &self.cells[cell.index()].mac.config().formats;
         TraceEvent::DschGranted {
             ue: grant.ue,
@@ -310,7 +310,7 @@ impl Multicell {
     }
 
     /// Records the TTI of a cell.
-    fn tell<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
+    fn record_power<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
         let PowerUse { calls, sent, lost, load, .. } = sector.used;
         ctx.cx.record(|| TraceEvent::CellPower {
@@ -322,12 +322,12 @@ impl Multicell {
             lost,
             scaled: sector.sent.factor < 1.0,
         });
-        if self.dchs.tells || self.dch.associated.is_some() {
-            self.tell_of_dchs(ctx, cell);
+        if self.dchs.is_recorded || self.dch.associated.is_some() {
+            self.record_dchs(ctx, cell);
         }
     }
 
-    fn tell_of_dchs<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
+    fn record_dchs<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let PowerUse { further, further_power, associated, associated_power, compressed, .. } =
             self.cells[cell].used;
         ctx.cx.record(|| TraceEvent::CellDchs {
@@ -342,7 +342,7 @@ impl Multicell {
     }
 
     /// Records the call events since the previous TTI.
-    fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+    fn record_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for (cell, does) in self.dchs.steps.drain(..) {
             ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
         }

@@ -159,7 +159,7 @@ fn data_may_go_on_over_the_old_channel() {
 }
 
 #[test]
-fn rlc_begins_anew_where_that_is_wanted_and_after_idle_mode() {
+fn rlc_is_reestablished_where_configured_and_after_idle_mode() {
     let anew = |config: RrcConfig| {
         let mut bench = Bench::new(config);
         bench.buffers(501, 0).until(901).buffers(0, 0).active().until(10_000);
@@ -210,7 +210,7 @@ fn an_allocation_by_release_takes_both_switches() {
 }
 
 #[test]
-fn a_refused_ue_stays_on_the_common_channels_and_asks_again() {
+fn a_refused_ue_stays_on_the_common_channels_and_repeats_its_request() {
     let mut bench = Bench::new(config());
     bench.answer = Answer::Refused;
     bench.buffers(501, 0).until(600);
@@ -283,7 +283,7 @@ fn timers_lead_down_state_by_state() {
 }
 
 #[test]
-fn whoever_waits_on_the_common_channels_is_not_inactive() {
+fn a_ue_that_waits_on_the_common_channels_is_not_inactive() {
     let mut bench = Bench::new(config());
     bench.buffers(100, 0).until(50_000);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
@@ -336,7 +336,7 @@ fn promotion_may_lead_to_a_dch_and_falls_back_to_the_common_channels() {
 }
 
 #[test]
-fn data_that_comes_during_a_release_asks_for_a_dch_again() {
+fn data_during_a_release_requests_a_dch_again() {
     let mut bench = Bench::new(config());
     bench.on_dch().until(7000).buffers(501, 0).until(7402);
     bench.orders.clear();
@@ -347,7 +347,7 @@ fn data_that_comes_during_a_release_asks_for_a_dch_again() {
 }
 
 #[test]
-fn a_larger_dch_is_asked_for_and_a_smaller_one_taken() {
+fn a_larger_dch_is_requested_and_a_smaller_one_accepted() {
     let mut bench = Bench::new(RrcConfig {
         rate_upswitch_threshold: Some(Bytes(1000)),
         rate_downswitch_utilisation: Probability::new(0.5),

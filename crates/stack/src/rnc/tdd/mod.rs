@@ -138,7 +138,7 @@ impl MacTdd {
         let asks =
             self.want(ue, direction) == CapacityRequest::Idle && self.needs_capacity(now, ue, direction, rlc);
         if asks {
-            self.ask(cx, ue, direction, self.next_frame(now));
+            self.request_capacity(cx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
@@ -178,7 +178,7 @@ impl MacTdd {
     /// Requests capacity from `frame` on: on the RACH for the uplink, within the RNC for the
     /// downlink.
     #[inline(never)]
-    fn ask<T: TraceSink<TraceEvent>>(
+    fn request_capacity<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         ue: UeId,

@@ -58,7 +58,7 @@ fn interference_counts_as_loss_does() {
 }
 
 #[test]
-fn proportional_fairness_gives_users_who_are_alike_the_same() {
+fn proportional_fairness_gives_equal_users_equal_shares() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::ProportionalFair));
     for _ in 0..5 {
         cell = cell.user(&[(0, 570, 100_000)]);

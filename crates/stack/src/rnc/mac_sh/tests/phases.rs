@@ -9,7 +9,7 @@ fn in_phases(config: MacShConfig) -> MacShConfig {
 }
 
 /// A user near the cell with a full backlog.
-fn ask(ue: u16) -> Candidate {
+fn candidate(ue: u16) -> Candidate {
     Candidate {
         ue: UeId(ue),
         class: 1,
@@ -25,11 +25,11 @@ fn ask(ue: u16) -> Candidate {
 /// codes.
 fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
     let (power, interference) = (power(), |_| 0.0);
-    let mut asks = Candidates::default();
-    ues.iter().for_each(|&ue| asks.push(ask(ue), []));
+    let mut candidates = Candidates::default();
+    ues.iter().for_each(|&ue| candidates.push(candidate(ue), []));
     let now = Time::ZERO + mac.config().interval() * number;
     let radio = Radio { power: &power, interference: &interference };
-    let grants = mac.schedule(now, number, &asks, &radio, &mut Load::default()).to_vec();
+    let grants = mac.schedule(now, number, &candidates, &radio, &mut Load::default()).to_vec();
     let refused = mac.refusals().iter().map(|refusal| {
         assert_eq!(refusal.reason, Reason::Codes);
         refusal.ue.0
@@ -48,7 +48,7 @@ fn code(spreading_factor: u16, number: u16) -> Code {
 }
 
 #[test]
-fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
+fn a_user_in_the_middle_of_a_tti_keeps_its_code() {
     let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let eighths = [code(8, 6), code(8, 7)];
     // Number and users with a request: codes granted, and users refused.
@@ -92,7 +92,7 @@ fn credits_grow_with_the_ttis_of_a_user() {
 }
 
 /// Users with a request in a decision: blocks that wait, path loss in dB.
-fn asking() -> impl Strategy<Value = Vec<(u32, f64)>> {
+fn users_with_data() -> impl Strategy<Value = Vec<(u32, f64)>> {
     prop::collection::vec((1_u32..40, 80.0..150.0_f64), 0..30)
 }
 
@@ -103,24 +103,24 @@ proptest! {
     fn both_phases_are_within_the_means_of_each_frame(
         requirement in prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog]),
         calls in 0.0..0.98_f64,
-        frames in prop::collection::vec(asking(), 1..12),
+        frames in prop::collection::vec(users_with_data(), 1..12),
     ) {
         let mut mac = MacSh::new(in_phases(config(requirement, SchedulerKind::RoundRobin, 4.0, 300)));
         let (power, interference) = (power(), |_| 0.0);
         let radio = Radio { power: &power, interference: &interference };
         let mut held: Vec<Grant> = Vec::new();
         for (number, users) in (0..).zip(&frames) {
-            let mut asks = Candidates::default();
+            let mut candidates = Candidates::default();
             for (place, &(backlog, loss)) in (0..).zip(users) {
                 let ue = UeId(2 * place + (number % 2) as u16);
                 let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: backlog };
-                asks.push(Candidate { blocks: backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
+                candidates.push(Candidate { blocks: backlog, gain: linear(-loss), ..candidate(ue.0) }, [sdu]);
             }
             let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
             let mut load = held.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));
             let before = load;
             let now = Time::ZERO + mac.config().interval() * number;
-            let grants = mac.schedule(now, number, &asks, &radio, &mut load).to_vec();
+            let grants = mac.schedule(now, number, &candidates, &radio, &mut load).to_vec();
             prop_assert!(load == before || load.fits(&power));
             prop_assert_eq!(load == before, grants.is_empty());
             held.extend(&grants);

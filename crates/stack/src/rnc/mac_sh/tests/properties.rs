@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn asking() -> impl Strategy<Value = (u8, u32, f64, f64, u64)> {
+fn user_with_data() -> impl Strategy<Value = (u8, u32, f64, f64, u64)> {
     (0_u8..2, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
 }
 
@@ -34,23 +34,23 @@ proptest! {
         requirement in requirement(),
         priority in priority(),
         calls in 0.0..0.98_f64,
-        users in prop::collection::vec(asking(), 0..50),
+        users in prop::collection::vec(user_with_data(), 0..50),
     ) {
         let mut mac = MacSh::new(config(requirement, priority, 4.0, 300));
         let power = power();
         let now = Time::ZERO + Duration::from_millis(400);
-        let mut asks = Candidates::default();
+        let mut candidates = Candidates::default();
         for (at, &(class, backlog, loss, _, entered)) in users.iter().enumerate() {
             let since = Time::ZERO + Duration::from_millis(entered);
             let (gain, ue) = (linear(-loss), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            asks.push(Candidate { ue, class, octets: Bytes(570), blocks: backlog, since: Some(since), gain, outer_loop: 1.0 }, [sdu]);
+            candidates.push(Candidate { ue, class, octets: Bytes(570), blocks: backlog, since: Some(since), gain, outer_loop: 1.0 }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
         let interference = |ue: UeId| linear(users[ue.index()].3);
         let radio = Radio { power: &power, interference: &interference };
         let mut load = dchs;
-        let grants = mac.schedule(now, 20, &asks, &radio, &mut load).to_vec();
+        let grants = mac.schedule(now, 20, &candidates, &radio, &mut load).to_vec();
         let refusals = mac.refusals();
         let mut all: Vec<u16> = grants.iter().map(|grant| grant.ue.0).chain(refusals.iter().map(|refusal| refusal.ue.0)).collect();
         all.sort_unstable();

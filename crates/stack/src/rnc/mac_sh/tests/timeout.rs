@@ -62,14 +62,14 @@ fn readings_of_the_timeout() {
 }
 
 #[test]
-fn who_has_the_least_time_left_is_first() {
+fn the_user_with_the_least_time_left_is_first() {
     // The branch holds two of SF 8. Due after 300, 158 and 200 ms.
     let mut config = timeouts(300);
     config.requirement = RatePolicy::FullBacklog;
     let mut cell = Cell::new(config).user(&[(0, 570, 16)]).user(&[(0, 300, 16)]).user(&[(0, 380, 16)]);
     assert_eq!(cell.tti(&[]), [Row(6, None, 0), Row(6, Some(8), 16), Row(6, Some(8), 16)]);
-    assert!(cell.mac.config().asks_for_sdus());
-    assert!(!credits(1.0).asks_for_sdus());
+    assert!(cell.mac.config().needs_sdus());
+    assert!(!credits(1.0).needs_sdus());
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl DschScheduler for Backwards {
 }
 
 #[test]
-fn its_order_counts_and_whom_it_leaves_out_waits() {
+fn the_order_of_the_answer_counts_and_other_users_wait() {
     let heard = Heard::default();
     let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
     for blocks in [40, 40, 40, 5] {
@@ -51,7 +51,7 @@ fn its_order_counts_and_whom_it_leaves_out_waits() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_tti_in_which_nobody_asks() {
+fn a_tti_without_candidates_makes_no_call() {
     let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
     cell.mac.set_scheduler(Box::new(Backwards { format: 9, least: 0, heard: Heard::default() }));
     assert_eq!(cell.tti(&[]), []);

@@ -274,7 +274,7 @@ fn a_dch_beside_a_dsch_has_a_code_and_power_while_something_is_sent() {
 }
 
 #[test]
-fn who_finds_no_code_for_it_is_postponed() {
+fn a_user_without_a_code_is_postponed() {
     let bench = with_associated(true);
     assert!(bench.came().is_empty() && bench.grants().is_empty());
     let is_for_codes =

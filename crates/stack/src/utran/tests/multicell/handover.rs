@@ -17,7 +17,7 @@ fn commuter(config: &MulticellConfig) -> MobilityConfig {
 }
 
 #[test]
-fn a_user_who_changes_cells_loses_nothing_and_gets_nothing_twice() {
+fn a_handover_loses_and_repeats_nothing() {
     for interruption in [0, 60] {
         let mut config = sectors(4.0, ERROR_FREE);
         config.handover.interruption = Duration::from_millis(interruption);
@@ -38,7 +38,7 @@ fn a_user_who_changes_cells_loses_nothing_and_gets_nothing_twice() {
 }
 
 #[test]
-fn rlc_that_begins_anew_at_a_handover_loses_what_was_begun() {
+fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.handover.rlc = RlcAtHandover::Reestablished;
     let mobility = commuter(&config);
@@ -95,7 +95,7 @@ fn a_buffer_that_is_lost_takes_what_was_not_begun() {
 }
 
 #[test]
-fn a_user_whose_buffer_is_lost_goes_on_with_what_comes() {
+fn a_user_with_a_lost_buffer_receives_later_packets() {
     let (bench, _) = with_full_buffer(RlcAtHandover::Reestablished);
     assert_eq!(bench.came().last(), Some(&6_999), "the last of all came long after the last handover");
 }
@@ -114,7 +114,7 @@ fn an_idle_user_is_looked_at_when_it_wakes() {
 }
 
 #[test]
-fn who_has_nothing_left_to_send_is_not_postponed_by_a_handover() {
+fn a_handover_without_backlog_postpones_nothing() {
     let mut config = sectors(1.0, ERROR_FREE);
     config.handover.rlc = RlcAtHandover::Reestablished;
     config.handover.interruption = Duration::from_millis(200);

@@ -27,7 +27,7 @@ fn alone(config: &MulticellConfig, ue: u16) -> (Vec<Time>, Time) {
 }
 
 #[test]
-fn a_user_alone_has_what_he_had_but_for_his_phase() {
+fn a_lone_user_has_the_same_grants_in_its_phase() {
     let ttis = |first: u64| (0..8).map(|tti| ms(first + 20 * tti)).collect::<Vec<_>>();
     let config = sectors(2.0, ERROR_FREE);
     assert_eq!(alone(&config, 0), (ttis(20), ms(180)));

@@ -18,7 +18,7 @@ fn narrow(refused: Refused) -> TddConfig {
 }
 
 #[test]
-fn a_ue_asks_is_heard_is_answered_two_frames_later_and_sends_from_the_next_frame_on() {
+fn a_capacity_request_is_granted_two_frames_later_for_the_next_frame() {
     let mut bench = alone();
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(20);
@@ -29,7 +29,7 @@ fn a_ue_asks_is_heard_is_answered_two_frames_later_and_sends_from_the_next_frame
 }
 
 #[test]
-fn the_rnc_asks_without_the_rach() {
+fn the_rnc_requests_capacity_without_the_rach() {
     let mut bench = alone();
     bench.sends(3, 0, Downlink, 0, 100);
     bench.frames(20);
@@ -39,14 +39,14 @@ fn the_rnc_asks_without_the_rach() {
 }
 
 #[test]
-fn who_meets_another_backs_off_and_asks_again() {
+fn a_collided_request_backs_off_and_is_repeated() {
     let rach = TddRachConfig { codes: 1, ..tdd().rach };
     let mut bench = Bench::new(TddConfig { rach, ..tdd() }, rlc(), 2, 1);
     bench.sends(3, 0, Uplink, 0, 100);
     bench.sends(3, 1, Uplink, 1, 100);
     bench.frames(200);
-    assert_eq!(bench.told("collides")[..2], ["1: 0 collides", "1: 1 collides"]);
-    assert_eq!(bench.told("heard").len(), 2);
+    assert_eq!(bench.lines_with("collides")[..2], ["1: 0 collides", "1: 1 collides"]);
+    assert_eq!(bench.lines_with("heard").len(), 2);
     let delivered: std::collections::BTreeSet<_> = bench.delivered[Uplink.index()].iter().copied().collect();
     assert_eq!(delivered.len(), 2);
 }
@@ -57,21 +57,21 @@ fn backlog_has_three_levels() {
         let mut bench = alone();
         (0..sdus).for_each(|id| bench.sends(3, 0, Uplink, id, 1000));
         bench.frames(5);
-        assert_eq!(bench.told("gets"), [format!("4: 0▲ gets {blocks}")], "{sdus} SDUs");
+        assert_eq!(bench.lines_with("gets"), [format!("4: 0▲ gets {blocks}")], "{sdus} SDUs");
     }
 }
 
 #[test]
-fn for_whom_there_is_no_room_is_refused_and_backs_off() {
+fn a_ue_without_room_is_refused_and_backs_off() {
     let mut bench = Bench::new(narrow(Refused::BackOff), rlc(), 2, 1);
     bench.sends(3, 0, Uplink, 0, 2000);
     bench.sends(13, 1, Uplink, 1, 100);
     bench.frames(200);
-    assert_eq!(bench.told("0▲ gets"), ["4: 0▲ gets 3"]);
-    assert_eq!(bench.told("refused")[0], "5: 1▲ refused");
+    assert_eq!(bench.lines_with("0▲ gets"), ["4: 0▲ gets 3"]);
+    assert_eq!(bench.lines_with("refused")[0], "5: 1▲ refused");
     // It asks again on the RACH until there is room.
-    assert!(bench.told("1 heard").len() > 1);
-    assert_eq!(bench.told("1▲ gets").len(), 1);
+    assert!(bench.lines_with("1 heard").len() > 1);
+    assert_eq!(bench.lines_with("1▲ gets").len(), 1);
     assert_eq!(bench.delivered[Uplink.index()].len(), 2);
 }
 
@@ -81,14 +81,15 @@ fn or_the_rnc_keeps_its_request() {
     bench.sends(3, 0, Uplink, 0, 2000);
     bench.sends(13, 1, Uplink, 1, 100);
     bench.frames(200);
-    assert_eq!(bench.told("1 heard").len(), 1);
-    assert_eq!(bench.told("queued"), ["5: 1▲ queued"]);
-    let leaves = bench.told("0▲ leaves")[0].split(':').next().expect("a frame").parse::<u64>().expect("it");
-    assert_eq!(bench.told("1▲ gets"), [format!("{}: 1▲ gets 3", leaves + 1)]);
+    assert_eq!(bench.lines_with("1 heard").len(), 1);
+    assert_eq!(bench.lines_with("queued"), ["5: 1▲ queued"]);
+    let leaves =
+        bench.lines_with("0▲ leaves")[0].split(':').next().expect("a frame").parse::<u64>().expect("it");
+    assert_eq!(bench.lines_with("1▲ gets"), [format!("{}: 1▲ gets 3", leaves + 1)]);
 }
 
 #[test]
-fn what_the_rnc_is_refused_waits_in_the_order_of_asking() {
+fn refused_requests_of_the_rnc_wait_in_their_order() {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUUUUUUUUUUUUDC").expect("it fits"));
     let grant = GrantConfig { weights: [3, 3, 3], ..tdd().grant };
@@ -97,10 +98,13 @@ fn what_the_rnc_is_refused_waits_in_the_order_of_asking() {
         bench.sends(3, ue, Downlink, ue.into(), 300);
     }
     bench.frames(100);
-    let order: Vec<_> =
-        bench.told("gets").iter().map(|line| line.split_once(": ").expect("a frame").1.to_owned()).collect();
+    let order: Vec<_> = bench
+        .lines_with("gets")
+        .iter()
+        .map(|line| line.split_once(": ").expect("a frame").1.to_owned())
+        .collect();
     assert_eq!(order, ["2▼ gets 3", "0▼ gets 3", "1▼ gets 3"]);
-    assert_eq!(bench.told("queued"), ["1: 0▼ queued", "1: 1▼ queued"]);
+    assert_eq!(bench.lines_with("queued"), ["1: 0▼ queued", "1: 1▼ queued"]);
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn what_comes_while_a_user_sends_goes_along() {
     bench.sends(3, 0, Uplink, 0, 200);
     bench.sends(55, 0, Uplink, 1, 100);
     bench.frames(60);
-    assert_eq!(bench.told("gets"), ["4: 0▲ gets 1"]);
+    assert_eq!(bench.lines_with("gets"), ["4: 0▲ gets 1"]);
     assert_eq!(bench.delivered[Uplink.index()].len(), 2);
 }
 
@@ -141,7 +145,7 @@ fn a_grant_that_waits_for_acknowledgments_is_kept() {
         let mut bench = Bench::new(TddConfig { ack, grant, ..tdd() }, rlc(), 1, 1);
         bench.sends(3, 0, Uplink, 0, 100);
         bench.frames(40);
-        bench.told("leaves")
+        bench.lines_with("leaves")
     };
     assert_eq!(run(GrantEnds::UnusedFrame), ["7: 0▲ leaves after 3"]);
     // The acknowledgment of frame 6 is heard three frames after its end.
@@ -157,8 +161,11 @@ fn downlink_acknowledgments_take_turns() {
         bench.sends(3, ue, Uplink, ue.into(), 30);
     }
     bench.frames(60);
-    let frames: Vec<_> =
-        bench.told("status").iter().map(|line| line.split(':').next().expect("a frame").to_owned()).collect();
+    let frames: Vec<_> = bench
+        .lines_with("status")
+        .iter()
+        .map(|line| line.split(':').next().expect("a frame").to_owned())
+        .collect();
     let distinct: std::collections::BTreeSet<_> = frames.iter().collect();
     assert_eq!((frames.len(), distinct.len()), (3, 3), "{frames:?}");
 }
@@ -170,8 +177,8 @@ fn uplink_acknowledgments_collide_and_come_again() {
         bench.sends(3, ue, Downlink, ue.into(), 30);
     }
     bench.frames(60);
-    assert_eq!(bench.told("acks collide")[..2], ["2: 0 acks collide", "2: 1 acks collide"]);
-    assert_eq!(bench.told("status").len(), 2, "nothing is sent before it gets through");
+    assert_eq!(bench.lines_with("acks collide")[..2], ["2: 0 acks collide", "2: 1 acks collide"]);
+    assert_eq!(bench.lines_with("status").len(), 2, "nothing is sent before it gets through");
     assert!((0..2).all(|ue| bench.occupancy(ue, Downlink) == Bytes(0)));
 }
 
@@ -182,8 +189,8 @@ fn a_channel_the_other_way_carries_the_acknowledgments_of_a_grant() {
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(20);
     // Sent in the frame after the last block, which leaves the grant unused, and heard at its end.
-    assert_eq!(bench.told("status"), ["7: 0▼ status"]);
-    assert_eq!(bench.told("leaves"), ["7: 0▲ leaves after 3"]);
+    assert_eq!(bench.lines_with("status"), ["7: 0▼ status"]);
+    assert_eq!(bench.lines_with("leaves"), ["7: 0▲ leaves after 3"]);
     assert_eq!(bench.occupancy(0, Uplink), Bytes(0));
 }
 
@@ -199,7 +206,7 @@ fn what_is_given_up_before_it_was_heard_is_withdrawn() {
 }
 
 #[test]
-fn nothing_happens_while_nobody_wants_anything() {
+fn nothing_happens_without_requests() {
     let mut bench = alone();
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(100);
@@ -218,7 +225,7 @@ fn one_user_alone_has_the_throughput_of_the_closed_form() {
             (0..400).for_each(|id| bench.sends(0, 0, Uplink, id, 1064));
             bench.frames(20_000);
             let gets: Vec<u64> = bench
-                .told("gets")
+                .lines_with("gets")
                 .iter()
                 .map(|line| line.split(':').next().expect("a frame").parse().expect("a number"))
                 .collect();

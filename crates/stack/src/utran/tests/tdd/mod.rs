@@ -180,7 +180,7 @@ impl Bench {
 
     /// What happened around capacity, each with its frame.
     fn story(&self) -> Vec<String> {
-        let tell = |(at, event): &(Time, TraceEvent)| {
+        let line_of = |(at, event): &(Time, TraceEvent)| {
             let frame = at.as_nanos() / FRAME.as_nanos();
             let arrow = |direction: &Direction| if *direction == Direction::Uplink { "▲" } else { "▼" };
             let text = match event {
@@ -208,11 +208,11 @@ impl Bench {
             };
             Some(format!("{frame}: {text}"))
         };
-        self.trace.iter().filter_map(tell).collect()
+        self.trace.iter().filter_map(line_of).collect()
     }
 
     /// The part of the story in which `word` occurs.
-    fn told(&self, word: &str) -> Vec<String> {
+    fn lines_with(&self, word: &str) -> Vec<String> {
         self.story().into_iter().filter(|line| line.contains(word)).collect()
     }
 
