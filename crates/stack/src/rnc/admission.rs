@@ -1,8 +1,8 @@
 //! Admission of DCHs: the rates that a cell reserves for them, and their preemption for other UEs
 //! (Dubois 2005, §5.2).
 //!
-//! A DCH counts from the decision that gives it until its release is complete. One that is taken from another UE counts as
-//! the other's until that is released: at no instant do the reserved rates exceed the limits.
+//! A DCH is reserved from the decision that grants it until its release is complete. A preempted DCH
+//! counts for its former holder until it is released, so the reserved rates never exceed the limits.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use umts_units::{BitRate, Duration, Time};
 use super::rrc::DchRates;
 use crate::ids::UeId;
 
-/// The most that a cell gives away; `None`: no limit.
+/// Limits of a cell. `None`: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     /// Sum of rates by direction.
     pub rates: [Option<BitRate>; 2],
     /// Number of DCHs.
     pub dchs: Option<u32>,
-    /// Requests that wait for a DCH; others are refused.
+    /// Maximum number of requests that wait for a DCH. Further ones are refused.
     pub queue: u32,
 }
 
-/// What is reserved in a cell.
+/// Reserved rates and DCHs of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reserved {
     /// Bit/s by direction, the common channel included.
@@ -77,11 +77,11 @@ impl Holding {
 pub struct Preemptible {
     /// Since when: the longest goes first.
     pub since: Time,
-    /// How long its release takes.
+    /// Duration of the release.
     pub release: Duration,
 }
 
-/// What becomes of a request.
+/// Answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// The DCH with this index in the list, after this duration.
@@ -90,12 +90,12 @@ pub enum Decision {
         dch: u8,
         /// Time until the last of `preempted` is released.
         after: Duration,
-        /// These UEs lose theirs now.
+        /// UEs whose DCHs are preempted now.
         preempted: Vec<UeId>,
     },
-    /// It waits.
+    /// The request waits for a DCH.
     Queued,
-    /// No.
+    /// The request is refused.
     Refused,
 }
 
@@ -110,14 +110,14 @@ pub struct Admission {
     /// By UE.
     holdings: Vec<Holding>,
     waiting: VecDeque<UeId>,
-    /// Sum of what counts.
+    /// Sum of `base` and of all holdings.
     reserved: Reserved,
-    /// Nothing can be taken away before, unless something is released.
+    /// No DCH can be preempted before this time, unless one is released.
     nothing_before: Time,
 }
 
 impl Admission {
-    /// A cell in which `base` is reserved for good.
+    /// A cell in which `base` is always reserved.
     pub fn new(limits: Limits, base: Reserved) -> Self {
         Admission {
             limits,
@@ -139,7 +139,7 @@ impl Admission {
         }
     }
 
-    /// What is reserved now.
+    /// Rates and DCHs that are reserved now.
     pub fn reserved(&self) -> Reserved {
         self.reserved
     }
@@ -266,7 +266,7 @@ impl Admission {
         self.holdings.remove(at);
         if let Some(taker) = self.holdings.iter_mut().find(|holding| holding.takes_from.contains(&ue)) {
             taker.takes_from.retain(|&from| from != ue);
-            // What is still to be released covers it, up to its own size.
+            // DCHs that are still to be released cover the new one, up to its own size.
             let from = std::mem::take(&mut taker.takes_from);
             let taker = taker.ue;
             let left = from

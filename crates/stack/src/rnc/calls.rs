@@ -1,7 +1,8 @@
-//! Calls that come and go: a Poisson process at uniform places, exponential lengths (Rendon et al. 2004, §3.2).
+//! Voice and video calls: Poisson arrivals at uniform places, exponential lengths (Rendón et al. 2004,
+//! §3.2).
 //!
-//! A call has no event of its own and no RLC entity: it is a place, a cell, and two blocks in each TTI, which the TTI of its
-//! cells takes along. Blocks come from the circuit domain, at the RNC.
+//! A call has no events and no RLC entity. It has a place, a cell, and two blocks in each TTI, which the
+//! TTI of its cell handles. The blocks come from the circuit-switched domain at the RNC.
 
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Duration, Time};
@@ -14,14 +15,14 @@ use crate::traffic::laws::exponential;
 
 /// Blocks of a call in one TTI: 64 kbit/s.
 pub const BLOCKS: u32 = 2;
-/// Bits of each of them.
+/// Bits of a block.
 pub const BLOCK_BITS: u32 = 640;
 /// The TTI of a call.
 pub const TTI: Duration = Duration::from_millis(20);
 /// The rate of a call, in bit/s.
 pub const RATE: f64 = 64_000.0;
 
-/// What the traffic is offered to.
+/// Reference of the offered traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -36,9 +37,9 @@ pub enum Offered {
 /// The calls of one kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CallsConfig {
-    /// How many there are at a time in the mean, in Erlang.
+    /// Offered traffic in erlangs.
     pub offered: f64,
-    /// Of each cell or of all.
+    /// Whether `offered` counts for each cell or for all.
     pub per: Offered,
     /// Mean length.
     pub holding: Duration,
@@ -47,19 +48,19 @@ pub struct CallsConfig {
 /// A call under way.
 #[derive(Debug)]
 pub struct Call {
-    /// Names its draws: calls count from 0 in the order in which they come.
+    /// Number in the order of arrival from 0. It addresses the draws of the call.
     pub number: u64,
-    /// When it ends.
+    /// Time of its end.
     ends: Time,
-    /// Where it is.
+    /// Its place and radio links.
     pub at: CallLocation,
-    /// How its power is controlled.
+    /// State of its power control.
     pub loops: PowerControlLoops,
-    /// What it heard of a TTI that lasts several turns of its cells.
+    /// Eb/N0 so far of a TTI that lasts several turns of its cells.
     pub heard: EbN0Average,
 }
 
-/// The Eb/N0 of a TTI so far.
+/// Mean Eb/N0 of a TTI so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EbN0Average {
     sum: f64,
@@ -67,7 +68,7 @@ pub struct EbN0Average {
 }
 
 impl EbN0Average {
-    /// A further turn of the cells is over: the mean of all so far, linear.
+    /// Adds the Eb/N0 of a turn. Returns the mean so far, linear.
     pub fn mean_with(&mut self, ebn0: f64) -> f64 {
         self.sum += ebn0;
         self.turns += 1;
@@ -76,7 +77,7 @@ impl EbN0Average {
 }
 
 impl Call {
-    /// It ends before its time.
+    /// Ends the call now.
     pub fn drop_at(&mut self, now: Time) {
         self.ends = now;
     }
@@ -85,13 +86,13 @@ impl Call {
 /// The loops of power control of one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerControlLoops {
-    /// The outer one.
+    /// The outer loop.
     outer: OuterLoop,
-    /// What it multiplies the target with.
+    /// Factor of the outer loop on the target.
     pub target_scale: f64,
-    /// The inner one, once it has begun.
+    /// The inner loop, from its first slot on.
     pub inner: Option<InnerLoop>,
-    /// Eb/N0 on average over the slots of the last TTI, where there is an inner one.
+    /// With an inner loop: mean Eb/N0 over the slots of the last TTI.
     pub achieved: f64,
 }
 
@@ -112,35 +113,35 @@ impl PowerControlLoops {
     }
 }
 
-/// Where a call is, and what it hears there.
+/// The place of a call and its radio links.
 #[derive(Debug)]
 pub struct CallLocation {
     /// The calling UE.
     pub mobile: Mobile,
-    /// From its cell; in soft handover from the best of its cells.
+    /// Link from its cell; in soft handover from the best of its cells.
     pub main: RadioLink,
-    /// From other cells, which send the same.
+    /// Links from further cells of the active set.
     pub further: Vec<RadioLink>,
-    /// Eb/N0 that these bring in a TTI.
+    /// Eb/N0 of the further links in a TTI.
     pub beside: f64,
-    /// Whether it has gaps, in which it listens elsewhere.
+    /// Whether it has gaps of compressed mode.
     pub is_compressed: bool,
-    /// What the target is multiplied with in this TTI, because of a gap.
+    /// Factor on the target in this TTI: above 1 with a gap.
     pub raise: f64,
 }
 
-/// The way of a call from one cell.
+/// Radio link of a call from one cell.
 #[derive(Debug, Clone, Copy)]
 pub struct RadioLink {
     /// The cell.
     pub cell: CellId,
-    /// Its code there.
+    /// Code of the call in this cell.
     pub code: Code,
-    /// The share of its power that arrives, as last measured.
+    /// Path gain, as last measured.
     pub gain: f64,
-    /// What it receives from other cells, in mW, as of their last TTI.
+    /// Power received from other cells in mW, as of their last TTI.
     pub interference: f64,
-    /// What this leg is to contribute to the Eb/N0: 1 where there is no other.
+    /// Share of this leg in the target Eb/N0. 1 for a single leg.
     pub share: f64,
 }
 
@@ -239,10 +240,11 @@ impl Calls {
         self.first_end = first_end;
     }
 
-    /// Lets calls begin that were to until `now`; `place` says where one is, and nothing of one that is blocked.
+    /// Begins the calls that arrive until `now`. `place` returns the place of a call, or `None` if the
+    /// call is blocked.
     pub fn begin_until(&mut self, now: Time, mut place: impl FnMut(u64) -> Option<CallLocation>) {
         for _ in 0..std::mem::take(&mut self.at_start) {
-            // What is left of an exponential length is as long as the whole.
+            // The rest of an exponential length has the same distribution.
             self.begin(Time::ZERO, now, &mut place);
         }
         while let Some(begun) = self.next.filter(|&next| next <= now) {

@@ -8,6 +8,7 @@ use crate::radio::phy::ovsf::CodeShare;
 use crate::radio::phy::power_control::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
 use crate::scheduling::Candidate;
+use crate::trace::Postponed;
 
 /// Reason for which a user got no grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +28,16 @@ impl Reason {
             Reason::Codes => "codes",
             Reason::Power => "power",
             Reason::Credit => "credit",
+        }
+    }
+}
+
+impl From<Reason> for Postponed {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Codes => Postponed::Codes,
+            Reason::Power => Postponed::Power,
+            Reason::Credit => Postponed::Credit,
         }
     }
 }

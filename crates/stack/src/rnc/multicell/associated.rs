@@ -6,18 +6,18 @@ use crate::ids::{CellId, UeId};
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 
-/// What such a DCH needs.
+/// Code and power of an associated DCH.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AssociatedConfig {
     /// The spreading factor of its code.
     pub spreading_factor: u16,
-    /// Chips for each of its bits, W/R.
+    /// Processing gain W/R, chips per bit.
     pub processing: f64,
-    /// The Eb/N0 that power control is after, linear.
+    /// Target Eb/N0 of power control, linear.
     pub target: f64,
 }
 
-/// One of them in a TTI, as power control knows it.
+/// An associated DCH in a TTI, as power control knows it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Associated {
     ue: UeId,
@@ -79,7 +79,7 @@ impl Multicell {
         }
     }
 
-    /// What these are for the equations of all cells.
+    /// Adds the DCHs to the equations of all cells.
     pub(super) fn couple_associated(&mut self) {
         for dch in &self.associated {
             let gains = self.users.get(dch.ue).mobile.gains().iter();
@@ -87,7 +87,7 @@ impl Multicell {
         }
     }
 
-    /// What each cell sends them.
+    /// Sets the powers of the DCHs.
     pub(super) fn power_associated(&mut self) {
         for dch in &self.associated {
             let cell = &mut self.cells[dch.cell.index()];
@@ -96,7 +96,7 @@ impl Multicell {
         }
     }
 
-    /// What they are to their cells with the powers of this TTI.
+    /// Adds the load of the DCHs with the powers of this TTI.
     pub(super) fn judge_associated(&mut self) {
         self.hear_associated();
         for dch in &self.associated {

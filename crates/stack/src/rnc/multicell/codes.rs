@@ -1,36 +1,37 @@
-//! Codes of dedicated channels: of the tree of their cell, beside its common channels and the branch of its DSCH; or of further
-//! scrambling codes, of which there are always enough.
+//! Codes of dedicated channels. If codes are limited, they come from the code tree of the cell, which
+//! the common channels and the branch of the DSCH share. Otherwise each comes from a secondary
+//! scrambling code, and there are always enough.
 
 use crate::ids::CellId;
 use crate::radio::phy::ovsf::{Code, CodeTree, LARGEST_SF};
 
-/// What becomes of a call if its next cell has no code for it.
+/// Treatment of a call if the cell that it should change to has no free code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum WithoutCode {
-    /// It stays in its cell, and tries again when it is measured next.
+    /// It stays in its cell and tries again at its next measurement.
     #[default]
     Kept,
     /// It is dropped.
     Dropped,
 }
 
-/// Codes of dedicated channels where each cell has one tree.
+/// Limited codes: one tree in each cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneTree {
-    /// The common channels', at the beginning of the tree.
+    /// Code of the common channels, at the beginning of the tree.
     pub common: Option<Code>,
-    /// What becomes of a call if its next cell has no code for it.
+    /// Treatment of calls without a code.
     pub without: WithoutCode,
 }
 
 /// The codes of all cells.
 #[derive(Debug)]
 pub(super) struct DchCodes {
-    /// By cell; empty where there is no limit.
+    /// By cell. Empty without a limit.
     trees: Vec<CodeTree>,
-    /// What dedicated channels have of each tree, in codes of [`LARGEST_SF`].
+    /// Share of each tree that dedicated channels use, in codes of [`LARGEST_SF`].
     taken: Vec<u32>,
 }
 
@@ -52,14 +53,14 @@ impl DchCodes {
     pub fn take(&mut self, cell: CellId, spreading_factor: u16) -> Option<Code> {
         let code = match self.trees.get_mut(cell.index()) {
             Some(tree) => tree.allocate(spreading_factor)?,
-            // Of a scrambling code of its own, of which any will do.
+            // Any code of a secondary scrambling code.
             None => Code::last(spreading_factor),
         };
         self.taken[cell.index()] += leaves(code);
         Some(code)
     }
 
-    /// A code is given back.
+    /// Frees a code.
     pub fn release(&mut self, cell: CellId, code: Code) {
         if let Some(tree) = self.trees.get_mut(cell.index()) {
             tree.release(code);
@@ -67,7 +68,7 @@ impl DchCodes {
         self.taken[cell.index()] -= leaves(code);
     }
 
-    /// What dedicated channels have, as a share of one tree.
+    /// Use of dedicated channels as a share of one tree.
     pub fn used(&self, cell: usize) -> f64 {
         f64::from(self.taken[cell]) / f64::from(LARGEST_SF)
     }

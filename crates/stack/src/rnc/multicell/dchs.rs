@@ -1,7 +1,8 @@
 //! The dedicated channels of calls: which cells send to each call, and on which codes.
 //!
-//! Without soft handover a call has one cell, the best, left for another by a hysteresis. With it all cells of its active set send
-//! the same. Each cell gives a code; one that has none refuses.
+//! Without soft handover a call has one cell: the best one, with a hysteresis. With soft handover all
+//! cells of its active set transmit the same data. Each cell allocates a code, or refuses the call if
+//! it has none.
 
 use super::MulticellConfig;
 use super::codes::{DchCodes, WithoutCode};
@@ -11,11 +12,11 @@ use crate::rnc::calls::{CallLocation, RadioLink};
 use crate::rnc::rrc::{ActiveSet, CellSelection, CompressedBy, CompressedMode};
 use crate::trace::CallStep;
 
-/// What decides on the cells and codes of calls.
+/// Selection of the cells and codes of calls.
 #[derive(Debug)]
 pub(super) struct Dchs {
     pub selection: CellSelection,
-    /// How active sets are made; none: handover is hard.
+    /// Rule for active sets. `None`: hard handover.
     pub soft: Option<ActiveSet>,
     pub compressed: Option<CompressedMode>,
     pub codes: DchCodes,
@@ -41,7 +42,7 @@ impl Dchs {
         }
     }
 
-    /// A call begins where a mobile is, in its best cell; none if that has no code.
+    /// Begins a call in the best cell of `mobile`. Returns `None` if that cell has no code.
     pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<CallLocation> {
         let cell = mobile.gains().best();
         let code = self.codes.take(cell, spreading_factor);
@@ -51,7 +52,7 @@ impl Dchs {
         Some(CallLocation::new(mobile, leg))
     }
 
-    /// A call is over.
+    /// Frees the codes of a call that ended.
     pub fn leave(&mut self, at: &CallLocation) {
         for leg in at.legs() {
             self.codes.release(leg.cell, leg.code);
@@ -198,7 +199,7 @@ impl Dchs {
         true
     }
 
-    /// All legs get codes of a larger spreading factor: what they give back is room for two.
+    /// All legs get codes of a larger spreading factor. A freed code has room for two of them.
     fn exchange_for_longer(&mut self, at: &mut CallLocation, spreading_factor: u16) {
         for leg in at.legs_mut() {
             self.codes.release(leg.cell, leg.code);

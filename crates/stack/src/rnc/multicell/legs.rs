@@ -1,16 +1,17 @@
-//! Calls to which several cells send, and calls with gaps: what these need, and what it comes to.
+//! Load and Eb/N0 of calls with several cells (soft handover) and of calls with gaps (compressed mode).
 //!
-//! All cells of an active set send the same power, since their commands are one (TS 25.214 §5.2.1.4.1), and the rake receiver adds
-//! what comes: sectors of a site and sites alike, since a UE has fingers for all of them (Holma and Toskala 2000, §9.3.1.3).
-//! Selection between sites belongs to the uplink, at the RNC.
+//! All cells of an active set transmit with the same power, because they obey the same commands
+//! (TS 25.214 §5.2.1.4.1). The rake receiver adds the signals of all legs, whether they come from one
+//! site or several (Holma and Toskala 2000, §9.3.1.3). Selection combining between sites concerns the
+//! uplink only.
 //!
 //! ```text
 //! Eb/N0          = sum over legs k of W/R p g_k / D_k      D_k = om P_k g_k + chi_k + P_N
-//! share of leg k = (g_k / D_k) / sum (g_j / D_j)           of the target: what its cell sees as its own
+//! share of leg k = (g_k / D_k) / sum (g_j / D_j)           of the target: the target of this leg
 //! ```
 //!
-//! With its share of the target a leg is a link like others, in the load of its cell as in its power. That all legs have the same
-//! power follows, as far as p is small beside P_k.
+//! With its share of the target, a leg adds to the load and power of its cell like any other link. All
+//! legs then have the same power if p is small compared with P_k.
 
 use super::{Multicell, leg_link};
 use crate::radio::phy::power_control::{Load, PowerConfig, PowerControl};
@@ -47,7 +48,7 @@ impl Multicell {
         }
     }
 
-    /// Calls that have a gap in this TTI need more in it.
+    /// Raises the target of calls with a gap in this TTI.
     fn raise_targets(&mut self) {
         let Some(mode) = self.dchs.compressed else { return };
         let (factor, every) = (mode.factor(), mode.every / calls::TTI);
@@ -58,7 +59,7 @@ impl Multicell {
         }
     }
 
-    /// What further legs need of their cells.
+    /// Adds the load of further legs to their cells.
     pub(super) fn add_further_legs(&mut self) {
         if self.dchs.soft.is_none() {
             return;
@@ -73,7 +74,7 @@ impl Multicell {
         }
     }
 
-    /// What these are for the equations of all cells.
+    /// Adds further legs to the equations of all cells.
     pub(super) fn couple_further_legs(&mut self) {
         for class in &self.call_classes {
             for call in class.calls.under_way() {
@@ -95,7 +96,8 @@ impl Multicell {
         }
     }
 
-    /// With the powers of this TTI: what further legs bring each call, and what they are to their cells.
+    /// Determines the Eb/N0 of the further legs of each call, and their load, with the powers of
+    /// this TTI.
     pub(super) fn judge_further_legs(&mut self) {
         if self.dchs.soft.is_none() {
             return;

@@ -1,5 +1,5 @@
-//! The cells of a layout and their common TTI: powers of one are noise in all others, so all of them schedule before any of
-//! them transmits (Rendón et al. 2004, §2).
+//! The cells of a layout and their common TTI. The power of each cell is interference in all others,
+//! so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
 //!   measure       moving UEs are measured every 100 ms and change cells  users.rs, rnc/calls.rs
@@ -7,9 +7,10 @@
 //!   transmit      all powers are known: RLC is pulled, blocks are judged turn.rs, radio/phy
 //! ```
 //!
-//! Where it is decided each frame, a turn is a frame, and half of the users have half of their TTI before them (phases.rs).
+//! If the DSCH is scheduled every frame, a turn is a frame: half of the users are then in the middle
+//! of their TTI (phases.rs).
 //!
-//! Idle users are in none of these: they are looked at when they wake.
+//! Idle users take no part in these steps until they have data.
 
 mod associated;
 mod codes;
@@ -45,19 +46,19 @@ use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig};
 use crate::rnc::rrc::{CompressedMode, SoftHandover};
 use crate::scheduling::UserSchedulers;
 
-/// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
+/// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón et al. 2004, §3.2).
 const MEASURED_EACH: Duration = Duration::from_millis(100);
 
 /// All cells of a layout.
 #[derive(Debug, Clone)]
 pub struct MulticellConfig {
-    /// Where they are.
+    /// Sites, propagation and borders.
     pub environment: EnvironmentConfig,
-    /// What each may send.
+    /// Power limits of each cell.
     pub power: PowerConfig,
-    /// The DSCH of each.
+    /// The DSCH of each cell.
     pub dsch: MacShConfig,
-    /// The dedicated channels of each.
+    /// The dedicated channels of each cell.
     pub dch: DchConfig,
     /// How users change cells.
     pub handover: HandoverConfig,
@@ -68,22 +69,22 @@ pub struct MulticellConfig {
 /// The dedicated channels of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DchConfig {
-    /// Their codes, if there is a limit.
+    /// Limit of codes. `None`: no limit.
     pub codes: Option<OneTree>,
-    /// The DCH beside a DSCH, where it is charged.
+    /// The DCH of each DSCH user. `None`: it needs neither codes nor power.
     pub associated: Option<AssociatedConfig>,
 }
 
 /// Calls of one kind.
 #[derive(Debug, Clone)]
 pub struct CallClassConfig {
-    /// How they come and go.
+    /// Arrivals and lengths.
     pub calls: CallsConfig,
     /// How the calling UEs move.
     pub mobility: MobilityConfig,
     /// The spreading factor of their codes.
     pub spreading_factor: u16,
-    /// The Eb/N0 that power control is after, linear.
+    /// Target Eb/N0 of power control, linear.
     pub target: f64,
     /// The block error ratio at an Eb/N0.
     pub errors: Arc<LinkTable>,
@@ -92,21 +93,21 @@ pub struct CallClassConfig {
 /// How users change cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HandoverConfig {
-    /// By how much another cell must be better, in dB.
+    /// Hysteresis of cell selection in dB.
     pub hysteresis_db: f64,
-    /// How long a user has no turn on the DSCH afterwards.
+    /// Time after a handover in which the user is not scheduled on the DSCH.
     pub interruption: Duration,
-    /// What becomes of RLC.
+    /// Whether RLC is kept.
     pub rlc: RlcAtHandover,
-    /// What becomes of what it has not begun to send.
+    /// Whether SDUs are kept of which nothing was sent.
     pub buffer: BufferAtHandover,
-    /// How calls have several cells at a time; none: one, left for another.
+    /// Soft handover of calls. `None`: a call has one cell at a time.
     pub soft: Option<SoftHandover>,
     /// Gaps of calls near another cell.
     pub compressed: Option<CompressedMode>,
 }
 
-/// What becomes of a user's RLC entities when it changes cells.
+/// Treatment of a user's RLC entities at a change of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -114,11 +115,11 @@ pub enum RlcAtHandover {
     /// They stay as they are: the same RNC serves both cells.
     #[default]
     Kept,
-    /// They begin anew; SDUs of which something was sent are lost.
+    /// They are re-established: SDUs of which a part was sent are lost.
     Reestablished,
 }
 
-/// What becomes of the SDUs at the RNC of which nothing was sent when their user changes cells.
+/// Treatment of SDUs at the RNC of which nothing was sent before their user changed cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -126,7 +127,8 @@ pub enum BufferAtHandover {
     /// They are sent in the new cell.
     #[default]
     Kept,
-    /// They are lost, as if each cell had a buffer of its own. What is begun goes on, unless `rlc` begins anew.
+    /// They are lost, as if each cell had a buffer of its own. SDUs of which a part was sent are
+    /// continued unless `rlc` is re-established.
     Lost,
 }
 
@@ -138,7 +140,7 @@ struct CallClass {
     spreading_factor: u16,
     target: f64,
     errors: Arc<LinkTable>,
-    /// Names them among all mobiles.
+    /// First mobile identity of this class.
     names: u64,
     draws: AddressedStream,
 }
@@ -151,36 +153,36 @@ struct DownlinkCell {
     ready: Vec<Ready>,
     /// The links of users that have its DSCH in this TTI, as power control knows them.
     links: Vec<Link>,
-    /// What each of these is sent, in mW.
+    /// Transmit power of each of these links in mW.
     granted: Vec<f64>,
     /// TTIs that began a frame ago, if the DSCH is scheduled every frame.
     in_progress: TtisInProgress,
     /// Load of all UEs that it serves in this TTI, with the interference known so far.
     load: Load,
-    /// What it sends.
+    /// Total transmit power.
     sent: Sent,
     used: PowerUse,
 }
 
-/// What became of the power of a cell in a TTI.
+/// Use of the power of a cell in a TTI.
 #[derive(Debug, Clone, Copy, Default)]
 struct PowerUse {
-    /// How many calls there were, blocks of them, and those that were lost.
+    /// Calls, their blocks, and lost blocks.
     calls: u32,
     sent: u32,
     lost: u32,
-    /// Load of all UEs that were sent something, with the actual powers of the TTI.
+    /// Load of all UEs that the cell transmitted to, with the actual powers of the TTI.
     load: Load,
-    /// Further legs of calls of other cells, DCHs beside the DSCH, and their power in mW.
+    /// Soft-handover legs of calls of other cells, associated DCHs, and their powers in mW.
     further: u32,
     further_power: f64,
     associated: u32,
     associated_power: f64,
-    /// Calls that had a gap.
+    /// Calls with a gap of compressed mode.
     compressed: u32,
 }
 
-/// The cells of a layout at work.
+/// The MAC of all cells of a layout.
 #[derive(Debug)]
 pub struct Multicell {
     environment: Environment,
@@ -191,19 +193,19 @@ pub struct Multicell {
     users: Users,
     call_classes: Vec<CallClass>,
     cells: Vec<DownlinkCell>,
-    /// What each cell sends in this TTI and sent in the one before, in mW.
+    /// Transmit power of each cell in this TTI and in the previous one, in mW.
     powers: Vec<f64>,
     before: Vec<f64>,
     /// Draws of the blocks of the DSCHs.
     blocks: AddressedStream,
-    /// The number of the next TTI; where it is decided each frame, of the next frame.
+    /// Number of the next turn: a TTI, or a frame if the DSCH is scheduled every frame.
     tti: u64,
-    /// In how many phases users of DSCHs are: a power of two.
+    /// Number of turns in a TTI of the DSCH: a power of two.
     tti_phases: u64,
     /// Turns between two measurements of a mobile, and turns in a TTI of a call.
     phases: u64,
     call_ttis: u64,
-    /// The DCHs beside DSCHs in this TTI, where they are charged.
+    /// Associated DCHs in this TTI, if they need codes and power.
     associated: Vec<Associated>,
     /// Users with a grant in this TTI: their RLC was pulled.
     served: Vec<UeId>,
@@ -212,13 +214,13 @@ pub struct Multicell {
     /// Start of the next TTI, and whether its measurements are made.
     next_turn: Time,
     is_measured: bool,
-    /// Memory that is used again and again.
+    /// Buffers that are used again in each TTI.
     asks: Candidates,
     coupled: Coupled,
 }
 
 impl Multicell {
-    /// For a network with UEs of which `mobilities` says how they move, `None` for those in no cell of the layout.
+    /// `mobilities` has the movement of each UE, `None` for UEs outside the layout.
     pub fn new(config: &MulticellConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
         let count = environment.cells();
@@ -261,7 +263,7 @@ impl Multicell {
         }
     }
 
-    /// The DSCH of each cell is given away by one of these from now on.
+    /// Schedules the DSCH of each cell with an instance of `schedulers` from now on.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
         for (number, cell) in self.cells.iter_mut().enumerate() {
             cell.mac.set_scheduler(schedulers.make(CellId(number as u16)));
@@ -273,7 +275,7 @@ impl Multicell {
         self.cells[0].mac.config().tti
     }
 
-    /// From one turn to the next.
+    /// Time between two turns.
     pub fn interval(&self) -> Duration {
         self.cells[0].mac.config().interval()
     }
@@ -305,7 +307,7 @@ fn link(call: &Call, target: f64) -> Link {
     leg_link(call, &call.at.main, target)
 }
 
-/// The link of a call from one of its cells: its part of the target.
+/// The link of a call from one of its cells. Its target is the share of this leg.
 #[inline]
 fn leg_link(call: &Call, leg: &RadioLink, target: f64) -> Link {
     Link {

@@ -33,11 +33,11 @@ use crate::trace::{Real, TraceEvent};
 pub(super) struct TtisInProgress {
     /// In the order of their priority.
     pub ttis: Vec<TtiInProgress>,
-    /// What they sent, and when it arrives.
+    /// Their transmission, and its time of arrival.
     pub transmission: Option<(Box<Transmission>, Time)>,
 }
 
-/// One of them.
+/// A user in the middle of a TTI.
 #[derive(Debug)]
 pub(super) struct TtiInProgress {
     pub grant: Grant,
@@ -52,7 +52,7 @@ pub(super) struct TtiInProgress {
 }
 
 impl TtisInProgress {
-    /// What all of them are sent, in mW.
+    /// Sum of the transmit powers in mW.
     pub fn power(&self) -> f64 {
         self.ttis.iter().map(|tti| tti.power).sum()
     }
@@ -89,7 +89,7 @@ impl Multicell {
         }
     }
 
-    /// What these are for the equations of all cells.
+    /// Adds TTIs in progress to the equations of all cells.
     pub(super) fn couple_held(&mut self) {
         for (cell, sector) in self.cells.iter().enumerate() {
             for tti in &sector.in_progress.ttis {
@@ -99,7 +99,7 @@ impl Multicell {
         }
     }
 
-    /// What each cell sends them.
+    /// Sets the powers of TTIs in progress.
     pub(super) fn power_held(&mut self) {
         for sector in &mut self.cells {
             for tti in &mut sector.in_progress.ttis {
@@ -116,7 +116,7 @@ impl Multicell {
         tti.push(TtiInProgress { grant, link: grant.link, power, sent, first });
     }
 
-    /// TTIs end with this frame: their blocks are judged, and on their way.
+    /// Ends the TTIs in progress with this frame: decides their losses and puts them on the air.
     pub(super) fn land_held<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

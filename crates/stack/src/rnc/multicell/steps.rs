@@ -1,4 +1,5 @@
-//! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
+//! Power control in steps: every call obeys one command in each slot. Its interference is the power of
+//! all cells in that slot.
 
 use super::legs::achieved_beside;
 use super::{DownlinkCell, Multicell, link};
@@ -35,7 +36,7 @@ impl Multicell {
         }
     }
 
-    /// What each cell sends apart from its calls. A call that is new begins with what it needs.
+    /// Returns the power of each cell without its calls. New calls start with the power that they need.
     fn begin_slots(&mut self) -> Vec<f64> {
         let power = self.power;
         for class in &mut self.call_classes {
@@ -53,7 +54,8 @@ impl Multicell {
         self.cells.iter().map(granted).collect()
     }
 
-    /// What each cell sends in a slot, and the share of what its calls want which they get.
+    /// Sets `totals` to the power of each cell in a slot. Returns by which factor each cell scales the
+    /// powers of its calls so as not to exceed its limit.
     fn totals_of_slot(&self, granted: &[f64], totals: &mut [f64]) -> Vec<f64> {
         let mut wanted = vec![0.0; granted.len()];
         for call in self.call_classes.iter().flat_map(|class| class.calls.under_way()) {
@@ -69,7 +71,7 @@ impl Multicell {
         each.map(share).collect()
     }
 
-    /// Every call measures what it gets in a slot, and sends its command.
+    /// Every call measures its Eb/N0 in a slot, and sends its command.
     fn one_slot(&mut self, totals: &[f64], factors: &[f64]) {
         let power = self.power;
         let step = libm::exp10(power.step_db / 10.0);

@@ -1,4 +1,4 @@
-//! One TTI of all cells, or where it is decided each frame, one frame.
+//! One turn of all cells: a TTI, or a frame if the DSCH is scheduled every frame.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
@@ -12,16 +12,16 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{self, EbN0Average};
-use crate::rnc::mac_sh::{Grant, Radio, Reason};
+use crate::rnc::mac_sh::{Grant, Radio};
 use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, UeContext, Ues};
 use crate::{Context, EventContext};
 
-/// Users of the DSCH come behind conversational calls, which have DCHs; among themselves they are of one class.
+/// Class of all DSCH users. Conversational calls have DCHs.
 const INTERACTIVE: u8 = 1;
 
-/// Calls of which no two that are under way together have the same draws.
+/// Call numbers modulo this value address the draws: calls under way at one time differ.
 const NUMBERS: u64 = 1 << 30;
 
 impl Multicell {
@@ -129,7 +129,7 @@ impl Multicell {
         }
     }
 
-    /// What each cell sends.
+    /// Sets the power of each cell and link.
     fn control_powers(&mut self) {
         if self.power.control == PowerControl::Ideal {
             self.solve_all_cells();
@@ -173,7 +173,7 @@ impl Multicell {
         self.solve_held();
     }
 
-    /// The equations of this TTI.
+    /// Builds the power equations of this TTI.
     fn couple_all_cells(&mut self) {
         let Multicell { power, call_classes, cells, users, coupled, .. } = self;
         coupled.begin();
@@ -193,7 +193,7 @@ impl Multicell {
         self.couple_held();
     }
 
-    /// Every call's blocks, with the powers of this TTI.
+    /// Decides the losses of all calls with the powers of this TTI.
     fn judge_calls(&mut self) {
         let (power, powers) = (self.power, &self.powers);
         for class in &mut self.call_classes {
@@ -214,7 +214,7 @@ impl Multicell {
                 cell.used.calls += 1;
                 cell.used.compressed += u32::from(at.raise > 1.0);
                 let mut heard = ebn0 / at.raise;
-                // A TTI of a call may last several turns: its blocks are judged at the end, by the mean of them.
+                // A TTI of a call may last several turns. Its losses depend on their mean.
                 if self.call_ttis > 1 {
                     heard = call.heard.mean_with(heard);
                 }
@@ -267,7 +267,7 @@ impl Multicell {
             self.users.get_mut(grant.ue).loops.handle_blocks(&self.power, blocks, lost.count());
             self.cells[cell.index()].mac.served(self.tti, &grant, blocks, received);
         }
-        // All of them arrive with the longest.
+        // All arrive at the time of the longest.
         let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.tti_phases > 1 {
             self.cells[cell.index()].in_progress.transmission = Some((transmission, arrival));
@@ -389,16 +389,6 @@ impl Mac for Multicell {
             self.turn(ctx, config, below);
         } else {
             self.measure_all(ctx.cx.now, below.ues);
-        }
-    }
-}
-
-impl From<Reason> for Postponed {
-    fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::Codes => Postponed::Codes,
-            Reason::Power => Postponed::Power,
-            Reason::Credit => Postponed::Credit,
         }
     }
 }

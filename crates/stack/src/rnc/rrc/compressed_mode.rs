@@ -1,9 +1,10 @@
-//! Compressed mode: gaps in a DCH in which a UE listens to other frequencies or systems (TS 25.212 §4.4, TS 25.215 §6.1). What
-//! the gaps do is not modelled, what they cost is.
+//! Compressed mode: gaps in a DCH in which a UE measures other frequencies or systems (TS 25.212 §4.4,
+//! TS 25.215 §6.1). Only the cost of the gaps is modelled, not the measurements.
 //!
-//! The frames with a gap carry what they would have carried without it. With half of the spreading factor the rest of the frame
-//! carries it at twice the rate, with twice the power; with punctured bits the power rises by 15 / (15 - gap)
-//! (TS 25.214 §5.2.1.3). Beyond that the target is raised, since the loop of power control pauses in the gap.
+//! A frame with a gap carries the same data as one without. With half of the spreading factor, the rest
+//! of the frame has twice the rate and twice the power. With punctured bits, the power rises by
+//! 15 / (15 - gap) (TS 25.214 §5.2.1.3). In addition the target is raised, because power control pauses
+//! in the gap.
 
 use umts_units::Duration;
 
@@ -14,7 +15,7 @@ use crate::ids::CellId;
 const SLOTS: f64 = 15.0;
 /// Frames of a call's TTI.
 const FRAMES: f64 = 2.0;
-/// The longest gap inside a frame; longer ones lie half in one frame and half in the next.
+/// Longest gap within one frame, in slots. A longer gap lies half in one frame and half in the next.
 const LONGEST_IN_FRAME: u32 = 7;
 
 /// Gaps in the DCHs of UEs with another cell near.
@@ -26,13 +27,13 @@ pub struct CompressedMode {
     pub gap: u32,
     /// From one gap to the next.
     pub every: Duration,
-    /// How room is made for it.
+    /// Method that makes room for the gap.
     pub method: CompressedBy,
-    /// What it adds to the target of frames with a gap, in dB.
+    /// Increase of the target in frames with a gap, in dB.
     pub raise_db: f64,
 }
 
-/// How room is made for a gap.
+/// Method that makes room for a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]

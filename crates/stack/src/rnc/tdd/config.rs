@@ -11,9 +11,9 @@ use crate::scheduling::SchedulerKind;
 pub struct TddConfig {
     /// Its frame.
     pub layout: LayoutKind,
-    /// The way of each slot, if it never changes; `None`: slots go the way they are needed.
+    /// Fixed direction of each slot. `None`: directions follow the demand.
     pub pattern: Option<Vec<Option<Direction>>>,
-    /// What a grant is.
+    /// Size and end of grants.
     pub grant: GrantConfig,
     /// How users request a grant.
     pub rach: TddRachConfig,
@@ -23,18 +23,18 @@ pub struct TddConfig {
     pub radio: Option<TddRadioConfig>,
 }
 
-/// What a grant is.
+/// Size, end and order of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantConfig {
-    /// SDUs that may be begun in one, N.
+    /// Maximum number of SDUs that may be started in a grant, N.
     pub sdus: u32,
-    /// Backlogs, in SDUs, up to which the first and the second level reach; what is above is the third.
+    /// Upper limits of the first and second backlog level, in SDUs. Larger backlogs are the third level.
     pub levels: [u32; 2],
     /// Blocks of a frame for each level.
     pub weights: [u32; 3],
-    /// What ends it.
+    /// Condition that ends a grant.
     pub ends: GrantEnds,
-    /// What becomes of a user if there is no room for its request.
+    /// Treatment of a request without room.
     pub refused: Refused,
     /// Order in which requests are granted.
     pub order: GrantOrder,
@@ -70,19 +70,19 @@ impl GrantOrder {
     }
 }
 
-/// What ends a grant.
+/// Condition that ends a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum GrantEnds {
-    /// The first frame in which nothing is sent: what must be sent again later needs a new grant.
+    /// The first frame in which nothing is sent. Later retransmissions need a new grant.
     #[default]
     UnusedFrame,
     /// The first frame in which nothing is sent and nothing waits for an acknowledgment.
     Acknowledged,
 }
 
-/// What becomes of a user if there is no room for its request.
+/// Treatment of a request without room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
