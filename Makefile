@@ -40,22 +40,22 @@ help: ## List the tasks.
 
 demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: results, figures and captures.
 	@rm -rf $(DEMO)
-	@echo "A second FTP user joins a FACH of 32 kbit/s at 1,500 s, as 3GPP has it:"
+	@echo "A second FTP user joins a FACH of 32 kbit/s at 1,500 s, scheduled as in 3GPP:"
 	$(BIN)/umts run scenarios/ftp-on-fach-two-users-3gpp.toml --duration "1600 s" --series --pcap --waterfall 1 --out $(DEMO)
 	@echo "Its first seconds, from TCP down to the PDUs, and the round trips of both:"
 	$(BIN)/umts plot $(DEMO) waterfall --from 1500 --until 1506
 	$(BIN)/umts plot $(DEMO) rtt
-	@echo "What one sees: RLC repairs each lost PDU in a tenth of a second, so TCP loses nothing. It waits: MAC-c serves both in"
-	@echo "turn, and the new connection's timer, which knows no such round trips, expires twice though nothing is lost: seven"
-	@echo "segments are sent again for nothing (needless repeats). Then both have half of the channel."
+	@echo "RLC repairs each lost PDU within about 0.1 s, so TCP loses no segment. MAC-c serves both users in turn. The timer of the"
+	@echo "new connection expires twice before it has measured the longer round trips: seven segments are sent again although they"
+	@echo "were not lost (unneeded retransmissions). Then each user has half of the channel."
 	@echo
-	@echo "The same two in the simulator of Dubois (2005), whose RNC pushes all blocks at the full rate into a queue of nine:"
+	@echo "The same two users in the simulator of Dubois (2005), whose RNC pushes all blocks at the full rate into a queue of nine:"
 	$(BIN)/umts run scenarios/ftp-on-fach-two-users.toml --series --out $(DEMO)
 	@echo "User 1 when a second user arrives, as in Dubois (2005), Figures 6.1 and 6.3:"
 	$(BIN)/umts plot $(DEMO) outstanding
 	$(BIN)/umts plot $(DEMO) rtt
-	@echo "What one sees: half of what crosses the Iub finds that queue full (fach_queue_drops), RLC sends each PDU more than"
-	@echo "twice, and a fifth of the cell is gone. That is the simulator's doing, not UMTS's."
+	@echo "Half of the blocks that cross the Iub find that queue full (fach_queue_drops). RLC sends each PDU more than twice, and a"
+	@echo "fifth of the capacity is lost. This is a property of that simulator, not of UMTS."
 
 test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
 	@MAKE="$(MAKE)" tools/timed $(PARTS)

@@ -40,6 +40,7 @@ mod range;
 mod recordings;
 mod recovery;
 mod reference_bearers;
+mod removed_keys;
 mod resolved;
 mod rrc_profiles;
 mod schema;

@@ -12,7 +12,7 @@ use crate::resolved::{Resolved, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, flat_profiles, former_names, link_tables, overrides, profiles, python_classes,
-    range, recordings, recovery, rrc_profiles, tracks, verdicts,
+    range, recordings, recovery, removed_keys, rrc_profiles, tracks, verdicts,
 };
 
 /// A valid scenario, and warnings to consider before its results are trusted.
@@ -69,6 +69,9 @@ fn resolve(
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
     let mut warnings = former_names::warnings(&tree, &files.sources, overrides);
+    warnings.extend(
+        removed_keys::apply(&mut tree).map_err(|problem| ScenarioError::new(problem, &files.sources))?,
+    );
     warnings.extend(profiles::apply(&mut tree, &mut files)?);
     recovery::all_mistakes(tree, |tree| checked(tree, &mut files, warnings.clone())).map_err(|problems| {
         let mut errors = problems.into_iter().map(|mut problem| {

@@ -83,7 +83,7 @@ causes! {
     RlcWindow = "rlc_window", "RLC window": "The packet waits in RLC's buffer because the transmission window of RLC is full.";
     RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while other users, or other connections of the user, are served.";
     CoreQueue = "core_queue", "core network queue": "The packet is in the fixed network for longer than an empty one takes.";
-    NeedlessRepeats = "needless_repeats", "needless repeats": "The radio or a link carries a copy of data that had already arrived, ahead of the packet.";
+    NeedlessRepeats = "needless_repeats", "unneeded retransmissions": "The radio or a link carries a copy of data that had already arrived, ahead of the packet.";
     AckLoss = "ack_loss", "lost acknowledgment": "The sender waits for an acknowledgment; the last one was lost, and no other is on its way.";
     RlcDiscard = "rlc_discard", "RLC discard": "RLC discarded the packet after MaxDAT transmissions or Timer_Discard, and TCP has not sent it again.";
     RadioLoss = "radio_loss", "radio loss": "The packet was lost on a radio without repair (unacknowledged or transparent mode), and TCP has not sent it again.";

@@ -230,3 +230,20 @@ fn mistakes_in_a_base_are_shown_there() {
     assert!(trace.message().contains("t.txt: byte 7 is `x`, not 0 or 1"), "{trace}");
     assert_eq!(trace.line(), Some(3));
 }
+
+/// Scenarios of stored runs contain all keys.
+#[test]
+fn keys_that_are_always_true_now_load_with_a_warning() {
+    for (file, key) in [
+        ("tdd-ftp-real-network.toml", "link.0.internet_delay.keeps_order"),
+        ("fdd-www.toml", "flow.0.pareto_www.start_with_pause"),
+    ] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
+        let load = |value: &str| Scenario::load(&file, &[(key.to_owned(), value.to_owned())]);
+        let loaded = load("true").expect("it still loads");
+        assert!(loaded.scenario == Scenario::load(&file, &[]).expect("it is valid").scenario, "{key}");
+        assert_eq!(loaded.warnings, [format!("{key} is always true and can be left out")]);
+        let error = load("false").expect_err("another value").render(false);
+        assert!(error.contains("can no longer be changed: it is always true"), "{error}");
+    }
+}
