@@ -1,7 +1,7 @@
 //! Control PDUs of RLC on the common channels of a TDD cell, at the end of a frame.
 //!
-//! The channels lie behind the slots of data: what was received in a frame can be acknowledged in it, and what is missing be
-//! sent again in the next, unless `delay` says otherwise.
+//! The channels are behind the slots of data. So data are acknowledged in their own frame, and
+//! retransmitted in the next one, unless `delay` is set.
 
 use umts_kernel::TraceSink;
 
@@ -17,11 +17,12 @@ use crate::radio::phy::tdd::layout::FRAME;
 use crate::trace::TraceEvent;
 use crate::ue::Pdus;
 
-/// The number of a control PDU on a common channel among the blocks of its UE, direction and frame.
+/// Number of the block of a control PDU on a common channel among the blocks of its UE, direction and
+/// frame.
 const CONTROL_BLOCK: u32 = 65;
 
 impl MacTdd {
-    /// A frame ends: control PDUs travel.
+    /// Handles the end of a frame: sends control PDUs.
     pub(super) fn control_turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -5,27 +5,26 @@ use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};
 use crate::ids::{Direction, UeId};
 
-/// A dedicated channel.
+/// A granted DCH.
 #[derive(Debug, Clone)]
 pub struct Grant {
     /// The UE that holds the grant.
     pub ue: UeId,
-    /// The way of the data.
     pub direction: Direction,
-    /// Where its blocks lie, one for each of a frame.
+    /// Places of its blocks in a frame.
     pub places: Vec<Place>,
-    /// Where the control PDUs of the other way lie, if they have a channel beside this one.
+    /// Place of the control PDUs of the other direction, if they have a dedicated channel.
     pub reverse: Option<Place>,
-    /// Its first frame.
+    /// First frame.
     pub from: u64,
-    /// SDUs that were done with when it began.
+    /// SDUs that were complete at its start.
     pub sdus_before: u64,
-    /// Blocks that were sent.
+    /// Number of blocks sent.
     pub blocks: u32,
 }
 
 impl Grant {
-    /// Takes room for `wanted` blocks per frame, or for as many as there is room for; `None` if there is none.
+    /// Allocates `wanted` blocks per frame, or as many as there is room for. `None`: there is no room.
     pub fn take(
         slots: &mut Slots,
         config: &TddConfig,
@@ -46,7 +45,7 @@ impl Grant {
         Some(grant)
     }
 
-    /// Gives up its room.
+    /// Releases its places.
     pub fn give_back(&self, slots: &mut Slots) {
         self.places.iter().chain(&self.reverse).for_each(|&place| slots.give_back(place));
     }

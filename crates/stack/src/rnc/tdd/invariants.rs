@@ -1,12 +1,12 @@
-//! What holds in every frame, whatever users do.
+//! Invariants of every frame.
 
 use super::MacTdd;
 use super::slots::Place;
 use crate::ids::Direction;
 
 impl MacTdd {
-    /// No resource unit is held twice, a block's codes lie in one slot and are as many as a block takes, no slot goes both ways,
-    /// and what is free and what is held are all.
+    /// Checks that no resource unit is allocated twice, that the codes of a block are in one slot and of the
+    /// right number, that no slot has both directions, and that free and allocated units are all units.
     pub(crate) fn check(&self) {
         let layout = self.config.layout.layout();
         let mut held = vec![0_u16; layout.slots.len()];
@@ -40,7 +40,7 @@ impl MacTdd {
         }
     }
 
-    /// Grants and requests that there are.
+    /// Number of grants and requests.
     pub(crate) fn held(&self) -> usize {
         self.grants.len() + usize::from(self.requests.next().is_some()) + self.asking.len()
     }

@@ -7,8 +7,9 @@
 //! acknowledge: `acks.rs`.
 //!
 //! ```text
-//!   frame       n                          n + 1
-//!   turn        | decide, pull, judge; RACH |  data of frame n arrive; then control PDUs, which are heard before the next turn
+//!   frame     n                                          n + 1
+//!   events    | requests, data, losses; RACH             | data of frame n arrive; control PDUs, received
+//!                                                          before the start of frame n + 1 is handled
 //! ```
 //!
 //! A frame without grants, requests and control PDUs costs no event.
@@ -51,7 +52,7 @@ pub struct MacTdd {
     cell: CellId,
     config: TddConfig,
     slots: Slots,
-    /// By UE and direction. What the RNC wants of itself takes the same steps, but for the RACH.
+    /// By UE and direction. Requests of the RNC for the downlink take the same steps, without the RACH.
     wants: Vec<[CapacityRequest; 2]>,
     /// The next requests on the RACH: frame and UE.
     asking: BTreeSet<(u64, UeId)>,
@@ -59,17 +60,17 @@ pub struct MacTdd {
     requests: Requests,
     /// Schedulers of the requests, by direction; `None`: first come, first served.
     schedulers: Option<[Scheduler; 2]>,
-    /// In the order in which they were granted.
+    /// In the order of granting.
     grants: Vec<Grant>,
     turns: AckTurns,
     contention: AckContention,
-    /// Where the common channels of control PDUs begin, by direction.
+    /// First place of the common channel for control PDUs, by direction.
     ack_places: [Option<Place>; 2],
     radio: Option<TddRadio>,
     /// The last frame that had a turn, and the transmissions in it.
     frame: Option<u64>,
     on_air: Vec<SlotTransmission>,
-    /// The end of a frame at which control PDUs travelled last.
+    /// The last end of a frame with control PDUs.
     boundary: Option<u64>,
     next_turn: Option<Time>,
     next_control: Option<Time>,
@@ -78,10 +79,10 @@ pub struct MacTdd {
     scratch: Scratch,
 }
 
-/// Memory that is used again and again.
+/// Reused memory.
 #[derive(Debug, Default)]
 struct Scratch {
-    verdicts: Vec<bool>,
+    lost: Vec<bool>,
     asking: Vec<UeId>,
     heard: Vec<bool>,
     through: Vec<UeId>,
@@ -89,7 +90,7 @@ struct Scratch {
 }
 
 impl MacTdd {
-    /// MAC of `cell`, with draws of its own.
+    /// MAC of `cell` with its own random streams.
     pub fn new(cell: CellId, config: &TddConfig, streams: &Streams) -> Self {
         let draws = |purpose: &str| streams.addressed(&format!("cell{}/tdd/{purpose}", cell.0));
         let mut slots = Slots::new(config.layout.layout(), config.pattern.as_deref());
@@ -146,7 +147,7 @@ impl MacTdd {
         asks || reports
     }
 
-    /// An entity has a control PDU for the channels that all share. Tells whether that is new.
+    /// Notes a control PDU for a common channel. Returns whether that is new.
     fn wants_to_report(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
         match direction {
             Direction::Downlink => self.turns.want(ue),
@@ -167,8 +168,8 @@ impl MacTdd {
         self.update_deadlines(ctx.cx.now);
     }
 
-    /// Whether an entity has something to send that goes in a grant. Without common channels for control PDUs these do, too,
-    /// unless a grant the other way has room for them.
+    /// Whether an entity has PDUs that need a grant. Without common channels these include control PDUs,
+    /// unless a grant of the other direction has room for them.
     fn needs_capacity(&self, now: Time, ue: UeId, direction: Direction, rlc: &Rlc) -> bool {
         let has_room = || self.grants.iter().any(|of| (of.ue, of.direction) == (ue, direction.reversed()));
         let has_own = self.config.ack.channel == AckChannel::Dedicated;
@@ -195,7 +196,13 @@ impl MacTdd {
             }
             Direction::Downlink => {
                 want.heard();
-                self.requests.push(Request { ue, direction, from: frame, told: None, again: false });
+                self.requests.push(Request {
+                    ue,
+                    direction,
+                    from: frame,
+                    reported: None,
+                    was_refused: false,
+                });
             }
         }
         cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
@@ -283,12 +290,12 @@ impl Mac for MacTdd {
     }
 }
 
-/// The first frame that begins at `now` or later.
+/// The first frame that starts at `now` or later.
 fn begins(now: Time) -> u64 {
     now.as_nanos().div_ceil(FRAME.as_nanos())
 }
 
-/// When a frame begins.
+/// Start of a frame.
 fn begin(frame: u64) -> Time {
     Time::ZERO + FRAME * frame
 }

@@ -5,36 +5,33 @@ use std::collections::VecDeque;
 use crate::ids::{Direction, UeId};
 use crate::scheduling::{Candidate, Scheduler};
 
-/// One of them.
+/// A request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     /// The UE that needs the capacity.
     pub ue: UeId,
-    /// The way of the data.
     pub direction: Direction,
-    /// The first frame that can be granted.
+    /// The first frame of a grant.
     pub from: u64,
-    /// The backlog that a user told, in SDUs; the RNC knows its own.
-    pub told: Option<u32>,
-    /// There was no room for it before.
-    pub again: bool,
+    /// Backlog that a UE reported, in SDUs. `None` for requests of the RNC.
+    pub reported: Option<u32>,
+    /// It was refused before.
+    pub was_refused: bool,
 }
 
-/// What becomes of a request that was looked at.
+/// Result of a decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is looked at again in the next frame.
+    /// It is decided again in the next frame.
     Stays,
-    /// It is over.
+    /// It ends.
     Over,
 }
 
-/// All of them.
 #[derive(Debug, Default)]
 pub struct Requests(VecDeque<Request>);
 
 impl Requests {
-    /// One more.
     pub fn push(&mut self, request: Request) {
         self.0.push_back(request);
     }
@@ -44,14 +41,14 @@ impl Requests {
         self.0.retain_mut(|request| request.from > frame || decide(request) == Fate::Stays);
     }
 
-    /// Puts those that go in `direction` and can be granted in `frame` into the order in which `scheduler` names their users; the
-    /// others keep their places.
+    /// Sorts the requests of `direction` that can be granted in `frame` by `scheduler`. The others keep
+    /// their places.
     pub fn reorder(
         &mut self,
         frame: u64,
         direction: Direction,
         scheduler: &Scheduler,
-        about: impl Fn(&Request) -> Candidate,
+        candidate: impl Fn(&Request) -> Candidate,
     ) {
         let is_due = |request: &Request| request.from <= frame && request.direction == direction;
         let due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
@@ -62,12 +59,12 @@ impl Requests {
         let mut waiting: Vec<UeId> = due.iter().map(|request| request.ue).collect();
         waiting.sort_unstable();
         for place in self.0.iter_mut().filter(|request| is_due(request)) {
-            let next = scheduler.next(&waiting, |ue| about(of(ue))).expect("somebody is left");
+            let next = scheduler.next(&waiting, |ue| candidate(of(ue))).expect("a UE is left");
             *place = *of(waiting.remove(next));
         }
     }
 
-    /// The first frame for which a request can be decided.
+    /// The first frame in which a request can be decided.
     pub fn next(&self) -> Option<u64> {
         self.0.iter().map(|request| request.from).min()
     }
@@ -81,29 +78,29 @@ mod tests {
     use crate::scheduling::SchedulerKind;
 
     #[test]
-    fn a_scheduler_orders_those_that_are_due_one_way_and_leaves_the_others() {
-        let request = |ue, direction, from, told| Request {
+    fn scheduler_sorts_due_requests_of_one_direction() {
+        let request = |ue, direction, from, reported| Request {
             ue: UeId(ue),
             direction,
             from,
-            told: Some(told),
-            again: false,
+            reported: Some(reported),
+            was_refused: false,
         };
         let mut requests = Requests::default();
-        for (ue, direction, from, told) in [
+        for (ue, direction, from, reported) in [
             (4, Direction::Uplink, 1, 2),
             (1, Direction::Downlink, 1, 9),
             (2, Direction::Uplink, 1, 7),
             (3, Direction::Uplink, 5, 99),
             (0, Direction::Uplink, 2, 7),
         ] {
-            requests.push(request(ue, direction, from, told));
+            requests.push(request(ue, direction, from, reported));
         }
         let mut scheduler = Scheduler::new(SchedulerKind::LargestBacklog);
         scheduler.served(UeId(0));
         requests.reorder(2, Direction::Uplink, &scheduler, |request| {
-            let told = request.told.unwrap_or(0);
-            Candidate::new(request.ue, Bytes(told.into()), told, None)
+            let reported = request.reported.unwrap_or(0);
+            Candidate::new(request.ue, Bytes(reported.into()), reported, None)
         });
         let mut order = Vec::new();
         requests.decide(9, |request| {

@@ -1,28 +1,27 @@
-//! The resource units of a TDD cell: which are held, and which way each slot goes.
+//! Resource units of a TDD cell: allocated codes, and the direction of each slot.
 //!
-//! All codes of a block lie in one slot, and a slot goes one way in a frame. A slot is taken for a direction when those
-//! that go this way are full, and is given back when it is empty; where a pattern is fixed no slot ever changes.
+//! All codes of a block are in one slot, and a slot has one direction. A slot gets a direction when the
+//! other slots of that direction are full, and loses it when it is empty. With a fixed pattern directions
+//! never change.
 
 use crate::ids::Direction;
 use crate::radio::phy::tdd::layout::{Layout, SlotRule};
 
-/// Where a block lies in every frame of its grant.
+/// Place of a block in every frame of its grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The slot.
     pub slot: u8,
-    /// Its codes, a bit for each.
+    /// One bit per code.
     pub codes: u16,
 }
 
-/// One slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Slot {
-    /// The way it goes; `None`: none yet, or not for data.
+    /// `None`: no direction yet, or no data slot.
     way: Option<Direction>,
-    /// Codes that are held.
+    /// Allocated codes.
     held: u16,
-    /// It goes its way for good.
+    /// The direction never changes.
     is_fixed: bool,
 }
 
@@ -31,7 +30,7 @@ struct Slot {
 pub struct Slots {
     layout: &'static Layout,
     slots: Vec<Slot>,
-    /// Slots that go each way, and the resource units that are held in them.
+    /// Number of slots and of allocated resource units by direction.
     in_use: ([u8; 2], [u16; 2]),
 }
 
@@ -45,7 +44,8 @@ impl Slots {
         Slots { layout, in_use: (Direction::BOTH.map(going), [0; 2]), slots }
     }
 
-    /// Holds the codes of one block for `direction`: in the lowest slot that goes this way and has room, else in a free one.
+    /// Allocates the codes of one block for `direction`: in the lowest slot of that direction with room, or
+    /// else in a free slot.
     pub fn take(&mut self, direction: Direction) -> Option<Place> {
         let going = self.layout.data_slots().find(|&at| {
             self.slots[at].way == Some(direction) && self.room(at) >= u32::from(self.layout.codes_per_block)
@@ -62,7 +62,7 @@ impl Slots {
         Some(Place { slot: at as u8, codes })
     }
 
-    /// Gives up what was held.
+    /// Releases a place.
     pub fn give_back(&mut self, place: Place) {
         let slot = &mut self.slots[usize::from(place.slot)];
         debug_assert_eq!(slot.held & place.codes, place.codes, "it was held");
@@ -75,8 +75,8 @@ impl Slots {
         }
     }
 
-    /// A slot that goes no way and may go this one: the lowest, or for the downlink of a frame with one switching point the
-    /// highest.
+    /// A slot without a direction that can have this one: the lowest one, or for the downlink of a frame with
+    /// one switching point the highest one.
     fn free_slot(&self, direction: Direction) -> Option<usize> {
         let is_free = |at: &usize| self.slots[*at].way.is_none() && !self.slots[*at].is_fixed;
         match (self.layout.rule, direction) {
@@ -100,19 +100,19 @@ impl Slots {
         u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
     }
 
-    /// Slots that go each way, and the resource units that are held in them.
+    /// Number of slots and of allocated resource units by direction.
     pub fn in_use(&self) -> ([u8; 2], [u16; 2]) {
         self.in_use
     }
 
-    /// Resource units that are held in slots that go this way.
+    /// Allocated resource units of this direction.
     #[cfg(test)]
     pub fn held(&self, direction: Direction) -> u32 {
         let going = self.slots.iter().filter(|slot| slot.way == Some(direction));
         going.map(|slot| slot.held.count_ones()).sum()
     }
 
-    /// Slots that go this way.
+    /// Number of slots of this direction.
     #[cfg(test)]
     pub fn going(&self, direction: Direction) -> u32 {
         self.slots.iter().filter(|slot| slot.way == Some(direction)).count() as u32
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_filled_before_another_is_taken() {
+    fn slot_is_filled_before_the_next_gets_a_direction() {
         let mut slots = slots(LayoutKind::HighChipRate);
         let places: Vec<_> = (0..5).map(|_| slots.take(Uplink).expect("room")).collect();
         assert_eq!(places.iter().map(|place| place.slot).collect::<Vec<_>>(), [1, 1, 1, 1, 2]);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slot_may_go_the_other_way() {
+    fn empty_slot_can_change_direction() {
         let mut slots = slots(LayoutKind::HighChipRate);
         let all: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
         assert_eq!((all.len(), slots.take(Downlink)), (52, None));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_pattern_never_changes() {
+    fn fixed_pattern_never_changes() {
         let layout = LayoutKind::HighChipRate.layout();
         let pattern = layout.pattern("RUDDDDDDDDDDDDC").expect("it fits");
         let mut slots = Slots::new(layout, Some(&pattern));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_switching_point_the_ways_grow_towards_each_other() {
+    fn directions_grow_towards_one_switching_point() {
         let mut slots = slots(LayoutKind::LowChipRate);
         assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(6));
         assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_slot_of_one_switching_point_is_kept_for_the_uplink() {
+    fn first_slot_is_reserved_for_the_uplink_with_one_switching_point() {
         let mut slots = slots(LayoutKind::LowChipRate);
         assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 15);
         assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));

@@ -27,14 +27,14 @@ const CONTROL_BLOCK: u32 = 64;
 
 /// A request for its scheduler: the RNC's own backlog, or the backlog that the UE reported.
 fn candidate(ues: &Ues, request: &Request) -> Candidate {
-    match request.told {
+    match request.reported {
         None => ues[request.ue].candidate(request.direction),
         Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(begin(request.from))),
     }
 }
 
 impl MacTdd {
-    /// A frame begins.
+    /// Handles the start of a frame.
     pub(super) fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -45,7 +45,7 @@ impl MacTdd {
         if self.frame.is_some_and(|last| last >= frame) {
             return;
         }
-        debug_assert_eq!(begin(frame), ctx.cx.now, "turns begin with frames");
+        debug_assert_eq!(begin(frame), ctx.cx.now, "called at the start of a frame");
         self.frame = Some(frame);
         self.decide(ctx, frame, below.ues);
         if !self.grants.is_empty() {
@@ -66,10 +66,10 @@ impl MacTdd {
                 requests.reorder(frame, direction, scheduler, |request| candidate(ues, request));
             }
         }
-        // Room only shrinks while requests are decided: where there was none for one, there is none for the next.
+        // Room only shrinks during the decisions. After one refusal the direction is full.
         let mut is_full = [false; 2];
         requests.decide(frame, |request| self.decide_one(ctx, frame, (request, &mut is_full), ues));
-        debug_assert!(self.requests.next().is_none(), "nobody asks meanwhile");
+        debug_assert!(self.requests.next().is_none(), "no request comes meanwhile");
         self.requests = requests;
     }
 
@@ -93,15 +93,15 @@ impl MacTdd {
         if *is_full { self.refuse(ctx, frame, request) } else { Fate::Over }
     }
 
-    /// Grants a request what there is room for. Tells whether there was any.
+    /// Grants a request as many blocks as there is room for. Returns whether there was any room.
     fn grant<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        &Request { ue, direction, told, .. }: &Request,
+        &Request { ue, direction, reported, .. }: &Request,
         rlc: &mut Rlc,
     ) -> bool {
-        let wanted = self.config.grant.blocks(told.unwrap_or_else(|| rlc.backlog().sdus));
+        let wanted = self.config.grant.blocks(reported.unwrap_or_else(|| rlc.backlog().sdus));
         let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
         else {
             return false;
@@ -118,7 +118,7 @@ impl MacTdd {
         true
     }
 
-    /// There is no room.
+    /// Refuses a request.
     #[inline]
     fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -126,10 +126,10 @@ impl MacTdd {
         frame: u64,
         request: &mut Request,
     ) -> Fate {
-        let Request { ue, direction, again, .. } = *request;
+        let Request { ue, direction, was_refused, .. } = *request;
         let stays = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
-        if !again {
-            request.again = true;
+        if !was_refused {
+            request.was_refused = true;
             ctx.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
         }
         if stays {
@@ -157,11 +157,11 @@ impl MacTdd {
         below: &mut Below<'_>,
     ) {
         let Below { ues, air, .. } = below;
-        let mut flights = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
+        let mut transmissions = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
         self.on_air.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let blocks = self.pull(ctx, grant, ues, &mut flights);
+            let blocks = self.pull(ctx, grant, ues, &mut transmissions);
             let goes_on = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
             if !goes_on {
                 grant.give_back(&mut self.slots);
@@ -172,9 +172,9 @@ impl MacTdd {
         // A UE without its grant needs a new request, which is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.decide_losses(ctx, frame, &mut flights);
+        self.decide_losses(ctx, frame, &mut transmissions);
         self.record_frame(ctx);
-        for (direction, transmission) in Direction::BOTH.into_iter().zip(flights) {
+        for (direction, transmission) in Direction::BOTH.into_iter().zip(transmissions) {
             let longest = transmission
                 .sets()
                 .iter()
@@ -192,13 +192,13 @@ impl MacTdd {
         ctx: &mut EventContext<'_, T>,
         grant: &mut Grant,
         ues: &mut Ues,
-        flights: &mut [Box<Transmission>; 2],
+        transmissions: &mut [Box<Transmission>; 2],
     ) -> u32 {
         let Grant { ue, direction, .. } = *grant;
         let codes = self.config.layout.layout().codes_per_block;
         let context = &mut ues[ue];
-        let (most, transmission) = (grant.places.len() as u32, &mut flights[direction.index()]);
-        // Without common channels control PDUs go with the data.
+        let (most, transmission) = (grant.places.len() as u32, &mut transmissions[direction.index()]);
+        // Without common channels control PDUs are sent with the data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
         let blocks = context.send(&mut ctx.cx, direction, pdus, most, None, transmission);
         self.touched.push((ue, direction));
@@ -216,7 +216,7 @@ impl MacTdd {
         }
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
-            let transmission = &mut flights[direction.index()];
+            let transmission = &mut transmissions[direction.index()];
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, transmission) > 0 {
                 transmission.last().first = self.on_air.len() as u32;
                 self.on_air.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
@@ -226,7 +226,7 @@ impl MacTdd {
         blocks
     }
 
-    /// Whether a grant of which a frame was left unused is over.
+    /// Whether a grant ends after an unused frame.
     fn is_over(&self, now: Time, grant: &Grant, ues: &Ues) -> bool {
         let rlc = &ues[grant.ue].rlc[grant.direction.index()];
         match self.config.grant.ends {
@@ -268,26 +268,26 @@ impl MacTdd {
         });
     }
 
-    /// How many blocks of this frame had none to three blocks of others in their slot, and how many of them were lost.
+    /// Blocks of this frame, and lost blocks, by the number of other UEs' blocks in their slot, 0 to 3.
     fn by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
         let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut add = |slot: u8, blocks: u8, of_them_lost: u8| {
+        let mut add = |slot: u8, blocks: u8, lost_blocks: u8| {
             let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
             sent[neighbours] += blocks;
-            lost[neighbours] += of_them_lost;
+            lost[neighbours] += lost_blocks;
         };
-        // The blocks of one UE in one slot, which stand beside each other.
-        let (mut own, mut slot, mut blocks, mut of_them_lost) = (None, 0, 0, 0);
-        for (this, &is_lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
-            let whose = Some((this.slot, this.direction, this.ue));
-            if own != whose {
-                add(slot, blocks, of_them_lost);
-                (own, slot, blocks, of_them_lost) = (whose, this.slot, 0, 0);
+        // Blocks of one UE in one slot are adjacent.
+        let (mut own, mut slot, mut blocks, mut lost_blocks) = (None, 0, 0, 0);
+        for (this, &is_lost) in self.on_air.iter().zip(&self.scratch.lost) {
+            let owner = Some((this.slot, this.direction, this.ue));
+            if own != owner {
+                add(slot, blocks, lost_blocks);
+                (own, slot, blocks, lost_blocks) = (owner, this.slot, 0, 0);
             }
             blocks += 1;
-            of_them_lost += u8::from(is_lost);
+            lost_blocks += u8::from(is_lost);
         }
-        add(slot, blocks, of_them_lost);
+        add(slot, blocks, lost_blocks);
         (sent, lost)
     }
 
@@ -296,18 +296,18 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        flights: &mut [Box<Transmission>; 2],
+        transmissions: &mut [Box<Transmission>; 2],
     ) {
-        let verdicts = &mut self.scratch.verdicts;
+        let lost = &mut self.scratch.lost;
         match &mut self.radio {
-            Some(radio) => radio.decide_losses(frame, &self.on_air, verdicts),
+            Some(radio) => radio.decide_losses(frame, &self.on_air, lost),
             None => {
-                verdicts.clear();
-                verdicts.resize(self.on_air.len(), false);
+                lost.clear();
+                lost.resize(self.on_air.len(), false);
             }
         }
-        for sent in flights.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
-            let of_set = &verdicts[sent.first as usize..][..sent.set.blocks as usize];
+        for sent in transmissions.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
+            let of_set = &lost[sent.first as usize..][..sent.set.blocks as usize];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }
         if T::WANTS_DETAIL {
@@ -318,7 +318,7 @@ impl MacTdd {
     /// Shows each UE's slots and the SIR of each transmission.
     fn show_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
-        for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
+        for (sent, &lost) in self.on_air.iter().zip(&self.scratch.lost) {
             let SlotTransmission { ue, direction, slot, codes, .. } = *sent;
             let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
             ctx.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
@@ -350,9 +350,9 @@ impl MacTdd {
             ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {
                 self.want_mut(ue, direction).heard();
-                let told = Some(ues[ue].rlc[direction.index()].backlog().sdus);
+                let reported = Some(ues[ue].rlc[direction.index()].backlog().sdus);
                 let from = frame + self.config.rach.answer + 1;
-                self.requests.push(Request { ue, direction, from, told, again: false });
+                self.requests.push(Request { ue, direction, from, reported, was_refused: false });
             } else {
                 ctx.cx.record(|| TraceEvent::RachCollision { ue });
                 self.back_off(frame, ue);
