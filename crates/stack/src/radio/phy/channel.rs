@@ -1,4 +1,5 @@
-//! Block error processes: independent errors, the two-state Gilbert model, recorded errors.
+//! Block losses: independent errors, the two-state Gilbert model, recorded errors, and errors with a
+//! probability that follows from the radio link. Losses in TDD cells depend on each other ([`tdd`](super::tdd)).
 //!
 //! Draws are addressed by TTI and block, so the radio is the same with another TCP version or an
 //! additional user. A Gilbert chain that steps once per block does not have this property, because
@@ -62,6 +63,13 @@ pub struct BlockErrors {
     loss: [Chance; 2],
     /// Probability that the chain is bad after one step from the good and from the bad state.
     one_step: [Chance; 2],
+}
+
+/// Loses each of `blocks` blocks independently with probability `loss`. The draws have addresses from
+/// `first` on.
+#[inline]
+pub fn independent_losses(draws: TtiDraws, first: u32, blocks: u32, loss: Chance) -> Lost {
+    Lost::which(blocks, |block| draws.happens(first + block, loss))
 }
 
 /// Name of the random stream for the blocks of a UE. The streams of its DCHs append a number.
@@ -142,7 +150,7 @@ impl BlockErrors {
         match unit {
             ErrorUnit::Tti if draws.happens(0, loss) => Lost::all(blocks),
             ErrorUnit::Tti => Lost(0),
-            ErrorUnit::Pdu => Lost::which(blocks, |block| draws.happens(first + block, loss)),
+            ErrorUnit::Pdu => independent_losses(draws, first, blocks, loss),
         }
     }
 
