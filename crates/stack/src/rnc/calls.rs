@@ -122,8 +122,6 @@ pub struct CallLocation {
     pub main: RadioLink,
     /// Links from further cells of the active set.
     pub further: Vec<RadioLink>,
-    /// Eb/N0 of the further links in a TTI.
-    pub beside: f64,
     /// Whether it has gaps of compressed mode.
     pub is_compressed: bool,
     /// Factor on the target in this TTI: above 1 with a gap.
@@ -146,7 +144,7 @@ pub struct RadioLink {
 
 impl CallLocation {
     pub fn new(mobile: Mobile, main: RadioLink) -> Self {
-        CallLocation { mobile, main, further: Vec::new(), beside: 0.0, is_compressed: false, raise: 1.0 }
+        CallLocation { mobile, main, further: Vec::new(), is_compressed: false, raise: 1.0 }
     }
 
     pub fn legs(&self) -> impl Iterator<Item = &RadioLink> {

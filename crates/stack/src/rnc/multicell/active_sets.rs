@@ -1,4 +1,4 @@
-//! The dedicated channels of calls: which cells send to each call, and on which codes.
+//! The active sets of calls: which cells send to each call, and on which codes.
 //!
 //! Without soft handover a call has one cell: the best one, with a hysteresis. With soft handover all
 //! cells of its active set transmit the same data. Each cell allocates a code, or refuses the call if
@@ -14,38 +14,41 @@ use crate::trace::CallStep;
 
 /// Selection of the cells and codes of calls.
 #[derive(Debug)]
-pub(super) struct Dchs {
+pub(super) struct ActiveSets {
     pub selection: CellSelection,
     /// Rule for active sets. `None`: hard handover.
     pub soft: Option<ActiveSet>,
     pub compressed: Option<CompressedMode>,
-    pub codes: DchCodes,
     pub without: WithoutCode,
     /// Whether call events are recorded.
     pub is_recorded: bool,
     /// Call events that are not recorded yet.
-    pub steps: Vec<(CellId, CallStep)>,
+    pub events: Vec<(CellId, CallStep)>,
 }
 
-impl Dchs {
-    /// For `cells` cells.
-    pub fn new(config: &MulticellConfig, cells: usize) -> Self {
+impl ActiveSets {
+    pub fn new(config: &MulticellConfig) -> Self {
         let (handover, codes) = (&config.handover, &config.dch.codes);
-        Dchs {
+        ActiveSets {
             selection: CellSelection::new(handover.hysteresis_db),
             soft: handover.soft.as_ref().map(ActiveSet::new),
             compressed: handover.compressed,
-            codes: DchCodes::new(codes.as_ref(), config.dsch.codes, cells),
             without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
             is_recorded: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
-            steps: Vec::new(),
+            events: Vec::new(),
         }
     }
 
     /// Begins a call in the best cell of `mobile`. Returns `None` if that cell has no code.
-    pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<CallLocation> {
+    pub fn admit(
+        &mut self,
+        codes: &mut DchCodes,
+        mobile: Mobile,
+        spreading_factor: u16,
+        powers: &[f64],
+    ) -> Option<CallLocation> {
         let cell = mobile.gains().best();
-        let code = self.codes.take(cell, spreading_factor);
+        let code = codes.take(cell, spreading_factor);
         self.note_step(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
         let mut leg = RadioLink::new(cell, code?);
         leg.hear(mobile.gains(), powers);
@@ -53,21 +56,27 @@ impl Dchs {
     }
 
     /// Frees the codes of a call that ended.
-    pub fn leave(&mut self, at: &CallLocation) {
+    pub fn leave(&self, codes: &mut DchCodes, at: &CallLocation) {
         for leg in at.legs() {
-            self.codes.release(leg.cell, leg.code);
+            codes.release(leg.cell, leg.code);
         }
     }
 
     /// Updates the cells of a call after a measurement. Returns whether it keeps a cell.
-    pub fn follow(&mut self, at: &mut CallLocation, spreading_factor: u16, powers: &[f64]) -> bool {
+    pub fn follow(
+        &mut self,
+        codes: &mut DchCodes,
+        at: &mut CallLocation,
+        spreading_factor: u16,
+        powers: &[f64],
+    ) -> bool {
         let factor = self.factor_of(at, spreading_factor);
         let stays = match self.soft {
-            None => self.hand_over(at, factor),
-            Some(set) => self.update(&set, at, factor),
+            None => self.hand_over(codes, at, factor),
+            Some(set) => self.update(codes, &set, at, factor),
         };
         if let Some(mode) = self.compressed {
-            self.compress(&mode, at, spreading_factor);
+            self.compress(codes, &mode, at, spreading_factor);
         }
         let CallLocation { mobile, main, further, .. } = at;
         for leg in std::iter::once(main).chain(further) {
@@ -77,33 +86,39 @@ impl Dchs {
     }
 
     /// Hard handover.
-    fn hand_over(&mut self, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    fn hand_over(&mut self, codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
-        let Some(code) = self.codes.take(better, spreading_factor) else {
+        let Some(code) = codes.take(better, spreading_factor) else {
             self.note_step(better, CallStep::Refused);
             return self.is_kept(at);
         };
-        self.codes.release(at.main.cell, at.main.code);
+        codes.release(at.main.cell, at.main.code);
         at.main = RadioLink::new(better, code);
         self.note_step(better, CallStep::HandedOver);
         true
     }
 
     /// Soft handover.
-    fn update(&mut self, set: &ActiveSet, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    fn update(
+        &mut self,
+        codes: &mut DchCodes,
+        set: &ActiveSet,
+        at: &mut CallLocation,
+        spreading_factor: u16,
+    ) -> bool {
         let gains = at.mobile.gains();
         let mut legs = std::mem::take(&mut at.further);
         legs.insert(0, at.main);
         for cell in set.wanted(gains) {
             if legs.iter().all(|leg| leg.cell != cell) {
-                self.add(set, &mut legs, cell, gains, spreading_factor);
+                self.add(codes, set, (&mut legs, cell), gains, spreading_factor);
             }
         }
         let gain = |leg: &RadioLink| gains.of(leg.cell);
         legs.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         let keeps = legs.iter().take_while(|leg| set.keeps(leg.cell, gains)).count();
         for leg in legs.drain(keeps.max(1)..) {
-            self.remove(&leg);
+            self.remove(codes, &leg);
         }
         at.main = legs.remove(0);
         at.main.share = 1.0;
@@ -112,9 +127,15 @@ impl Dchs {
         keeps > 0 || self.is_kept(at)
     }
 
-    /// Adds a cell to the active set. If the set is full, the new cell replaces the worst one, but
-    /// only if it is better by the hysteresis.
-    fn add(&mut self, set: &ActiveSet, legs: &mut Vec<RadioLink>, cell: CellId, gains: &Gains, factor: u16) {
+    /// Adds a cell. If the set is full, it replaces one that is worse by the hysteresis.
+    fn add(
+        &mut self,
+        codes: &mut DchCodes,
+        set: &ActiveSet,
+        (legs, cell): (&mut Vec<RadioLink>, CellId),
+        gains: &Gains,
+        factor: u16,
+    ) {
         let worst = if legs.len() < set.legs {
             None
         } else {
@@ -126,18 +147,16 @@ impl Dchs {
             }
             Some(worst)
         };
-        let Some(code) = self.codes.take(cell, factor) else {
-            return self.note_step(cell, CallStep::Refused);
-        };
+        let Some(code) = codes.take(cell, factor) else { return self.note_step(cell, CallStep::Refused) };
         if let Some(worst) = worst {
-            self.remove(&legs.remove(worst));
+            self.remove(codes, &legs.remove(worst));
         }
         legs.push(RadioLink::new(cell, code));
         self.note_step(cell, CallStep::LegAdded);
     }
 
-    fn remove(&mut self, leg: &RadioLink) {
-        self.codes.release(leg.cell, leg.code);
+    fn remove(&mut self, codes: &mut DchCodes, leg: &RadioLink) {
+        codes.release(leg.cell, leg.code);
         self.note_step(leg.cell, CallStep::LegRemoved);
     }
 
@@ -154,7 +173,7 @@ impl Dchs {
 
     fn note_step(&mut self, cell: CellId, step: CallStep) {
         if self.is_recorded {
-            self.steps.push((cell, step));
+            self.events.push((cell, step));
         }
     }
 
@@ -165,45 +184,52 @@ impl Dchs {
         if is_half { spreading_factor / 2 } else { spreading_factor }
     }
 
-    /// A call near another cell begins to have gaps, or one that is no longer near ends them. If there are no codes for it, it has none.
-    fn compress(&mut self, mode: &CompressedMode, at: &mut CallLocation, spreading_factor: u16) {
+    /// Starts compressed mode of a call near another cell, if there are codes for it, or ends it.
+    fn compress(
+        &mut self,
+        codes: &mut DchCodes,
+        mode: &CompressedMode,
+        at: &mut CallLocation,
+        spreading_factor: u16,
+    ) {
         let is_near = mode.is_near(at.main.cell, at.mobile.gains());
         if is_near == at.is_compressed {
             return;
         }
         if mode.method == CompressedBy::HalfSf {
             if !is_near {
-                self.exchange_for_longer(at, spreading_factor);
-            } else if !self.exchange_for_shorter(at, spreading_factor / 2) {
+                exchange_for_longer(codes, at, spreading_factor);
+            } else if !exchange_for_shorter(codes, at, spreading_factor / 2) {
                 return;
             }
         }
         at.is_compressed = is_near;
     }
+}
 
-    /// All legs get codes of a smaller spreading factor, or none does.
-    fn exchange_for_shorter(&mut self, at: &mut CallLocation, spreading_factor: u16) -> bool {
-        let mut got = Vec::new();
-        for leg in at.legs() {
-            match self.codes.take(leg.cell, spreading_factor) {
-                Some(code) => got.push((leg.cell, code)),
-                None => {
-                    got.iter().for_each(|&(cell, code)| self.codes.release(cell, code));
-                    return false;
-                }
+/// Allocates codes of a smaller spreading factor to all legs. Returns false, without effect, if a cell has
+/// none.
+fn exchange_for_shorter(codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) -> bool {
+    let mut got = Vec::new();
+    for leg in at.legs() {
+        match codes.take(leg.cell, spreading_factor) {
+            Some(code) => got.push((leg.cell, code)),
+            None => {
+                got.iter().for_each(|&(cell, code)| codes.release(cell, code));
+                return false;
             }
         }
-        for (leg, (_, code)) in at.legs_mut().zip(got) {
-            self.codes.release(leg.cell, std::mem::replace(&mut leg.code, code));
-        }
-        true
     }
+    for (leg, (_, code)) in at.legs_mut().zip(got) {
+        codes.release(leg.cell, std::mem::replace(&mut leg.code, code));
+    }
+    true
+}
 
-    /// All legs get codes of a larger spreading factor. A freed code has room for two of them.
-    fn exchange_for_longer(&mut self, at: &mut CallLocation, spreading_factor: u16) {
-        for leg in at.legs_mut() {
-            self.codes.release(leg.cell, leg.code);
-            leg.code = self.codes.take(leg.cell, spreading_factor).expect("there is room for two of them");
-        }
+/// Allocates codes of a larger spreading factor to all legs. A released code has room for two.
+fn exchange_for_longer(codes: &mut DchCodes, at: &mut CallLocation, spreading_factor: u16) {
+    for leg in at.legs_mut() {
+        codes.release(leg.cell, leg.code);
+        leg.code = codes.take(leg.cell, spreading_factor).expect("there is room for two of them");
     }
 }
