@@ -233,3 +233,73 @@ fn exchange_for_longer(codes: &mut DchCodes, at: &mut CallLocation, spreading_fa
         leg.code = codes.take(leg.cell, spreading_factor).expect("there is room for two of them");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::phy::ovsf::Code;
+    use crate::rnc::multicell::codes::OneTree;
+    use crate::rnc::multicell::testing::{CELLS, active_sets, environment, mobile_between};
+    use crate::rnc::rrc::SoftHandover;
+
+    const FACTOR: u16 = 32;
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+    const POWERS: [f64; CELLS] = [1e3; CELLS];
+
+    /// Active sets, and the codes of their cells.
+    fn with(soft: Option<SoftHandover>, without: WithoutCode) -> (ActiveSets, DchCodes) {
+        let codes = DchCodes::new(Some(&OneTree { common: None, without }), DSCH, CELLS);
+        (active_sets(soft, without), codes)
+    }
+
+    #[test]
+    fn hard_handover_moves_the_code_to_the_better_cell() {
+        let environment = environment();
+        let (mut sets, mut codes) = with(None, WithoutCode::Kept);
+        let mobile = mobile_between(&environment, [0, 0]);
+        let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
+        let first = at.main.cell;
+        at.mobile = mobile_between(&environment, [20, 20]);
+        let better = at.mobile.gains().best();
+        assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));
+        assert_eq!((at.main.cell, codes.used(first.index())), (better, 0.0));
+        assert_eq!(codes.used(better.index()), 1.0 / f64::from(FACTOR));
+        assert_eq!(sets.events, [(first, CallStep::Begun), (better, CallStep::HandedOver)]);
+        sets.leave(&mut codes, &at);
+        assert_eq!(codes.used(better.index()), 0.0);
+    }
+
+    #[test]
+    fn call_without_a_code_in_the_better_cell_stays_or_is_dropped() {
+        let environment = environment();
+        for (without, stays) in [(WithoutCode::Kept, true), (WithoutCode::Dropped, false)] {
+            let (mut sets, mut codes) = with(None, without);
+            let mobile = mobile_between(&environment, [0, 0]);
+            let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
+            let first = at.main.cell;
+            at.mobile = mobile_between(&environment, [1, 1]);
+            let better = at.mobile.gains().best();
+            while codes.take(better, FACTOR).is_some() {}
+            assert_eq!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS), stays);
+            assert_eq!(at.main.cell, first);
+            let dropped = (!stays).then_some((first, CallStep::Dropped));
+            let refused = [(better, CallStep::Refused)].into_iter().chain(dropped);
+            assert!(sets.events[1..].iter().copied().eq(refused), "{:?}", sets.events);
+        }
+    }
+
+    #[test]
+    fn call_between_two_cells_in_soft_handover_has_a_code_in_both() {
+        let (mut sets, mut codes) =
+            with(Some(SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 }), WithoutCode::Kept);
+        let mobile = mobile_between(&environment(), [0, 1]);
+        let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
+        assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));
+        let mut cells: Vec<u16> = at.legs().map(|leg| leg.cell.0).collect();
+        cells.sort_unstable();
+        assert_eq!(cells, [0, 1]);
+        assert_eq!([0, 1].map(|cell| codes.used(cell)), [1.0 / f64::from(FACTOR); 2]);
+        sets.leave(&mut codes, &at);
+        assert_eq!([0, 1].map(|cell| codes.used(cell)), [0.0; 2]);
+    }
+}

@@ -147,30 +147,13 @@ impl User {
 
 #[cfg(test)]
 mod tests {
-    use umts_kernel::random::Streams;
-    use umts_units::Duration;
-
     use super::*;
-    use crate::environment::{Border, EnvironmentConfig, Layout, PropagationConfig};
-    use crate::rnc::multicell::{BufferAtHandover, RlcAtHandover};
+    use crate::rnc::multicell::testing::{HANDOVER, environment};
 
     const PERIOD: u64 = 5;
 
     fn mobility(ues: usize) -> Mobility {
-        let environment = EnvironmentConfig {
-            layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
-            propagation: PropagationConfig::default(),
-        };
-        let config = HandoverConfig {
-            hysteresis_db: 1.0,
-            interruption: Duration::ZERO,
-            rlc: RlcAtHandover::Kept,
-            buffer: BufferAtHandover::Kept,
-            soft: None,
-            compressed: None,
-        };
-        let environment = Environment::new(&environment, &Streams::new(1, 0));
-        Mobility::new(environment, config, &vec![Some(MobilityConfig::Still); ues], PERIOD)
+        Mobility::new(environment(), HANDOVER, &vec![Some(MobilityConfig::Still); ues], PERIOD)
     }
 
     #[test]

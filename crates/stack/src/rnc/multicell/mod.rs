@@ -23,6 +23,8 @@ mod mobility;
 mod power_solver;
 mod ready;
 mod steps;
+#[cfg(test)]
+mod testing;
 mod voice_calls;
 
 use std::sync::Arc;

@@ -225,40 +225,20 @@ impl PowerSolver {
 
 #[cfg(test)]
 mod tests {
-    use umts_kernel::random::Streams;
-
     use super::*;
-    use crate::environment::{
-        Border, Environment, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig,
-    };
+    use crate::environment::MobilityConfig;
     use crate::radio::phy::sir::CHIP_RATE;
-    use crate::rnc::multicell::{BufferAtHandover, HandoverConfig, RlcAtHandover};
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, environment};
 
     const USERS: usize = 60;
 
-    fn mobility() -> Mobility {
-        let streams = Streams::new(1, 0);
-        let environment = EnvironmentConfig {
-            layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
-            propagation: PropagationConfig::default(),
-        };
-        let handover = HandoverConfig {
-            hysteresis_db: 1.0,
-            interruption: umts_units::Duration::ZERO,
-            rlc: RlcAtHandover::Kept,
-            buffer: BufferAtHandover::Kept,
-            soft: None,
-            compressed: None,
-        };
-        let mobilities = vec![Some(MobilityConfig::Still); USERS];
-        Mobility::new(Environment::new(&environment, &streams), handover, &mobilities, 5)
-    }
-
     /// One TTI in which each user has a link of `rate` bit/s on the DSCH.
     fn solved(control: PowerControl, rate: f64) -> PowerSolver {
-        let (mobility, calls) = (mobility(), VoiceCalls::none());
+        let mobilities = vec![Some(MobilityConfig::Still); USERS];
+        let mobility = Mobility::new(environment(), HANDOVER, &mobilities, 5);
+        let calls = VoiceCalls::none();
         let power = PowerConfig { control, ..PowerConfig::default() };
-        let mut solver = PowerSolver::new(power, mobility.environment.cells());
+        let mut solver = PowerSolver::new(power, CELLS);
         solver.begin();
         for ue in (0..USERS as u16).map(UeId) {
             let user = mobility.user(ue);

@@ -230,3 +230,77 @@ pub(super) fn link(call: &Call, leg: &RadioLink, target: f64) -> Link {
         interference: leg.interference,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::CellId;
+    use crate::radio::phy::ovsf::Code;
+    use crate::rnc::calls::{CallsConfig, Offered};
+    use crate::rnc::multicell::WithoutCode;
+    use crate::rnc::multicell::mobility::Mobility;
+    use crate::rnc::multicell::power_solver::Receivers;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
+
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+
+    /// Calls of one class that lose no block at their target.
+    fn calls(offered: f64) -> VoiceCalls {
+        let streams = Streams::new(1, 0);
+        let config = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        let class = CallClass {
+            calls: Calls::new(&config, 0, CELLS, &streams),
+            mobility: MobilityConfig::Still,
+            spreading_factor: 32,
+            target: 2.0,
+            errors: LinkTable::logistic(-30.0, 2.5).into(),
+            names: 1 << 32,
+            draws: streams.addressed("calls0/blocks"),
+        };
+        VoiceCalls { classes: vec![class], phases: 5, ttis: 1 }
+    }
+
+    #[test]
+    fn every_call_is_one_link_and_counts_in_its_cell() {
+        let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
+        let power = PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() };
+        let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
+        let mut codes = DchCodes::new(None, DSCH, CELLS);
+        let mut solver = PowerSolver::new(power, CELLS);
+        calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
+        calls.add_links(0, &sets, &mut solver);
+        solver.add_up();
+        let receivers = Receivers { calls: &calls, mobility: &mobility };
+        solver.control(receivers);
+        solver.measure(receivers);
+        let counts = calls.receive(0, &solver);
+
+        let cells: Vec<CellId> = calls.each().map(|call| call.at.main.cell).collect();
+        assert!(cells.len() > 20, "{} calls", cells.len());
+        assert!(solver.links(LinkKind::Call).iter().map(|link| link.cell).eq(cells.iter().copied()));
+        assert!(solver.links(LinkKind::SoftLeg).is_empty());
+        for (cell, counts) in (0..).map(CellId).zip(&counts) {
+            let number = cells.iter().filter(|&&of| of == cell).count() as u32;
+            let CallCounts { calls, compressed, sent, lost } = *counts;
+            assert_eq!((calls, compressed, sent, lost), (number, 0, number * calls::BLOCKS, 0));
+        }
+    }
+
+    #[test]
+    fn legs_divide_the_target_by_their_signal() {
+        let (power, before) = (PowerConfig::default(), [1e3; CELLS]);
+        let leg = |cell, gain| RadioLink {
+            gain,
+            interference: 1e-9,
+            ..RadioLink::new(CellId(cell), Code::last(32))
+        };
+        let mut at = CallLocation::new(mobile_between(&environment(), [0, 1]), leg(0, 2e-12));
+        share_target(&mut at, &power, &before);
+        assert_eq!(at.main.share, 1.0);
+        at.further = vec![leg(1, 2e-12), leg(2, 1e-12)];
+        share_target(&mut at, &power, &before);
+        assert_eq!(at.main.share, at.further[0].share);
+        assert!(at.further[1].share < at.main.share);
+        assert!((at.legs().map(|leg| leg.share).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}
