@@ -59,7 +59,7 @@ impl Uplink {
         let at_host = Masquerade::new(&format!("umtslab{number}"), &[10, 46, number], fenced)?;
         let at_server = server_side.within(|| {
             let mut netlink = Netlink::open()?;
-            let index = netlink.index(INSIDE)?;
+            let index = netlink.index(SERVER_DEVICE)?;
             netlink.add_address(index, inside)?;
             netlink.set_up(index)?;
             netlink.add_route(&Route::host(host, index))?;

@@ -143,12 +143,12 @@ fn simulated_users_have_a_separate_budget() {
 
 #[test]
 fn out_of_order_ranges_take_bounded_memory() {
-    let mut way = StreamDirection::default();
+    let mut stream = StreamDirection::default();
     for piece in 0..10_000 {
-        assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
+        assert_eq!(stream.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
     }
-    assert_eq!(way.beyond.len(), MOST_BEYOND);
-    assert_eq!(way.arrived(1, 10), 19);
+    assert_eq!(stream.out_of_order.len(), MAX_OUT_OF_ORDER);
+    assert_eq!(stream.arrived(1, 10), 19);
 }
 
 /// Builds a datagram between port `port` of a server and port 6000 of the first UE.
