@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, Course, CourseStep, MetricSet, definitions};
+use umts_capture::{Analysis as Analysed, Counts, StreamProgress, ProgressStep, MetricSet, definitions};
 use umts_units::Time;
 
 use crate::columns::{Columns, Rows, udp_flows};
@@ -69,7 +69,7 @@ pub struct Analysis {
     #[pyo3(get)]
     passed_over: BTreeMap<String, u64>,
     /// Courses of connections in the order of their numbers, if they were requested.
-    courses: Vec<Course>,
+    courses: Vec<StreamProgress>,
     /// Connection number, batch and row of each connection that has a row, sorted by number. Rows
     /// are in the order in which connections closed.
     places: Vec<(u64, u32, u32)>,
@@ -108,7 +108,7 @@ impl Analysis {
     /// 1970 at which each number of bytes was first sent, and first acknowledged. Empty without a
     /// course.
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
-        let steps = |course: &[CourseStep]| {
+        let steps = |course: &[ProgressStep]| {
             let end = course.partition_point(|&(_, octets)| octets < most);
             let kept = course[..course.len().min(end + 1)].iter();
             kept.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
@@ -126,7 +126,7 @@ impl Analysis {
 }
 
 impl Analysis {
-    fn course_of(&self, connection: u64) -> Option<&Course> {
+    fn course_of(&self, connection: u64) -> Option<&StreamProgress> {
         let place = self.courses.binary_search_by_key(&connection, |course| course.connection).ok()?;
         Some(&self.courses[place])
     }
@@ -163,7 +163,7 @@ pub fn analyse(
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
     let mut interruption = None;
     let analysed = py.detach(|| {
-        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match report_progress(
+        umts_capture::analyse_stream_progress(&path, most_connections, &mut |fraction| match report_progress(
             None, fraction,
         ) {
             Ok(()) => ControlFlow::Continue(()),
@@ -249,7 +249,7 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         udp_flows: Py::new(py, udp_flows(&analysed.udp_flows))?,
         udp_rest: (analysed.udp_rest.packets, analysed.udp_rest.payload_bytes),
         passed_over: analysed.passed_over,
-        courses: analysed.courses,
+        courses: analysed.stream_progress,
         places,
         counts: counts(&analysed.counts),
         start_s: analysed.first.map(Time::as_secs),
