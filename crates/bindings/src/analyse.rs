@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, StreamProgress, ProgressStep, MetricSet, definitions};
+use umts_capture::{Analysis as Analysed, Counts, MetricSet, ProgressStep, StreamProgress, definitions};
 use umts_units::Time;
 
 use crate::columns::{Columns, Rows, udp_flows};

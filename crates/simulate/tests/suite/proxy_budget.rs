@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use umts_record::budget::{Budget, BudgetConfig, Cause, Spent, TransferBudget, Whose};
+use umts_record::budget::{Budget, BudgetConfig, Cause, ConnectionOrigin, TransferBudget, TransferPart};
 use umts_simulate::{network_config, observe};
 use umts_stack::ids::ProxyLeg;
 use umts_units::{Duration, Time};
@@ -19,15 +19,15 @@ fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
         to: end,
         keeps_intervals: false,
         waterfall: None,
-        whose: Whose::Simulated,
+        origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(&scenario));
     let done = observe(&scenario, scenario.seed, run, budget, |_, _| ControlFlow::Continue(()));
     done.expect("nothing stops it").1.into_transfers(end)
 }
 
-fn time(budget: &TransferBudget, is_it: impl Fn(Spent) -> bool) -> Duration {
-    let those = budget.intervals.iter().filter(|interval| is_it(interval.spent));
+fn time(budget: &TransferBudget, is_it: impl Fn(TransferPart) -> bool) -> Duration {
+    let those = budget.intervals.iter().filter(|interval| is_it(interval.part));
     those.fold(Duration::ZERO, |sum, interval| sum + (interval.end - interval.start))
 }
 
@@ -38,7 +38,7 @@ fn check_sums(budget: &TransferBudget) {
         at = interval.end;
     }
     assert_eq!(at, budget.until);
-    let unexplained = time(budget, |spent| matches!(spent, Spent::Leg(_, Cause::Unexplained)));
+    let unexplained = time(budget, |part| matches!(part, TransferPart::Leg(_, Cause::Unexplained)));
     assert!(unexplained.as_secs() <= 0.01 * (budget.until - budget.opened).as_secs(), "{unexplained}");
 }
 
@@ -78,8 +78,8 @@ fn only(more: &[(&str, &str)]) -> TransferBudget {
 fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
     let small = only(&[("proxy.buffer", "4 kB")]);
     let roomy = only(&[("proxy.buffer", "unlimited")]);
-    assert!(time(&small, |spent| spent == Spent::Queue).as_secs() > 1.0);
-    assert_eq!(time(&roomy, |spent| spent == Spent::Queue), Duration::ZERO);
+    assert!(time(&small, |part| part == TransferPart::Queue).as_secs() > 1.0);
+    assert_eq!(time(&roomy, |part| part == TransferPart::Queue), Duration::ZERO);
 }
 
 /// The radio's handshake takes longer than the first octet from the server, or the SYN waits for
@@ -88,15 +88,16 @@ fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
 fn set_up_of_the_second_connection_is_named() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
-        .map(|setup| time(&only(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
+        .map(|setup| time(&only(&[("proxy.setup", setup), far]), |part| part == TransferPart::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
 /// With a fast server the radio has all of the time; a slow server has most of it.
 #[test]
 fn the_slower_leg_has_the_time() {
-    let on =
-        |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
+    let on = |budget: &TransferBudget, leg| {
+        time(budget, |part| matches!(part, TransferPart::Leg(of, _) if of == leg))
+    };
     let radio = only(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
     assert!(on(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
