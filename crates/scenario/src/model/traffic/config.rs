@@ -30,10 +30,10 @@ impl Traffic {
 
 impl Web {
     fn config(&self, segment_payload: Octets) -> BrowsingConfig {
-        let (least, most) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
+        let (min, max) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
         let count = Count {
-            law: Law::pareto(self.embedded_shape, least, most, self.embedded_truncation),
-            least,
+            law: Law::pareto(self.embedded_shape, min, max, self.embedded_truncation),
+            min,
             nearest: self.embedded_rounding == Rounding::Nearest,
         };
         let main = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
