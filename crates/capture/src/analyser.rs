@@ -67,7 +67,8 @@ pub struct Analyser {
     /// Sums of the connections without rows.
     rest: Totals,
     pairs: HashMap<Pair, PairState>,
-    /// Pairs whose last connection closed, with the time, in the order of these times.
+    /// Pairs without open connections and the times at which the last connection closed, in the
+    /// order of these times.
     idle_pairs: VecDeque<(Pair, Time)>,
     /// Number of the next connection.
     next: u64,
@@ -123,8 +124,8 @@ impl Analyser {
         self.process_parsed(time, original_length, parsed, &packet);
     }
 
-    /// Sets the payload of the next packet. Connections whose progress is collected keep the first
-    /// octets of their data.
+    /// Sets the payload of the next packet. Connections with recorded progress keep the first octets
+    /// of their data.
     pub(crate) fn set_payload(&mut self, payload: &[u8]) {
         self.watched.set_payload(payload);
     }

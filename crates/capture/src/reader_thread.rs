@@ -147,7 +147,7 @@ fn read_all(
     }
 }
 
-/// Returns the end for a thread whose `ReaderThread` was dropped.
+/// Returns the end for a thread after its `ReaderThread` was dropped.
 fn stopped(blocks: &Blocks) -> End {
     End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
 }

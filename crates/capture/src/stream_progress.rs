@@ -1,6 +1,6 @@
 //! Progress of the data and of the acknowledgments of connections over time, and the first octets
-//! of the data. Used for captures of both sides of a proxy, whose connections are paired by these
-//! octets.
+//! of the data. Used for captures of both sides of a proxy: these octets pair the connections of the
+//! two sides.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -88,8 +88,7 @@ impl Watched {
         }
     }
 
-    /// Returns the number of connections whose progress is collected, if steps were removed from
-    /// it.
+    /// Returns the number of connections with recorded progress, if steps were removed from it.
     pub fn thinned_connections(&self) -> u64 {
         match self {
             Watched::Progress(collector) if collector.is_thinned => collector.len(),

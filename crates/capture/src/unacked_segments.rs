@@ -147,8 +147,8 @@ impl UnackedSegments {
         }
     }
 
-    /// Stops timing at the start of a recovery, whose length the acknowledgment would measure
-    /// instead of a round trip.
+    /// Stops timing at the start of a recovery: the acknowledgment would measure the length of the
+    /// recovery instead of a round trip.
     pub fn stop_timing(&mut self) {
         self.timed = None;
     }

@@ -15,7 +15,7 @@ use umts_capture::Cause;
 
 const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
 
-/// A connection whose ends permit selective acknowledgments.
+/// A connection between two ends that permit selective acknowledgments.
 fn with_sack() -> Conversation {
     let mut conversation = Conversation::new();
     conversation.handshake(&[SACK]);

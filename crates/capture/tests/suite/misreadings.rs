@@ -264,8 +264,8 @@ fn timestamps_distinguish_late_packets_from_retransmissions() {
     }
 }
 
-/// A capture at the receiver. The retransmission arrives before the late original, whose timestamp
-/// is older.
+/// A capture at the receiver. The retransmission arrives before the late original, which has an
+/// older timestamp.
 #[test]
 fn late_original_after_a_retransmission_is_not_a_second_retransmission() {
     let mut conversation = Conversation::new();

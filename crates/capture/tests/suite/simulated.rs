@@ -156,7 +156,7 @@ fn duplicate_runs_and_acknowledgments_equal_the_simulation() {
         let found = |metric| analysis.metrics.value(metric).expect("there are acknowledgments");
         let expected = |metric| simulated.value(metric).expect("there are acknowledgments");
         assert_eq!(found("dupack_runs"), expected("dupack_runs"), "{name} {overrides:?}");
-        // Without "-3gpp" the scenarios have one-way connections, whose first acknowledgment is a
+        // Without "-3gpp" the scenarios have one-way connections: their first acknowledgment is a
         // SYN+ACK in the capture.
         let handshakes = if name.ends_with("-3gpp") { 0.0 } else { analysis.connection_count as f64 };
         assert_eq!(found("acks_received") + handshakes, expected("acks_received"), "{name}");

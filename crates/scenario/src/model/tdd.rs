@@ -239,9 +239,7 @@ impl Tdd {
         let layout = self.layout.layout();
         let per_slot = layout.blocks_per_slot();
         let slots = match self.pattern() {
-            Ok(Some(directions)) => {
-                directions.iter().filter(|direction| **direction == Some(direction)).count()
-            }
+            Ok(Some(directions)) => directions.iter().filter(|slot| **slot == Some(direction)).count(),
             _ => layout.data_slots().count(),
         } as u32;
         match self.ack.channel {

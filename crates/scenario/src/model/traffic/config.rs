@@ -33,7 +33,7 @@ impl Web {
         let (min, max) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
         let count = Count {
             law: Law::pareto(self.embedded_shape, min, max, self.embedded_truncation),
-            min,
+            least: min,
             nearest: self.embedded_rounding == Rounding::Nearest,
         };
         let main = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
