@@ -131,7 +131,7 @@ enum Card {
     Unsealed,
 }
 
-/// Reads the card, and checks its own digest.
+/// Reads the card, and checks the card's own digest.
 fn read_card(folder: &Path) -> Result<Card, Flaw> {
     let (text, card) = read_json(folder, CARD)?;
     let changed = || Flaw::new(CARD, "is not as it was written");
@@ -150,7 +150,7 @@ fn read_card(folder: &Path) -> Result<Card, Flaw> {
     files.map(Card::Sealed).ok_or_else(changed)
 }
 
-/// The text of a JSON file, and its content.
+/// The text of a JSON file, and the parsed content.
 fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), Flaw> {
     let mut bytes = Vec::new();
     open(&folder.join(name))

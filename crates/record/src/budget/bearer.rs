@@ -212,7 +212,7 @@ impl Bearer {
         }
     }
 
-    /// A block set leaves RLC. If `waits`, its blocks go into a queue at the Node B.
+    /// A block set leaves RLC. If `waits`, the blocks go into a queue at the Node B.
     pub fn leave(&mut self, set: &BlockSet, waits: bool) {
         self.last_serial = set.serial;
         self.new_data.0 = self.first_unsent();

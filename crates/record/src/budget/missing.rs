@@ -7,7 +7,7 @@ use super::loss::Loss;
 /// A PDU that was lost and has not arrived since.
 #[derive(Debug, Clone, Copy)]
 struct MissingPdu {
-    /// Count of the PDU, which is its sequence number without wrap-around.
+    /// Count of the PDU, which is the sequence number without wrap-around.
     sn: u64,
     /// Place of the last loss.
     place: LossPlace,

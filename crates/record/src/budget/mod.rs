@@ -241,7 +241,7 @@ impl Budget {
         self.transfers.advance(now, transfer, first, second);
     }
 
-    /// Advances a connection to `now` and returns it.
+    /// Advances a connection to `now` and returns the connection.
     #[inline]
     fn connection_at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
         if !self.transfers.is_empty() {

@@ -18,7 +18,7 @@ struct Open {
     since: Time,
     /// Whether its user was on a DCH when the connection opened.
     began_on_dch: bool,
-    /// Whether its user had a DCH at some time since the opening.
+    /// Whether the user had a DCH at some time since the opening.
     had_dch: bool,
     /// Whether a switch to a DCH has begun since the opening.
     has_switched: bool,

@@ -155,10 +155,10 @@ impl RadioRecorder {
         ues[ue.index()].push_back(sdu);
     }
 
-    /// Removes `sdu` from the SDUs in transit. Returns whether it was one of them.
+    /// Removes `sdu` from the SDUs in transit. Returns whether `sdu` was one of them.
     fn remove_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
         let Some(in_transit) = self.in_transit[direction.index()].get_mut(ue.index()) else { return false };
-        // Usually it is the oldest.
+        // Usually the oldest.
         if in_transit.front() == Some(&sdu) {
             in_transit.pop_front();
             return true;

@@ -179,7 +179,7 @@ impl TransferRecorder {
         }
     }
 
-    /// Adds an ended transfer to the totals. `is_complete`: it did not fail.
+    /// Adds an ended transfer to the totals. `is_complete`: the transfer did not fail.
     fn finish_transfer(&mut self, at: Time, mut transfer: Transfer, is_complete: bool) {
         let (from, to) = (self.window.from, self.window.to());
         if transfer.opened >= to || at < from {
