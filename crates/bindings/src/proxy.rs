@@ -36,17 +36,17 @@ pub fn proxy(
     started: Py<PyAny>,
     guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
-    let raised = Mutex::new(None);
+    let exception = Mutex::new(None);
     // Opened again, because the original descriptor belongs to Python.
     let guard =
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
         umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
-            *raised.lock().expect(NO_PANIC) = call_started(&started, about).err();
+            *exception.lock().expect(NO_PANIC) = call_started(&started, about).err();
         })
     });
-    if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
-        return Err(raised);
+    if let Some(exception) = exception.into_inner().expect(NO_PANIC) {
+        return Err(exception);
     }
     let summary = outcome.map_err(|error| failure(py, &error))?;
     summary_dict(py, &summary)
@@ -120,9 +120,9 @@ fn side_dict<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDi
     let row = PyDict::new(py);
     row.set_item("receive_buffer", side.receive_buffer)?;
     row.set_item("send_buffer", side.send_buffer)?;
-    let route_settings: Vec<_> =
+    let by_routes: Vec<_> =
         side.route_settings.iter().map(|settings| manner_dict(py, settings)).collect::<PyResult<_>>()?;
-    row.set_item("by_routes", route_settings)?;
+    row.set_item("by_routes", by_routes)?;
     Ok(row)
 }
 
@@ -142,8 +142,8 @@ fn summary_dict(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
     let ended: BTreeMap<&str, u64> =
         totals.ended.iter().map(|(ended, count)| (ended.name(), *count)).collect();
     row.set_item("ended", ended)?;
-    for (name, way) in ["up", "down"].into_iter().zip(&totals.directions) {
-        row.set_item(format!("octets_{name}"), way.octets)?;
+    for (name, direction) in ["up", "down"].into_iter().zip(&totals.directions) {
+        row.set_item(format!("octets_{name}"), direction.octets)?;
     }
     row.set_item("other_ports", summary.other_ports)?;
     row.set_item("lost_lines", summary.lost_lines)?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase};
-use umts_record::budget::{BudgetConfig, Whose};
+use umts_record::budget::{BudgetConfig, ConnectionOrigin};
 use umts_record::capture::{CaptureError, RealPackets};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
@@ -317,7 +317,7 @@ impl<'a> Setting<'a> {
         }
         let programs = config.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
         // The waterfall, if it is requested, shows a connection of a program.
-        let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
+        let simulated = |config| BudgetConfig { origin: ConnectionOrigin::BesidePrograms, waterfall: None, ..config };
         config.budget = config.budget.map(simulated).filter(|_| has_simulated_users(network));
         let watch = EmulationRecorder {
             packet_store: packet_store.clone(),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
-use umts_record::budget::{Budget, BudgetConfig, Kind, Whose};
+use umts_record::budget::{Budget, BudgetConfig, ConnectionOrigin, Kind};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
@@ -140,7 +140,7 @@ pub struct ProgramsBudget {
 impl ProgramsBudget {
     /// Creates the recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore, config: BudgetConfig, network: &NetworkConfig) -> Self {
-        let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
+        let budget = Budget::new(BudgetConfig { origin: ConnectionOrigin::Programs, ..config }, network);
         ProgramsBudget {
             packet_store,
             budget,
@@ -300,7 +300,7 @@ impl ProgramsBudget {
         self.datagrams.retain(|_, segment| segment.connection != lookup.id);
         let columns = &mut self.columns[lookup.id.0 as usize];
         (columns.server_port, columns.ue_port) = (ends[0].1, ends[1].1);
-        self.budget.adopt(now, lookup.id, kind);
+        self.budget.change_kind(now, lookup.id, kind);
         Some(lookup.id)
     }
 

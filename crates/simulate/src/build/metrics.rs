@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_record::budget::{BudgetConfig, Whose};
+use umts_record::budget::{BudgetConfig, ConnectionOrigin};
 use umts_record::metrics::{CellSupply, MetricsConfig, StatePower};
 use umts_record::series::SeriesConfig;
 use umts_scenario::{Scenario, model};
@@ -98,8 +98,8 @@ pub fn budget_config(
 ) -> Option<BudgetConfig> {
     let MetricsConfig { from, to, .. } = *metrics;
     let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
-    let whose = Whose::Simulated;
-    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, whose })
+    let origin = ConnectionOrigin::Simulated;
+    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, origin })
 }
 
 /// Configuration of the time series of a run.

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use umts_record::budget::{Because, Budget, BudgetConfig, Cause, ConnectionBudget, Parts, Whose};
+use umts_record::budget::{
+    Budget, BudgetConfig, Cause, ConnectionBudget, ConnectionOrigin, Parts, TimeoutReason,
+};
 use umts_record::series::Values;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, network_config, observe, run};
@@ -21,7 +23,7 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
         to: end,
         keeps_intervals: true,
         waterfall: None,
-        whose: Whose::Simulated,
+        origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(scenario));
     let observed = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
@@ -166,17 +168,18 @@ fn timeout_during_a_switch_is_attributed_to_the_switch() {
     // 0.9 s.
     let budgets = budgets(&scenario("web-cell", &[("duration", "400 s")]));
     let timeouts: Vec<_> = budgets.iter().flat_map(|budget| &budget.timeouts).collect();
-    let count_caused_by = |because| timeouts.iter().filter(|timeout| timeout.because == because).count();
+    let count_caused_by = |reason| timeouts.iter().filter(|timeout| timeout.reason == reason).count();
     assert!(timeouts.len() > 100);
     assert!(
-        count_caused_by(Because::ChannelSwitch) * 10 > timeouts.len() * 8,
+        count_caused_by(TimeoutReason::ChannelSwitch) * 10 > timeouts.len() * 8,
         "{}",
-        count_caused_by(Because::ChannelSwitch)
+        count_caused_by(TimeoutReason::ChannelSwitch)
     );
-    assert_eq!(count_caused_by(Because::Unknown), 0);
+    assert_eq!(count_caused_by(TimeoutReason::Unknown), 0);
     let needed = timeouts.iter().filter(|timeout| timeout.is_needed);
     assert!(
-        needed.clone().count() > 0 && needed.clone().all(|timeout| timeout.because == Because::RlcDiscard)
+        needed.clone().count() > 0
+            && needed.clone().all(|timeout| timeout.reason == TimeoutReason::RlcDiscard)
     );
 }
 
@@ -235,14 +238,14 @@ fn overlapping_silences_have_the_cause_of_the_first() {
     let budgets = budgets(&scenario("ftp-fach-dch-3gpp", &overrides));
     let [user, server] = budgets[0].timeouts[..] else { panic!("{:?}", budgets[0].timeouts) };
     assert!(user.silent_since < server.silent_since && server.silent_since < user.at && user.at < server.at);
-    assert_eq!([user.because, server.because], [Because::ChannelSwitch; 2]);
+    assert_eq!([user.reason, server.reason], [TimeoutReason::ChannelSwitch; 2]);
 }
 
 #[test]
 fn fixed_network_losses_are_distinguished_from_radio_losses() {
     let budgets = budgets(&scenario("three-losses", &[]));
     let timeouts = &budgets[0].timeouts;
-    assert!(timeouts.iter().all(|timeout| timeout.is_needed && timeout.because == Because::CoreLoss));
+    assert!(timeouts.iter().all(|timeout| timeout.is_needed && timeout.reason == TimeoutReason::CoreLoss));
     assert!(share(&budgets, &[Cause::RtoNeeded, Cause::CoreLoss]) > 0.1);
     assert_eq!(share(&budgets, &[Cause::RlcRecovery, Cause::RadioLoss]), 0.0);
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use umts_record::budget::{Budget, BudgetConfig, Cause, Spent, TransferBudget, Whose};
+use umts_record::budget::{Budget, BudgetConfig, Cause, ConnectionOrigin, TransferBudget, TransferPart};
 use umts_simulate::{network_config, observe};
 use umts_stack::ids::ProxyLeg;
 use umts_units::{Duration, Time};
@@ -18,15 +18,15 @@ fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
         to: end,
         keeps_intervals: false,
         waterfall: None,
-        whose: Whose::Simulated,
+        origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(&scenario));
     let observed = observe(&scenario, scenario.seed, run, budget, |_, _| ControlFlow::Continue(()));
     observed.expect("no callback stops the run").1.into_transfers(end)
 }
 
-fn time(budget: &TransferBudget, matches: impl Fn(Spent) -> bool) -> Duration {
-    let matching = budget.intervals.iter().filter(|interval| matches(interval.spent));
+fn time(budget: &TransferBudget, matches: impl Fn(TransferPart) -> bool) -> Duration {
+    let matching = budget.intervals.iter().filter(|interval| matches(interval.part));
     matching.fold(Duration::ZERO, |sum, interval| sum + (interval.end - interval.start))
 }
 
@@ -37,7 +37,7 @@ fn check_sums(budget: &TransferBudget) {
         at = interval.end;
     }
     assert_eq!(at, budget.until);
-    let unexplained = time(budget, |spent| matches!(spent, Spent::Leg(_, Cause::Unexplained)));
+    let unexplained = time(budget, |part| matches!(part, TransferPart::Leg(_, Cause::Unexplained)));
     assert!(unexplained.as_secs() <= 0.01 * (budget.until - budget.opened).as_secs(), "{unexplained}");
 }
 
@@ -77,8 +77,8 @@ fn clean_transfer(more: &[(&str, &str)]) -> TransferBudget {
 fn time_in_a_full_proxy_buffer_is_queueing() {
     let small = clean_transfer(&[("proxy.buffer", "4 kB")]);
     let unlimited = clean_transfer(&[("proxy.buffer", "unlimited")]);
-    assert!(time(&small, |spent| spent == Spent::Queue).as_secs() > 1.0);
-    assert_eq!(time(&unlimited, |spent| spent == Spent::Queue), Duration::ZERO);
+    assert!(time(&small, |part| part == TransferPart::Queue).as_secs() > 1.0);
+    assert_eq!(time(&unlimited, |part| part == TransferPart::Queue), Duration::ZERO);
 }
 
 /// `early`: the first octet from the server waits for the radio's handshake, which takes longer.
@@ -87,7 +87,7 @@ fn time_in_a_full_proxy_buffer_is_queueing() {
 fn set_up_of_the_second_connection_has_its_cause() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
-        .map(|setup| time(&clean_transfer(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
+        .map(|setup| time(&clean_transfer(&[("proxy.setup", setup), far]), |part| part == TransferPart::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
@@ -96,7 +96,7 @@ fn set_up_of_the_second_connection_has_its_cause() {
 #[test]
 fn the_slower_leg_has_the_time() {
     let time_on_leg =
-        |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
+        |budget: &TransferBudget, leg| time(budget, |part| matches!(part, TransferPart::Leg(of, _) if of == leg));
     let radio = clean_transfer(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
     assert!(time_on_leg(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
