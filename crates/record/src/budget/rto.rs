@@ -121,7 +121,7 @@ pub struct Timeout {
     pub is_needed: bool,
     /// Reason of the timeout.
     pub reason: TimeoutReason,
-    /// The lost PDU for which the connection waited, with [`Because::RlcRecovery`].
+    /// The lost PDU for which the connection waited, with [`TimeoutReason::RlcRecovery`].
     pub sn: Option<u16>,
 }
 

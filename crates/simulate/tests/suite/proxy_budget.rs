@@ -86,8 +86,9 @@ fn time_in_a_full_proxy_buffer_is_queueing() {
 #[test]
 fn set_up_of_the_second_connection_has_its_cause() {
     let far = ("link.0.delay", "10 ms");
-    let [early, server_first] = ["early", "server_first"]
-        .map(|setup| time(&clean_transfer(&[("proxy.setup", setup), far]), |part| part == TransferPart::Setup));
+    let [early, server_first] = ["early", "server_first"].map(|setup| {
+        time(&clean_transfer(&[("proxy.setup", setup), far]), |part| part == TransferPart::Setup)
+    });
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
@@ -95,8 +96,9 @@ fn set_up_of_the_second_connection_has_its_cause() {
 /// has most of it.
 #[test]
 fn the_slower_leg_has_the_time() {
-    let time_on_leg =
-        |budget: &TransferBudget, leg| time(budget, |part| matches!(part, TransferPart::Leg(of, _) if of == leg));
+    let time_on_leg = |budget: &TransferBudget, leg| {
+        time(budget, |part| matches!(part, TransferPart::Leg(of, _) if of == leg))
+    };
     let radio = clean_transfer(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
     assert!(time_on_leg(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
