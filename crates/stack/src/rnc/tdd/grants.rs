@@ -5,26 +5,28 @@ use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};
 use crate::ids::{Direction, UeId};
 
-/// A granted DCH.
+/// A dedicated channel in one direction.
 #[derive(Debug, Clone)]
 pub struct Grant {
     /// The UE that holds the grant.
     pub ue: UeId,
+    /// Direction of the data.
     pub direction: Direction,
-    /// Places of its blocks in a frame.
+    /// Slot and codes of each block per frame.
     pub places: Vec<Place>,
-    /// Place of the control PDUs of the other direction, if they have a dedicated channel.
+    /// Slot and codes for control PDUs in the other direction, if they have a dedicated channel.
     pub reverse: Option<Place>,
-    /// First frame.
+    /// First frame of the grant.
     pub from: u64,
-    /// SDUs that were complete at its start.
+    /// Number of SDUs that RLC had completed or discarded when the grant began.
     pub sdus_before: u64,
-    /// Number of blocks sent.
+    /// Number of data blocks sent so far.
     pub blocks: u32,
 }
 
 impl Grant {
-    /// Allocates `wanted` blocks per frame, or as many as there is room for. `None`: there is no room.
+    /// Allocates slots and codes for up to `wanted` blocks per frame. Returns `None` if there is no
+    /// room for a single block.
     pub fn take(
         slots: &mut Slots,
         config: &TddConfig,
@@ -39,14 +41,14 @@ impl Grant {
         let places: Vec<_> = (0..wanted).map_while(|_| slots.take(direction)).collect();
         let grant = Grant { ue, direction, places, reverse, from, sdus_before: 0, blocks: 0 };
         if grant.places.is_empty() {
-            grant.give_back(slots);
+            grant.release(slots);
             return None;
         }
         Some(grant)
     }
 
-    /// Releases its places.
-    pub fn give_back(&self, slots: &mut Slots) {
-        self.places.iter().chain(&self.reverse).for_each(|&place| slots.give_back(place));
+    /// Releases all slots and codes of the grant.
+    pub fn release(&self, slots: &mut Slots) {
+        self.places.iter().chain(&self.reverse).for_each(|&place| slots.release(place));
     }
 }
