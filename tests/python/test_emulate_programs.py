@@ -119,6 +119,10 @@ def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None
         assert "too short to measure CPU time" in summary
 
 
+TWO_PROGRAMS = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
+"""UE 1 runs longer than the command, UE 2 does not."""
+
+
 @pytest.mark.slow
 @needs_privileges
 def test_programs_that_are_stopped_with_the_command_are_named(umts: Umts) -> None:
@@ -139,10 +143,6 @@ def test_wait_continues_until_all_programs_end(umts: Umts) -> None:
     assert "was still running" not in summary
     # The status of the last program counts, too.
     umts("emulate", "-q", "--wait", "--ue", "sleep 1; exit 4", "--", "true", status=4)
-
-
-TWO_PROGRAMS = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
-"""UE 1 runs longer than the command, UE 2 does not."""
 
 
 @pytest.mark.slow

@@ -87,8 +87,8 @@ def test_the_capture_of_an_emulation_is_analysed_as_quoted(user: User) -> None:
     user.run(emulation.commands[-1].replace("--pcap", "--pcap --out captured"))
     [capture] = user.folder.glob("captured/runs/*/captures/server.pcapng")
     shutil.copy(capture, user.folder)
-    assert analysis.answer is not None
-    assert_similar(analysis.answer, user.run(analysis.commands[-1]))
+    assert analysis.output is not None
+    assert_similar(analysis.output, user.run(analysis.commands[-1]))
 
 
 def test_every_quoted_output_of_a_page_is_tested() -> None:

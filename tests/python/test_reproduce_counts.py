@@ -60,7 +60,7 @@ TABLES = {"rrc_state": STATES, "rlc_buffer": BUFFER, "rlc_pdus": PDUS, "dch_requ
 
 @pytest.fixture(scope="module")
 def base_run() -> Run:
-    """A run of one block. The tests use only its scenario and identity."""
+    """A run of 10 ms. The tests use only its scenario and identity."""
     return simulate(Scenario.load(EXAMPLES / "single-loss.toml", {"duration": "10 ms"}))[0]
 
 
