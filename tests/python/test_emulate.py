@@ -391,7 +391,7 @@ def test_arguments_that_are_not_utf8_reach_the_command_and_the_results(umts: Umt
 
 
 def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
-    from umtslab.emulate.results import programs_own
+    from umtslab.emulate.results import read_program_metrics
 
     file = tmp_path / "metrics.json"
     for content, found in (
@@ -400,7 +400,7 @@ def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
         ("[1]", {}),
     ):
         file.write_text(content)
-        assert programs_own(file) == found
+        assert read_program_metrics(file) == found
         assert not file.exists()
 
 
