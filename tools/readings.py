@@ -27,7 +27,7 @@ from umtslab.numbers import number
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.expression import parse
 from umtslab.reproduce.plan import Metric, Plan
-from umtslab.reproduce.report import turned
+from umtslab.reproduce.report import changed_verdicts
 from umtslab.reproduce.reproduction import Chapter, reproduce
 from umtslab.reproduce.selection import Part, select
 from umtslab.reproduce.verdict import Scored
@@ -77,7 +77,7 @@ class Outcome:
         """Return a row of the table: the claims with a changed verdict, by old and new verdict."""
         ways: dict[str, dict[str, None]] = {}
         for chapter in self.chapters:
-            for scored, changed in turned(chapter):
+            for scored, changed in changed_verdicts(chapter):
                 name = scored.claim.id.removeprefix(f"{chapter.paper}.")
                 ways.setdefault(f"{scored.verdict} → {changed.verdict}", {})[f"`{name}`"] = None
         words = [f"{way}: {', '.join(names)}" for way, names in sorted(ways.items())]

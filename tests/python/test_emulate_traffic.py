@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from conftest import Umts, command
 from umtslab.emulate.network import dch_of, of_bearer
-from umtslab.emulate.report import first_connection_line, datagram_lines, recovery_lines
+from umtslab.emulate.report import datagram_lines, first_connection_line, recovery_lines
 from umtslab.emulate.traffic import whole_network
 from umtslab.scenario import Scenario
 

@@ -11,7 +11,7 @@ from reproduce_synthetic import Synthetic, claim, plan_in
 from umtslab import Scenario, simulate
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.counts import Count, Place
+from umtslab.reproduce.counts import Count, SeriesRows
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.phases import Phase, phases
 from umtslab.reproduce.plan import Plan, key
@@ -62,7 +62,7 @@ def _run(made: Run, **tables: pl.DataFrame) -> Run:
     return Run(made.scenario, made.identity, {}, 0, 20.0, tables={**TABLES, **tables})
 
 
-SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
+SWITCHING = SeriesRows("rrc_state", {"towards": "CELL_DCH"})
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
         (Count("rlc_buffer", {"direction": "downlink"}, "least", "time_s", at_least={"octets": 1000}), 1.2),
         (Count("rlc_buffer", {"direction": "downlink"}, "least", "time_s", at_least={"octets": 9000}), None),
         (Count("rlc_pdus", {}, "number", during=SWITCHING), 0),
-        (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_DCH"})), 3),
-        (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_PCH"})), 0),
+        (Count("rlc_pdus", {}, "number", during=SeriesRows("rrc_state", {"state": "CELL_DCH"})), 3),
+        (Count("rlc_pdus", {}, "number", during=SeriesRows("rrc_state", {"state": "CELL_PCH"})), 0),
         (Count("rlc_pdus", {}, "least_gap", "time_s"), 0.01),
         (Count("rrc_state", {}, "most_with_equal", columns=("time_s",)), 2),
         (Count("rrc_state", {}, "most_with_equal", columns=("time_s", "ue")), 1),
@@ -82,9 +82,12 @@ SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
         (Count("rlc_pdus", {"kind": "status"}, "least_gap", "time_s"), None),
         (Count("rlc_buffer", {"direction": "downlink"}, "most", "octets"), 1600),
         (Count("rlc_buffer", {"direction": "downlink"}, "least", "octets"), 0),
-        (Count("rlc_buffer", {}, "most", "octets", since=Place("rrc_state", {"state": "CELL_DCH"})), 1000),
-        (Count("rlc_buffer", {}, "at", "octets", since=Place("rrc_state", {"state": "CELL_DCH"})), 1600),
-        (Count("rlc_buffer", {}, "at", "octets", since=Place("rrc_state", {"state": "CELL_PCH"})), None),
+        (
+            Count("rlc_buffer", {}, "most", "octets", since=SeriesRows("rrc_state", {"state": "CELL_DCH"})),
+            1000,
+        ),
+        (Count("rlc_buffer", {}, "at", "octets", since=SeriesRows("rrc_state", {"state": "CELL_DCH"})), 1600),
+        (Count("rlc_buffer", {}, "at", "octets", since=SeriesRows("rrc_state", {"state": "CELL_PCH"})), None),
     ],
 )
 def test_counts_use_the_selected_rows(made: Run, count: Count, number: float) -> None:
@@ -134,9 +137,9 @@ def test_a_transfer_has_its_phases(made: Run) -> None:
 
 def test_data_during_the_switch_and_a_busy_dch_are_phases(made: Run) -> None:
     falls = BUFFER.with_columns(octets=pl.when(pl.col("time_s") == 1.2).then(0.0).otherwise("octets"))
-    assert phases(_run(made, rlc_buffer=falls))[1].word == "switching with data"
+    assert phases(_run(made, rlc_buffer=falls))[1].name == "switching with data"
     busy = BUFFER.filter(pl.col("time_s") != 3.0)
-    assert [phase.word for phase in phases(_run(made, rlc_buffer=busy))][2:] == ["dch_active"]
+    assert [phase.name for phase in phases(_run(made, rlc_buffer=busy))][2:] == ["dch_active"]
     with pytest.raises(Missing, match="no DCH was released"):
         phases(_run(made, rrc_state=STATES.head(4)))
 
@@ -149,7 +152,7 @@ def test_requests_are_selected_by_the_idle_time_of_the_holder(
     made: Run, after: float, until: float, words: str
 ) -> None:
     # The holder's last PDU left at 3.01 s: 0.99, 1.89 and 5.99 s before the requests.
-    assert Requests(after, until).words(_run(made)) == words
+    assert Requests(after, until).summary(_run(made)) == words
 
 
 @pytest.fixture
@@ -232,9 +235,9 @@ def test_chapter_9_takes_the_runs_of_chapters_7_and_8(quick: bool) -> None:
 
 def test_a_missing_secondary_reading_does_not_open_a_claim(plan: Plan) -> None:
     stated = claim("value", 1.01, tolerance=0.1, part=2)
-    assert [reading.label for reading in score(stated, plan, Synthetic.anything(plan)).beside] == [
+    assert [reading.label for reading in score(stated, plan, Synthetic.anything(plan)).alternatives] == [
         "phase alone"
     ]
     whole = Synthetic.anything(plan, only={key(plan.point({"part": "whole"}))})
     found = score(stated, plan, whole)
-    assert (found.verdict, found.beside) == (Verdict.PASS, ())
+    assert (found.verdict, found.alternatives) == (Verdict.PASS, ())

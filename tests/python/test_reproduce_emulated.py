@@ -10,7 +10,7 @@ import pytest
 from conftest import write_and_seal
 from umtslab.reproduce import emulated, reproduce, select, study
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.emulated import download, why_not
+from umtslab.reproduce.emulated import download, missing_requirement
 from umtslab.reproduce.errors import BadData, EmulationFailed
 from umtslab.scenario import Scenario
 from umtslab.store import Store, open_store
@@ -89,7 +89,7 @@ SESSIONS = [
 
 
 def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None:
-    if (lacking := why_not()) is not None:
+    if (lacking := missing_requirement()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
@@ -117,7 +117,7 @@ def test_only_files_of_one_size_can_be_emulated(store: Store) -> None:
 
 
 def test_a_file_is_emulated_and_its_run_is_stored(data: Path, store: Store) -> None:
-    if (lacking := why_not()) is not None:
+    if (lacking := missing_requirement()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     parts = select(data / "reproductions", ["small"])
     (chapter,) = reproduce(parts, store=store, data=data, real_time=True)
@@ -169,23 +169,23 @@ def test_the_cross_check_sets_the_kernels_congestion_control(tmp_path: Path) -> 
 def test_a_degraded_download_is_repeated(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if (lacking := why_not()) is not None:
+    if (lacking := missing_requirement()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml",
                                     [("flow.0.size", "10 kB")]), {}, 1, store)  # fmt: skip
     cards: list[Path] = []
 
     def degraded(found: emulated.Download) -> emulated.Download:
-        carried = carry(found)
+        result = emulate(found)
         runs = sorted((store.path / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
         card = runs[-1] / "emulation.json"
         cards.append(card)
         content = json.loads(card.read_text())
         write_and_seal(card, json.dumps({**content, "degraded": len(cards) < 3}))
-        return carried
+        return result
 
-    carry = emulated._carry
-    monkeypatch.setattr(emulated, "_carry", degraded)
+    emulate = emulated._emulate
+    monkeypatch.setattr(emulated, "_emulate", degraded)
     ((identity, run),) = emulated.emulate_missing([wanted], store)
     assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
     assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
@@ -202,7 +202,7 @@ def test_a_download_that_is_not_found_in_the_store_is_not_repeated_for_ever(
         tries.append(found)
         return found
 
-    monkeypatch.setattr(emulated, "_carry", stored_elsewhere)
+    monkeypatch.setattr(emulated, "_emulate", stored_elsewhere)
     with pytest.raises(EmulationFailed, match="the package was rebuilt"):
         list(emulated.emulate_missing([wanted], store))
     assert len(tries) == 3

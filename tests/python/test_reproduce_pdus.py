@@ -12,7 +12,7 @@ from umtslab.plot.pdus import figure
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, Missing
-from umtslab.reproduce.pdus import Part, describe
+from umtslab.reproduce.pdus import PduTemplate, describe
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.run import Run
 from umtslab.store import open_store
@@ -51,18 +51,18 @@ REPORTS = {"kind": "status"}
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (Part({"polls": True}, {}, ("{number}",), is_list=True), "[3, 2]"),
-        (Part({"polls": True}, {}, ("{number}",), is_list=True, first=1), "[3]"),
-        (Part({"polls": True, "transmission": 2}, {}, ("again #{number}",)), "again #2"),
-        (Part(REPORTS, {}, ("ack={ack} {bitmap}",)), "ack=1 [0,1]; ack=3 []"),
-        (Part(REPORTS, {}, ("first {ack}", "then {ack}")), "first 1; then 3"),
-        (Part(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01), "i+2; i+5"),
-        (Part(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01, since_end=True), "i+1; i+4"),
-        (Part({"kind": "reset"}, {}, ("{kind}",)), ""),
+        (PduTemplate({"polls": True}, {}, ("{number}",), is_list=True), "[3, 2]"),
+        (PduTemplate({"polls": True}, {}, ("{number}",), is_list=True, first=1), "[3]"),
+        (PduTemplate({"polls": True, "transmission": 2}, {}, ("again #{number}",)), "again #2"),
+        (PduTemplate(REPORTS, {}, ("ack={ack} {bitmap}",)), "ack=1 [0,1]; ack=3 []"),
+        (PduTemplate(REPORTS, {}, ("first {ack}", "then {ack}")), "first 1; then 3"),
+        (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01), "i+2; i+5"),
+        (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01, since_end=True), "i+1; i+4"),
+        (PduTemplate({"kind": "reset"}, {}, ("{kind}",)), ""),
     ],
 )
-def test_words_come_from_the_selected_rows(part: Part, words: str) -> None:
-    assert part.words(PDUS) == words
+def test_words_come_from_the_selected_rows(part: PduTemplate, words: str) -> None:
+    assert part.describe(PDUS) == words
 
 
 def _run(tables: dict[str, pl.DataFrame]) -> Run:
@@ -75,11 +75,11 @@ def _run(tables: dict[str, pl.DataFrame]) -> Run:
 def test_missing_fields_and_columns_are_named() -> None:
     run = _run({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
-        describe([Part(REPORTS, {}, ("{seq}",))], run)
+        describe([PduTemplate(REPORTS, {}, ("{seq}",))], run)
     with pytest.raises(BadData, match="rlc_pdus has no column 'colour'; it has time_s"):
-        describe([Part({"colour": "red"}, {}, ("{sn}",))], run)
+        describe([PduTemplate({"colour": "red"}, {}, ("{sn}",))], run)
     with pytest.raises(Missing, match=r"measure\.rlc_pdus"):
-        describe([Part(REPORTS, {}, ("{ack}",))], _run({}))
+        describe([PduTemplate(REPORTS, {}, ("{ack}",))], _run({}))
 
 
 def test_the_message_sequence_shows_every_pdu() -> None:
@@ -111,7 +111,7 @@ def _reproduced(data: Path, folder: Path) -> Chapter:
 
 
 def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> None:
-    said = {entry.claim.places[0]: (entry.verdict, entry.ours[0].words) for entry in examples.scored}
+    said = {entry.claim.places[0]: (entry.verdict, entry.ours[0].text) for entry in examples.scored}
     assert {verdict for verdict, _ in said.values()} == {Verdict.PASS}
     assert said["fig1b"] == (Verdict.PASS, "[4, 7]")
     assert said["fig2c"] == (Verdict.PASS, "ack=2 bitmap=[0,0,1,1]")

@@ -160,7 +160,7 @@ def test_a_second_process_draws_the_same_bytes(chapter: Chapter, lives: bool) ->
     with closing(Drawer()) as drawer:
         if not lives:
             drawer._process.kill()
-        drawer.begin(beside)
+        drawer.submit(beside)
         drawer.finish()
     assert [data.drawn for data in beside] == [[picture_of(data)] for data in here]
     assert drawer._process.poll() is not None

@@ -158,7 +158,7 @@ def test_settings_of_a_plan_apply_to_checks_and_draws(data: Path, tmp_path: Path
     drawn = replace(entry, draw=Draw("errors", 100), settings=(("seed", "77"),))
     with open_store(tmp_path / "store") as store:
         results = run_plan(plan, [drawn], data / "scenarios", store=store, jobs=1)
-        assert results._at(entry.point)[0].seed == 77
+        assert results._runs_at(entry.point)[0].seed == 77
 
 
 @pytest.mark.parametrize("paper", ["baiocchi2002", "dubois2005"])

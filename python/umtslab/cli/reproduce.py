@@ -110,7 +110,7 @@ def reproduce(
 
     `options` declares the arguments.
     """
-    from umtslab.reproduce.emulated import why_not
+    from umtslab.reproduce.emulated import missing_requirement
     from umtslab.reproduce.report import totals
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.reproduction import reproduce as run_again
@@ -121,7 +121,7 @@ def reproduce(
     check_font(look)
     if campaign:
         return _print_campaign(selections, quick=quick, changes=pairs)
-    if real_time and (lacking := why_not()) is not None:
+    if real_time and (lacking := missing_requirement()) is not None:
         print(
             f"umts: this user cannot run emulations, so only simulations are run: {lacking}", file=sys.stderr
         )
@@ -142,7 +142,7 @@ def reproduce(
                 real_time=real_time,
                 changes=pairs,
                 progress=lambda title, done, total: line.show(title, done, total, f"{done} of {total}"),
-                each=None if drawer is None else lambda chapter: drawer.begin(chapter.figures),
+                each=None if drawer is None else lambda chapter: drawer.submit(chapter.figures),
             )
         if drawer is not None:
             drawer.finish()
@@ -202,7 +202,7 @@ def _kept(out: Path) -> int:
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
-    from umtslab.reproduce.report import lines, open_reasons, summary_line, turned_lines
+    from umtslab.reproduce.report import changed_verdict_lines, lines, open_reasons, summary_line
     from umtslab.text_table import heading
 
     for chapter in chapters:
@@ -214,7 +214,7 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
             print(f"not yet ({claims}): {missing}")
         print(f"{chapter.title}. {summary_line([chapter])}\n")
         if chapter.change and chapter.plan is not None:
-            print("\n".join(turned_lines(chapter)) + "\n")
+            print("\n".join(changed_verdict_lines(chapter)) + "\n")
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
     for paper in papers if len(chapters) > 1 else []:
         line = summary_line([chapter for chapter in chapters if chapter.paper == paper])
