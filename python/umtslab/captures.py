@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from umtslab.run import Metrics
 
 
-MOST_CONNECTIONS = 50_000
+MAX_CONNECTIONS = 50_000
 """Default limit on connections with rows. The analysis then needs less than 300 MB."""
 
 LARGEST_LIMIT = 1 << 32
@@ -125,7 +125,7 @@ def analyse_captures(
     *,
     time_sequence: int | None = None,
     connection: int | None = None,
-    most_connections: int = MOST_CONNECTIONS,
+    most_connections: int = MAX_CONNECTIONS,
     progress: Callable[[float], None] | None = None,
 ) -> list[CaptureAnalysis]:
     """Analyse captures, each by itself.

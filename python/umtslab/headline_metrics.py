@@ -158,7 +158,7 @@ TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
 _OF = {row.name: row.of for row in ROWS}
 
 
-def first_look(*results: Means, among: Collection[str] | None = None) -> list[str]:
+def headline_names(*results: Means, among: Collection[str] | None = None) -> list[str]:
     """Return the metrics to show first, for one or several results together.
 
     A metric is shown if any result has a value and fulfils the condition. `among` restricts the
@@ -174,7 +174,7 @@ def first_look(*results: Means, among: Collection[str] | None = None) -> list[st
 
 def leading(*results: Means) -> str:
     """Return the metric to show first: time of a page, transfer or file, else goodput."""
-    shown = first_look(*results, among=TIMES)
+    shown = headline_names(*results, among=TIMES)
     return shown[0] if shown else "goodput_kbps"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-_MOST_DIGITS = 15
+_MAX_DIGITS = 15
 
 NOTHING = "–"
 """Text for a missing number."""
@@ -33,7 +33,7 @@ def numbers(values: Iterable[float | None], digits: int = 4) -> list[str]:
     column = list(values)
     known = {value for value in column if value is not None and math.isfinite(value)}
     different = 0
-    for enough in range(digits, _MOST_DIGITS + 1):
+    for enough in range(digits, _MAX_DIGITS + 1):
         told_apart = len({float(number(value, enough)) for value in known})
         if told_apart > different:
             different, digits = told_apart, enough

@@ -26,10 +26,10 @@ from umtslab.task import Recorded, Task, Watch, perform, simulate_task
 if TYPE_CHECKING:
     from umtslab.store import Store
 
-LEAST_S = 1.0
+MIN_S = 1.0
 """Target duration of a batch. The overhead of an executor is some milliseconds per batch."""
 
-MOST_RUNS = 512
+MAX_RUNS = 512
 """Maximum number of runs in a batch."""
 
 _BATCHES_AHEAD = 2
@@ -129,7 +129,7 @@ def execute_elsewhere(
 
 
 class BatchSize:
-    """Number of runs per batch: enough to last `LEAST_S`, but at most a fair share per worker."""
+    """Number of runs per batch: enough to last `MIN_S`, but at most a fair share per worker."""
 
     def __init__(self) -> None:
         self._run_s: float | None = None
@@ -144,10 +144,10 @@ class BatchSize:
         """Return the size of the next batch, 1 until the first estimate."""
         if self._run_s is None:
             return 1
-        least = math.ceil(LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
-        most = int(4 * LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
+        least = math.ceil(MIN_S / self._run_s) if self._run_s > 0 else MAX_RUNS
+        most = int(4 * MIN_S / self._run_s) if self._run_s > 0 else MAX_RUNS
         fair = remaining // (_BATCHES_AHEAD * max(1, workers))
-        return max(1, min(max(least, min(fair, most)), remaining, MOST_RUNS))
+        return max(1, min(max(least, min(fair, most)), remaining, MAX_RUNS))
 
 
 def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:

@@ -13,7 +13,7 @@ from umtslab.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 class Runs(list[Run]):
@@ -86,4 +86,4 @@ class Runs(list[Run]):
 
 def _listed(names: set[str]) -> str:
     """List the names, or give their number if there are more than three."""
-    return ", ".join(sorted(names)) if len(names) <= _MOST_NAMES else f"{len(names)} different"
+    return ", ".join(sorted(names)) if len(names) <= _MAX_NAMES else f"{len(names)} different"

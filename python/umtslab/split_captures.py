@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from umtslab.captures import MOST_CONNECTIONS, check_most_connections
+from umtslab.captures import MAX_CONNECTIONS, check_most_connections
 
 if TYPE_CHECKING:
     from umtslab import _core
@@ -116,7 +116,7 @@ class _Connection:
 def split_transfers(
     paths: tuple[str | os.PathLike[str], str | os.PathLike[str]],
     *,
-    most_connections: int = MOST_CONNECTIONS,
+    most_connections: int = MAX_CONNECTIONS,
     warnings: list[str] | None = None,
 ) -> list[SplitTransfer]:
     """Return the transfers with a connection in both captures, in the order of the first capture.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
-from umtslab.headline_metrics import first_look, scope_of
+from umtslab.headline_metrics import headline_names, scope_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
 from umtslab.text_table import Table
@@ -26,7 +26,9 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
     By default only the headline metrics are shown.
     """
     means = {name: summary.mean for name, summary in summaries.items()}
-    names = sorted(name for name, mean in means.items() if mean is not None) if every else first_look(means)
+    names = (
+        sorted(name for name, mean in means.items() if mean is not None) if every else headline_names(means)
+    )
     unit_of = units()
     several = max((summary.n for summary in summaries.values()), default=0) > 1
     shown = (">mean", ">± 95 %", ">n") if several else (">value",)

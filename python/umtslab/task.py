@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 
-MOST_RUNS = 2**63
+MAX_RUNS = 2**63
 """Upper bound of run numbers (exclusive), so that every database can store them."""
 
 
@@ -28,7 +28,7 @@ class Task:
     Raises
     ------
     ValueError
-        If the run number is negative, or not below `MOST_RUNS`.
+        If the run number is negative, or not below `MAX_RUNS`.
     """
 
     scenario: Scenario
@@ -38,7 +38,7 @@ class Task:
     pcap: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.run < MOST_RUNS:
+        if not 0 <= self.run < MAX_RUNS:
             raise ValueError(f"the run number {self.run} must be from 0 to 2^63 - 1")
 
     @cached_property

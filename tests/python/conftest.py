@@ -15,7 +15,7 @@ import pytest
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
-from umtslab.plot.tables import OF_SWITCHED
+from umtslab.plot.tables import SERIES_OF_SWITCHED_USERS
 from umtslab.run import Run
 from umtslab.store.seal import sealed, unsealed
 
@@ -155,7 +155,7 @@ def run_of_kind(recorded: Run, switched: Run, tdd: Run, sectors: Run) -> Callabl
         series = set(KINDS[kind].series)
         if OF_LAYOUT & series:
             return sectors
-        return tdd if "slots" in series else switched if OF_SWITCHED & series else recorded
+        return tdd if "slots" in series else switched if SERIES_OF_SWITCHED_USERS & series else recorded
 
     return of
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from conftest import short, tree
 from umtslab import Scenario, open_store, simulate
-from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
+from umtslab.remote import MAX_RUNS, MIN_S, BatchSize, OtherCode, WorkersFailed, perform_batch
 from umtslab.run import Identity
 from umtslab.store import Store
 from umtslab.task import Task
@@ -32,7 +32,7 @@ def test_a_first_batch_is_one_run() -> None:
 @pytest.mark.parametrize("run_s", [0.003, 0.01, 0.3])
 def test_batches_have_the_target_duration_while_work_remains(run_s: float) -> None:
     size = learned(run_s)
-    assert LEAST_S <= size.next(100_000, 2) * run_s < 6 * LEAST_S
+    assert MIN_S <= size.next(100_000, 2) * run_s < 6 * MIN_S
 
 
 def test_long_runs_are_batches_of_one() -> None:
@@ -41,8 +41,8 @@ def test_long_runs_are_batches_of_one() -> None:
 
 def test_batches_never_exceed_the_remaining_runs_or_the_limit() -> None:
     assert learned(0.001).next(7, 1) == 7
-    assert learned(1e-9).next(10**6, 1) == MOST_RUNS
-    assert learned(0.0).next(10**6, 1) == MOST_RUNS
+    assert learned(1e-9).next(10**6, 1) == MAX_RUNS
+    assert learned(0.0).next(10**6, 1) == MAX_RUNS
 
 
 def test_the_latest_batch_has_the_largest_weight() -> None:

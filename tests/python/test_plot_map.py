@@ -12,7 +12,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_runs import Wanted, draw_runs
 from umtslab.plot import NobodyChosen, View
 from umtslab.plot.look import HOUSE
-from umtslab.plot.map import MOST_TRACKS, draw_map
+from umtslab.plot.map import MAX_TRACKS, draw_map
 from umtslab.run import MissingSeries, Run
 
 TOWN = """
@@ -48,7 +48,7 @@ def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
     figure = draw_map(town)
     [axes] = figure.axes
     assert {text.get_text() for text in axes.texts} == {str(number) for number in range(1, 37)}
-    users = [f"UE {ue}" for ue in range(MOST_TRACKS)]
+    users = [f"UE {ue}" for ue in range(MAX_TRACKS)]
     assert names(figure) == [*users, "start", "site", "2 other users not drawn"]
     assert axes.get_xlim() == pytest.approx((0.0, 4.5))
     assert axes.get_ylim() == pytest.approx((0.0, 5.196), abs=1e-3)

@@ -14,7 +14,7 @@ from umtslab.analyse.replications import mean_and_half
 from umtslab.analyse.steps import envelope
 from umtslab.cli.plot_kinds import CDF_KINDS
 from umtslab.plot import NobodyChosen, View, draw, named_apart
-from umtslab.plot.bands import MOST_CHANGES, lines_or_bands
+from umtslab.plot.bands import MAX_CHANGES, lines_or_bands
 from umtslab.plot.cdf import CDFS, draw_cdf
 from umtslab.plot.cwnd import NO_INFLATION, after_handshake
 from umtslab.plot.mean import draw_mean
@@ -162,7 +162,7 @@ def test_a_band_reaches_from_the_least_to_the_most_of_each_bin() -> None:
     rows = pl.DataFrame({"time_s": [0.0, 1.0, 1.5, 4.0], "x": [2.0, 6.0, 4.0, 4.0]})
     bins = envelope(rows, "x", 0.0, 6.0, 3)
     assert bins.rows() == [(0.0, 2.0, 3.5, 6.0), (2.0, 4.0, 4.0, 4.0), (4.0, None, None, None)]
-    times = np.arange(MOST_CHANGES + 2.0)
+    times = np.arange(MAX_CHANGES + 2.0)
     many = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
     figure, axes = new_figure("", "x (1)")
     lines_or_bands(axes, many, "x", "buffer")

@@ -51,10 +51,10 @@ def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFram
     )
 
 
-LEAST_SEGMENTS = 20
+MIN_SEGMENTS = 20
 """Minimum mean number of segments per bin. With fewer, single segments dominate the figure."""
 
-_MOST_BINS, _LEAST_BINS = 120, 10
+_MAX_BINS, _MIN_BINS = 120, 10
 
 
 def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
@@ -80,8 +80,8 @@ def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
     begin, end = float(str(rates["time_s"].min())), float(str(rates["time_s"].max())) + 1.0
     octets = float(str((sent["end"] - sent["seq"]).max())) or 1.0
     per_second = float(str(rates[column].mean())) * 1e3 / 8 / octets
-    enough = LEAST_SEGMENTS / per_second if per_second > 0 else end - begin
-    wanted = max(min(enough, (end - begin) / _LEAST_BINS), (end - begin) / _MOST_BINS)
+    enough = MIN_SEGMENTS / per_second if per_second > 0 else end - begin
+    wanted = max(min(enough, (end - begin) / _MIN_BINS), (end - begin) / _MAX_BINS)
     lengths = (factor * 10.0**power for power in range(8) for factor in (1.0, 2.0, 5.0))
     return next(length for length in lengths if length >= min(wanted, 1e7))
 

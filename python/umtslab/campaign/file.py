@@ -22,8 +22,8 @@ SCENARIO = "scenario"
 
 PARTS = ("grid", "zip", "list")
 
-MOST_POINTS = 1_000_000
-MOST_RUNS = 10_000_000
+MAX_POINTS = 1_000_000
+MAX_RUNS = 10_000_000
 """Maximum number of runs of one campaign. More would take minutes to list and weeks to run."""
 
 
@@ -131,16 +131,14 @@ class Campaign:
         Raises
         ------
         CampaignError
-            If it has more than `MOST_POINTS` or `MOST_RUNS`.
+            If it has more than `MAX_POINTS` or `MAX_RUNS`.
         """
         points = self.combination_count()
         each = self.runs if self.precision is None else self.precision.most
-        if points > MOST_POINTS:
-            raise CampaignError(f"{self}: {points:,} points exceed the limit of {MOST_POINTS:,}: {_DIVIDE}")
-        if points * each > MOST_RUNS:
-            raise CampaignError(
-                f"{self}: {points * each:,} runs exceed the limit of {MOST_RUNS:,}: {_DIVIDE}"
-            )
+        if points > MAX_POINTS:
+            raise CampaignError(f"{self}: {points:,} points exceed the limit of {MAX_POINTS:,}: {_DIVIDE}")
+        if points * each > MAX_RUNS:
+            raise CampaignError(f"{self}: {points * each:,} runs exceed the limit of {MAX_RUNS:,}: {_DIVIDE}")
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
         """Return the campaign with more keys of the grid, or other values for them."""

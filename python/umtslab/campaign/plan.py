@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from umtslab.campaign.table import Value
     from umtslab.store import StoreReader
 
-MOST_LISTED = 2_000
+MAX_LISTED = 2_000
 """Maximum number of points for a complete list."""
 
 _FIRST = 100
@@ -69,7 +69,7 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
         If the campaign is wrong, or the scenario of a listed point is wrong.
     """
     count = campaign.combination_count()
-    is_listed_whole = count <= MOST_LISTED
+    is_listed_whole = count <= MAX_LISTED
     wanted = campaign.combinations() if is_listed_whole else _first(campaign)
     points = list(each_point(campaign, wanted))
     if not points:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.captures import LARGEST_LIMIT, MOST_CONNECTIONS
+from umtslab.captures import LARGEST_LIMIT, MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
@@ -48,11 +48,11 @@ def options(parser: Parser) -> None:
         "--connections-limit",
         type=whole_number,
         metavar="N",
-        default=MOST_CONNECTIONS,
+        default=MAX_CONNECTIONS,
         help=(
             "Maximum number of connections in memory at a time, and of connections with a row of "
             "their own: the first ones. All others are summed in one row, the rest (default: "
-            f"{MOST_CONNECTIONS}, which keeps the analysis below 300 MB; a connection takes about 4 "
+            f"{MAX_CONNECTIONS}, which keeps the analysis below 300 MB; a connection takes about 4 "
             "kB). The same number of UDP flows have rows. With --split, the first connections of "
             "each capture are paired."
         ),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.captures import MOST_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
+from umtslab.captures import MAX_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import ProgressLine
@@ -24,7 +24,7 @@ from umtslab.version import code_version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 _ROWS_AT_ONCE = 1000
 
 _HEADLINE = (
@@ -68,7 +68,7 @@ def report(
     connection: int | None = None,
     plot: Path | None = None,
     *,
-    limit: int = MOST_CONNECTIONS,
+    limit: int = MAX_CONNECTIONS,
     show_all: bool = False,
     json: bool = False,
     quiet: bool = False,
@@ -210,7 +210,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
             print()
         # A capture may have a million connections. Only rows that are shown are created.
         count = len(analysis.core.connections)
-        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
+        rows = _rows(analysis, connection) if connection is not None or count <= _MAX_SHOWN else []
         heading(analysis.file)
         print(_packet_counts(analysis))
         if analysis.passed_over:
@@ -245,11 +245,11 @@ def _print_udp(analysis: CaptureAnalysis) -> None:
     flows = [json_text.loads(line) for line in lines]
     flows.sort(key=lambda flow: flow["payload_bytes"] + flow["reverse_payload_bytes"], reverse=True)
     table = Table(">UDP flow", "client", "server", "sender", *(f">{heading}" for heading in _OF_FLOWS))
-    for flow in flows[:_MOST_SHOWN]:
+    for flow in flows[:_MAX_SHOWN]:
         identity = (str(flow[name]) for name in ("flow", "client", "server", "sender"))
         table.add_row(*identity, *(number(flow[name]) for name in _OF_FLOWS.values()))
-    if count > _MOST_SHOWN:
-        table.add_row("", f"{count - _MOST_SHOWN} more", "", "", *("" for _ in _OF_FLOWS))
+    if count > _MAX_SHOWN:
+        table.add_row("", f"{count - _MAX_SHOWN} more", "", "", *("" for _ in _OF_FLOWS))
     print()
     show(table)
 

@@ -175,9 +175,9 @@ def _print(
 
 def _first_look(comparison: Comparison) -> list[str]:
     """Return the headline metrics of either result that were measured in both."""
-    from umtslab.headline_metrics import first_look
+    from umtslab.headline_metrics import headline_names
 
     rows = comparison.differences
     sides = {row.metric: row.first.mean for row in rows}, {row.metric: row.second.mean for row in rows}
     compared = {row.metric for row in rows if row.verdict is not Verdict.NOT_MEASURED}
-    return [name for name in first_look(*sides) if name in compared]
+    return [name for name in headline_names(*sides) if name in compared]

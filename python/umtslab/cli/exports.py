@@ -14,7 +14,7 @@ from umtslab.cli.results import find_runs, read_results
 from umtslab.cli.studies import find_study
 from umtslab.columns_of_keys import with_numbers
 from umtslab.export import to_csv
-from umtslab.headline_metrics import first_look
+from umtslab.headline_metrics import headline_names
 from umtslab.metrics import units, unknown
 from umtslab.overrides import in_words
 from umtslab.runs import Runs
@@ -100,7 +100,7 @@ def _wanted(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequ
 
     By default LaTeX has the headline metrics, and CSV has all, for which an empty sequence stands.
     """
-    return metrics or (first_look(*(run.metrics for run in runs)) if latex else ())
+    return metrics or (headline_names(*(run.metrics for run in runs)) if latex else ())
 
 
 def _heading(runs: Sequence[Run]) -> str:
@@ -126,7 +126,7 @@ def _pivot(
 
     if rows is None:
         raise UsageError(f"a pivot table needs --rows KEY: one of {', '.join(record.axes)}")
-    known = first_look(*(run.metrics for cell in record.cells for run in cell.runs))
+    known = headline_names(*(run.metrics for cell in record.cells for run in cell.runs))
     wanted = metrics or known[: _FEW if columns is None else 1]
     tables = pivots(record, rows, columns, wanted)
     if latex:

@@ -73,12 +73,14 @@ def check_font(look: Look) -> None:
 
 
 def _inches(word: str) -> float:
-    from umtslab.plot.look import LEAST_IN, MOST_IN
+    from umtslab.plot.look import MAX_WIDTH_IN, MIN_WIDTH_IN
 
     found = _WRITTEN.fullmatch(word)
     if found is None:
         raise UsageError(f"--width takes a size with in, cm or mm, for example 3.5in or 88mm, not {word!r}")
     width = float(found[1]) * _INCHES[found[2] or "in"]
-    if not LEAST_IN <= width <= MOST_IN:
-        raise UsageError(f"--width takes {LEAST_IN:g} to {MOST_IN:g} inches, not {word} ({width:.3g} inches)")
+    if not MIN_WIDTH_IN <= width <= MAX_WIDTH_IN:
+        raise UsageError(
+            f"--width takes {MIN_WIDTH_IN:g} to {MAX_WIDTH_IN:g} inches, not {word} ({width:.3g} inches)"
+        )
     return width

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_json
-from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
+from umtslab.cli.reference_list import MAX_BLOCKS, described, print_entries
 from umtslab.former_names import current_metric
 from umtslab.metrics import definitions
 
@@ -20,7 +20,7 @@ def options(parser: Parser) -> None:
     parser.explain(
         "Metrics of the radio refer to the downlink. Each has a counterpart for the uplink, with "
         "`_uplink` at the end of its name.",
-        f"The name of a metric shows that metric alone. Up to {MOST_BLOCKS} metrics are printed in "
+        f"The name of a metric shows that metric alone. Up to {MAX_BLOCKS} metrics are printed in "
         "full, with scope and formula; more metrics as a table of units and meanings. `--json` has "
         "everything.",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from umtslab.cli.failures import UsageError
 from umtslab.cli.keys import called, keys_like
 from umtslab.cli.options import add_json
-from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
+from umtslab.cli.reference_list import MAX_BLOCKS, described, print_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ _UNITS = {
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts params``."""
     parser.explain(
-        f"The name of a key shows that key alone. Up to {MOST_BLOCKS} keys are printed in full: "
+        f"The name of a key shows that key alone. Up to {MAX_BLOCKS} keys are printed in full: "
         "description, type, units, range, default, source, and the meaning of each choice; more keys "
         "as a table of defaults and descriptions. `--json` has everything."
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umtslab.studies.optimise import Outcome
     from umtslab.studies.sensitivity import Findings
 
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 """Most names of each kind that an error lists."""
 
 
@@ -130,7 +130,7 @@ def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _listed(noun: str, names: Sequence[str]) -> str:
-    """Names after the word for their kind, as in ``campaigns a, b``; the first `_MOST_NAMED` of many."""
+    """Names after the word for their kind, as in ``campaigns a, b``; the first `_MAX_NAMED` of many."""
     plural = {"study": "studies"}.get(noun, f"{noun}s")
-    more = " …" if len(names) > _MOST_NAMED else ""
-    return f"{noun if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"
+    more = " …" if len(names) > _MAX_NAMED else ""
+    return f"{noun if len(names) == 1 else plural} {', '.join(names[:_MAX_NAMED])}{more}"

@@ -10,7 +10,7 @@ from textwrap import wrap
 from umtslab.terminal_escape import own, printable
 from umtslab.text_table import Table, heading, is_terminal, show, terminal_width
 
-MOST_BLOCKS = 12
+MAX_BLOCKS = 12
 """More entries than this are printed as a table with their most important columns."""
 
 FILE_WIDTH = 80
@@ -45,7 +45,7 @@ def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, 
     text : str
         The column with the description, which comes first in a block.
     """
-    if len(entries) > MOST_BLOCKS:
+    if len(entries) > MAX_BLOCKS:
         table = Table(name, *short)
         for entry in entries:
             table.add_row(entry[name], *(entry[column] for column in short))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from umtslab.run import Run
     from umtslab.store import Damage, Store, StoreReader
 
-_MOST_REPORTED = 10
+_MAX_REPORTED = 10
 """Maximum number of damaged items that are reported one by one."""
 
 _reported: dict[Path, set[Damage]] = {}
@@ -109,10 +109,10 @@ def _reporter(path: Path) -> Callable[[Damage], None]:
         if damage in reported:
             return
         reported.add(damage)
-        if len(reported) <= _MOST_REPORTED:
+        if len(reported) <= _MAX_REPORTED:
             without = " (left out)" if damage.kind == "run" else ""
             print(f"umts: damaged: {damage}{without}", file=sys.stderr)
-        elif len(reported) == _MOST_REPORTED + 1:
+        elif len(reported) == _MAX_REPORTED + 1:
             print(f"umts: more files are damaged: umts doctor {path} lists all", file=sys.stderr)
 
     return report

@@ -123,14 +123,14 @@ def run(
     quiet: bool,
 ) -> int:
     """Run a scenario and print the results. `options` declares the arguments."""
-    from umtslab.task import MOST_RUNS
+    from umtslab.task import MAX_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
         raise UsageError("--runs must be at least 1 and --first-run at least 0")
     most = count if wanted is None else wanted.most
-    if first_run + most > MOST_RUNS:
+    if first_run + most > MAX_RUNS:
         raise UsageError(
             f"--first-run {first_run} is too high for {most} {'run' if most == 1 else 'runs'}: "
             "numbers of runs end at 2^63 - 1"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umtslab.scenario import Scenario
     from umtslab.store import Store
 
-_MOST_CONNECTIONS = 20
+_MAX_CONNECTIONS = 20
 
 
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
@@ -51,7 +51,7 @@ def print_tables(
         if (transfers := transfers_table(summaries)) is not None:
             print()
             show(transfers)
-    if 1 < runs[0].connection_count() <= _MOST_CONNECTIONS:
+    if 1 < runs[0].connection_count() <= _MAX_CONNECTIONS:
         print()
         if len(runs) > 1:
             print(f"Connections of run {runs[0].run}")

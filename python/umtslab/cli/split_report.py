@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from umtslab.captures import MOST_CONNECTIONS
+from umtslab.captures import MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.numbers import number
 from umtslab.split_captures import SplitTransfer, split_transfers
@@ -19,7 +19,7 @@ _OF_LEGS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_cou
 
 
 def split_report(
-    captures: Sequence[Path], *, limit: int = MOST_CONNECTIONS, json: bool = False, quiet: bool = False
+    captures: Sequence[Path], *, limit: int = MAX_CONNECTIONS, json: bool = False, quiet: bool = False
 ) -> int:
     """Pair the connections of two captures on both sides of a proxy, and print the transfers."""
     if len(captures) != 2:

@@ -9,7 +9,7 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.headline_metrics import TIMES, first_look, scope_of
+from umtslab.headline_metrics import TIMES, headline_names, scope_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
@@ -94,7 +94,7 @@ def _chosen(record: Record) -> list[str]:
     means = [run.metrics for cell in record.cells for run in cell.runs]
     # Restricted to a few metrics, because a metric that no run has is searched for in thousands of
     # runs.
-    return (first_look(*means, among=_FIRST) or first_look(*means))[:_MOST]
+    return (headline_names(*means, among=_FIRST) or headline_names(*means))[:_MOST]
 
 
 def _sections(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from umtslab.plot.campaign import how_many
+from umtslab.plot.campaign import runs_and_interval
 from umtslab.plot.dots import Dot, draw_dots, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
@@ -118,7 +118,7 @@ def _heading(data: FigureData) -> str:
     curves_label = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
     if data.figure.kind == "scatter":
         return "".join(curves_label)
-    counts = how_many([dot.y for line in data.lines for dot in line.dots])
+    counts = runs_and_interval([dot.y for line in data.lines for dot in line.dots])
     return "; ".join(
         [*curves_label, counts.replace("interval", "band") if data.figure.kind == "time" else counts]
     )

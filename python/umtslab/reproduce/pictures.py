@@ -47,7 +47,7 @@ def _budgets(
     plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
 ) -> Iterator[ReportPicture]:
     """Yield the time budgets over the plan's parameters, for as many variants as fit."""
-    from umtslab.plot.budget import MOST_VARIANTS, draw_budget
+    from umtslab.plot.budget import MAX_VARIANTS, draw_budget
     from umtslab.plot.variants import default_axis, variant
 
     cells = [Cell(dict(point), tuple(runs_of(point))) for point in points]
@@ -58,7 +58,7 @@ def _budgets(
     record = Record(plan.name, plan.title, axes, cells[0].runs[0].seed, tuple(cells))
     over = default_axis(record)
     variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
-    chosen = variants[:MOST_VARIANTS]
+    chosen = variants[:MAX_VARIANTS]
     record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
     text = (
         "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % interval of "

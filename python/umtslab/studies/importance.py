@@ -6,7 +6,7 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.extras import lacking
 from umtslab.studies.optimise import Outcome, distribution
 
-_LEAST_TRIALS = 4
+_MIN_TRIALS = 4
 
 
 def importance(outcome: Outcome) -> dict[str, float]:
@@ -31,10 +31,10 @@ def importance(outcome: Outcome) -> dict[str, float]:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = outcome.study
     measured = [trial for trial in outcome.trials if trial.objective.mean is not None]
-    if len(measured) < _LEAST_TRIALS:
+    if len(measured) < _MIN_TRIALS:
         raise CampaignError(
             f"{study.frame.name} has {len(measured)} trials with a value of {study.metric}: the "
-            f"importance of parameters needs at least {_LEAST_TRIALS}, and about 40 for a reliable "
+            f"importance of parameters needs at least {_MIN_TRIALS}, and about 40 for a reliable "
             "result"
         )
     found = optuna.create_study(direction="maximize" if study.maximise else "minimize")

@@ -23,7 +23,7 @@ from umtslab.studies.place import Place
 
 METHODS = ("morris", "sobol")
 _LEVELS = 4
-_MOST_POINTS = 100_000
+_MAX_POINTS = 100_000
 _SEED_BITS = 2**32
 
 _KNOWN = 0.05
@@ -102,10 +102,10 @@ def load_sensitivity(path: Path) -> Sensitivity:
                 "parameters", "a sensitivity study needs at least two parameters: use umts sweep for one"
             )
         points = samples * (len(frame.parameters) + (2 if method == "sobol" else 1))
-        if points > _MOST_POINTS:
+        if points > _MAX_POINTS:
             raise table.wrong(
                 "samples",
-                f"{samples:,} samples give {points:,} points, more than the limit of {_MOST_POINTS:,}",
+                f"{samples:,} samples give {points:,} points, more than the limit of {_MAX_POINTS:,}",
             )
     return Sensitivity(frame, method, samples, metrics)
 
