@@ -184,7 +184,7 @@ def _unpacked(
         # The scenario was sent with its overrides applied, so the returned run has none.
         run = replace(parcel.run, overrides=task.scenario.overrides)
         if store is not None:
-            run = store.take_in(run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
+            run = store.keep_files(run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
         if watch is not None:
             watch(task, 1.0)
         yield run

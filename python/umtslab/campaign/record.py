@@ -76,8 +76,8 @@ class Record:
     @cached_property
     def changes(self) -> OverridePairs:
         """Changes to the scenario that all points share, without varied keys."""
-        alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
-        return tuple((key, value) for key, value in alike if key not in self.axes)
+        shared = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
+        return tuple((key, value) for key, value in shared if key not in self.axes)
 
     @property
     def heading(self) -> str:
@@ -141,5 +141,5 @@ def load_record(store: StoreReader, name: str) -> Record | None:
     except CampaignError:
         raise
     except (ValueError, KeyError) as error:
-        how = "umts sweep with the campaign's file creates it again from the stored runs"
-        raise DamagedRecord(f"{path} is damaged ({error}): {how}") from error
+        advice = "umts sweep with the campaign's file creates it again from the stored runs"
+        raise DamagedRecord(f"{path} is damaged ({error}): {advice}") from error

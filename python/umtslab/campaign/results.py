@@ -80,11 +80,11 @@ class PointResults(list[PointResult]):
         import polars as pl
 
         columns = [column(key, self._values(key)) for key in self._keys()]
-        under = [
+        with_parameters = [
             table.select(*(pl.lit(one[row], one.dtype).alias(one.name) for one in columns), pl.all())
             for row, table in enumerate(tables)
         ]
-        return pl.concat(under, how="diagonal_relaxed") if under else pl.DataFrame()
+        return pl.concat(with_parameters, how="diagonal_relaxed") if with_parameters else pl.DataFrame()
 
     def _repr_html_(self) -> str:
         from umtslab.headline_metrics import headline_names
@@ -101,13 +101,13 @@ class PointResults(list[PointResult]):
         for result in self[:_MAX_ROWS]:
             summary = result.summary()
             at = [str(result.point.overrides.get(key, "")) for key in keys]
-            values = [_written(summary[name]) for name in names]
+            values = [_with_interval(summary[name]) for name in names]
             rows.add_row(*at, str(len(result.runs)), *values)
-        left_out = f"the first {_MAX_ROWS}" if len(self) > _MAX_ROWS else ""
-        return caption(f"{len(self)} points", left_out) + table(rows)
+        note = f"the first {_MAX_ROWS}" if len(self) > _MAX_ROWS else ""
+        return caption(f"{len(self)} points", note) + table(rows)
 
 
-def _written(summary: Summary) -> str:
+def _with_interval(summary: Summary) -> str:
     from umtslab.numbers import with_interval
 
     return with_interval(summary.mean, summary.ci95, summary.n)

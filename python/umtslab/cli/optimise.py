@@ -94,13 +94,13 @@ def _as_json(outcome: Outcome, command: str) -> dict[str, Any]:
         "objective": {"metric": study.metric, "goal": "maximise" if study.maximise else "minimise"},
         "constraints": [str(constraint) for constraint in study.constraints],
         "trials": [_trial_json(trial) for trial in outcome.trials],
-        "as_it_is": _trial_json(outcome.as_it_is),
+        "as_it_is": _trial_json(outcome.baseline),
         "best": None
         if not ranking
         else {
             **_trial_json(ranking[0]),
             "gain": outcome.gain(ranking[0]).as_dict(),
-            "as_it_is_breaks": [str(constraint) for constraint in outcome.broken(outcome.as_it_is)],
+            "as_it_is_breaks": [str(constraint) for constraint in outcome.violated(outcome.baseline)],
             "command": command,
         },
     }
@@ -141,7 +141,7 @@ def _print(outcome: Outcome, command: str) -> None:
     ranking = outcome.ranking()
     for trial in ranking[:_SHOWN]:
         add(str(trial.number), trial)
-    add("unchanged scenario", outcome.as_it_is)
+    add("unchanged scenario", outcome.baseline)
     heading(study.frame.title or study.frame.name)
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(f", {constraint}" for constraint in study.constraints)
@@ -164,9 +164,9 @@ def _compared(outcome: Outcome, best: Trial) -> Iterator[str]:
     from umtslab.numbers import number, with_interval
 
     study = outcome.study
-    broken = outcome.broken(outcome.as_it_is)
+    broken = outcome.violated(outcome.baseline)
     for constraint in broken:
-        found, kept = outcome.as_it_is.limits[str(constraint)].mean, best.limits[str(constraint)].mean
+        found, kept = outcome.baseline.limits[str(constraint)].mean, best.limits[str(constraint)].mean
         yield (
             f"The unchanged scenario violates {constraint} (mean {number(found)}); the best trial "
             f"satisfies it (mean {number(kept)})."

@@ -42,7 +42,7 @@ def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
     from umtslab.cli.campaigns import find_campaign
     from umtslab.cli.results import find_runs
     from umtslab.cli.studies import find_study
-    from umtslab.store.reader import NothingOfThatName
+    from umtslab.store.reader import NoSuchName
 
     found = Found()
     for word in dict.fromkeys(words):
@@ -53,7 +53,7 @@ def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
         else:
             try:
                 found.runs[word] = find_runs(word, out)
-            except NothingOfThatName:
+            except NoSuchName:
                 raise UsageError(_nothing(word, words, kind, out)) from None
     _refuse_mixture(found)
     return found

@@ -27,7 +27,7 @@ def find_runs(name: str, out: Path) -> list[Run]:
     name is looked up in the store `out` as the key of a run, a result, or the name of a scenario.
     """
     from umtslab.store.folder import is_run_folder, read_run
-    from umtslab.store.reader import NothingOfThatName, is_store
+    from umtslab.store.reader import NoSuchName, is_store
 
     path = Path(name)
     if is_run_folder(path):
@@ -36,7 +36,7 @@ def find_runs(name: str, out: Path) -> list[Run]:
         with read_results(path) as store:
             return store.latest()
     if not is_store(out):
-        raise NothingOfThatName(
+        raise NoSuchName(
             f"{name} is neither a run folder nor a results folder, and {out} is not a results folder "
             "to look it up in"
         )

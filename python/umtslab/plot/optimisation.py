@@ -44,7 +44,7 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
             numbers = [number for number, _ in best] + [len(outcome.trials) - 1]
             values = [value for _, value in best] + [best[-1][1]]
             axes.plot(numbers, values, drawstyle="steps-post", color=_BEST_COLOUR, label="best so far")
-        baseline = outcome.as_it_is
+        baseline = outcome.baseline
         if baseline.objective.mean is not None:
             label = "unchanged scenario" if baseline.feasible else "unchanged scenario, violates a constraint"
             axes.axhline(baseline.objective.mean, color=_BASELINE_COLOUR, linestyle=(0, (6, 2)), label=label)
@@ -125,7 +125,7 @@ def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
     """Draw the trials by constraint metric and objective, with the forbidden side shaded."""
     points = [
         (mean, trial.objective.mean, trial)
-        for trial in (*outcome.trials, outcome.as_it_is)
+        for trial in (*outcome.trials, outcome.baseline)
         if (mean := trial.limits[str(constraint)].mean) is not None and trial.objective.mean is not None
     ]
     for is_feasible, label, fill in (
@@ -135,7 +135,7 @@ def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
         dots = [
             (x, y)
             for x, y, trial in points
-            if trial.feasible == is_feasible and trial is not outcome.as_it_is
+            if trial.feasible == is_feasible and trial is not outcome.baseline
         ]
         if dots:
             colour = _FEASIBLE_COLOUR if is_feasible else _INFEASIBLE_COLOUR
@@ -145,7 +145,7 @@ def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
     axes.plot(*zip(*front, strict=True), drawstyle="steps-post" if constraint.least is None else "steps-pre",
               color=_BEST_COLOUR, zorder=1.5, label="Pareto front") if front else None  # fmt: skip
     for x, y, trial in points:
-        if trial is outcome.as_it_is:
+        if trial is outcome.baseline:
             axes.plot(
                 [x],
                 [y],

@@ -23,7 +23,7 @@ class Staging:
     def __init__(self, store: Path) -> None:
         self._root = store / ".staging"
         self._root.mkdir(parents=True, exist_ok=True)
-        self._remove_left_overs()
+        self._remove_abandoned()
         self._name = _new_name()
         with self.exclusively():
             self._lock = _open_lock(self._lock_file(self._name))
@@ -50,11 +50,11 @@ class Staging:
         finally:
             os.close(descriptor)
 
-    def swap_out(self, folder: Path) -> None:
+    def remove_from_store(self, folder: Path) -> None:
         """Remove a folder from the store atomically, then delete it."""
-        away = self._folder / _new_name()
-        folder.rename(away)
-        _remove_tree(away)
+        removed = self._folder / _new_name()
+        folder.rename(removed)
+        _remove_tree(removed)
 
     def close(self) -> None:
         """Remove this writer's folder and release its lock."""
@@ -69,7 +69,7 @@ class Staging:
     def _lock_file(self, name: str) -> Path:
         return self._root / f"{name}.lock"
 
-    def _remove_left_overs(self) -> None:
+    def _remove_abandoned(self) -> None:
         with self.exclusively():
             for lock_file in self._root.glob("*.lock"):
                 if irregular(lock_file) is None and _is_free(lock_file):

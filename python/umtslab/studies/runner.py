@@ -1,4 +1,4 @@
-"""Environment for the runs of a study: store, workers, and progress callbacks."""
+"""Execution of the runs of a study: store, workers, and progress callbacks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A store and its workers.
+class StudyRunner:
+    """Runs campaigns with a store and its workers.
 
-    `watch` is called with the progress of a run, `expect` with their number.
+    `watch` is called with the progress of a run, `expect` with the number of runs to expect.
     """
 
     store: Store
