@@ -29,7 +29,7 @@ class Precision:
     least: int = 5
     most: int = 200
 
-    def reached(self, values: Sequence[float | None]) -> float | None:
+    def relative_half_width(self, values: Sequence[float | None]) -> float | None:
         """Return the half width relative to the mean.
 
         None if there is no interval yet, or if only two values exist and they are equal.
@@ -43,8 +43,8 @@ class Precision:
 
     def is_met(self, values: Sequence[float | None]) -> bool:
         """Whether these values of the metric reach the precision."""
-        reached = self.reached(values)
-        return len(values) >= self.least and reached is not None and reached <= self.relative
+        half_width = self.relative_half_width(values)
+        return len(values) >= self.least and half_width is not None and half_width <= self.relative
 
     def next_total(self, values: Sequence[float | None]) -> int:
         """Return the total number of runs after which the rule is evaluated again.
@@ -56,8 +56,8 @@ class Precision:
         done = len(values)
         if done < self.least:
             return self.least
-        reached = self.reached(values)
+        half_width = self.relative_half_width(values)
         wanted = 2 * done
-        if reached is not None and math.isfinite(reached):
-            wanted = min(wanted, math.ceil(done * (reached / self.relative) ** 2))
+        if half_width is not None and math.isfinite(half_width):
+            wanted = min(wanted, math.ceil(done * (half_width / self.relative) ** 2))
         return min(max(wanted, done + 1), self.most)

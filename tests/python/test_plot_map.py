@@ -9,7 +9,7 @@ import pytest
 from conftest import FTP
 from umtslab import Scenario, Store, simulate
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_runs import Wanted, draw_runs
+from umtslab.cli.plot_runs import RunSelection, draw_runs
 from umtslab.plot import NobodyChosen, View
 from umtslab.plot.look import HOUSE
 from umtslab.plot.map import MAX_TRACKS, draw_map
@@ -124,6 +124,6 @@ def test_without_a_layout_there_is_no_map(tmp_path: Path) -> None:
 
 
 def test_a_map_refuses_connections(town: Run) -> None:
-    wanted = Wanted(None, None, ("0",), (), mean=False)
+    wanted = RunSelection(None, None, ("0",), (), mean=False)
     with pytest.raises(UsageError, match="--ue N"):
         draw_runs([[town]], ["town"], "map", wanted, HOUSE)

@@ -95,12 +95,12 @@ def analyse(
     quiet: bool,
 ) -> int:
     """Analyse captures and print their metrics. `options` declares the arguments."""
-    from umtslab.cli.capture_files import captures_of, how_to_open
+    from umtslab.cli.capture_files import captures_of, command_for_pdus
     from umtslab.cli.capture_report import report
 
     packets, pdus = captures_of(captures, out)
     if pdus and not quiet:
-        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {how_to_open(pdus[0])}"
+        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {command_for_pdus(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
     _check_range("--connections-limit", connections_limit, 1, LARGEST_LIMIT)
     if connection is not None:
@@ -120,6 +120,6 @@ def analyse(
     )
 
 
-def _check_range(option: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise UsageError(f"{option} takes a whole number from {least} to {most}, not {value}")
+def _check_range(option: str, value: int, minimum: int, maximum: int) -> None:
+    if not minimum <= value <= maximum:
+        raise UsageError(f"{option} takes a whole number from {minimum} to {maximum}, not {value}")

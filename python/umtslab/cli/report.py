@@ -59,8 +59,8 @@ def report(
             return 0
     study = find_study(campaign, out)
     if study is None:
-        made = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
-        raise UsageError(f"{out} has no campaign or study {campaign!r}; {made}")
+        hint = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
+        raise UsageError(f"{out} has no campaign or study {campaign!r}; {hint}")
     if metric or over is not None or log:
         raise UsageError(f"--metric, --over and --log apply to campaigns, and {campaign} is a study")
     print(_write_study(study, output, out))

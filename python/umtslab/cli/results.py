@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_REPORTED = 10
 """Maximum number of damaged items that are reported one by one."""
 
-_reported: dict[Path, set[Damage]] = {}
+_reported_damage: dict[Path, set[Damage]] = {}
 """Damage already reported for each results folder. A command may open a folder twice."""
 
 
@@ -103,15 +103,15 @@ def _reporter(path: Path) -> Callable[[Damage], None]:
 
     Damage is reported with ``--quiet`` too, because damaged runs are left out of the results.
     """
-    reported = _reported.setdefault(path, set())
+    reported = _reported_damage.setdefault(path, set())
 
     def report(damage: Damage) -> None:
         if damage in reported:
             return
         reported.add(damage)
         if len(reported) <= _MAX_REPORTED:
-            without = " (left out)" if damage.kind == "run" else ""
-            print(f"umts: damaged: {damage}{without}", file=sys.stderr)
+            note = " (left out)" if damage.kind == "run" else ""
+            print(f"umts: damaged: {damage}{note}", file=sys.stderr)
         elif len(reported) == _MAX_REPORTED + 1:
             print(f"umts: more files are damaged: umts doctor {path} lists all", file=sys.stderr)
 

@@ -57,22 +57,22 @@ def print_tables(
             print(f"Connections of run {runs[0].run}")
         show(connections_table(runs[0].connection_rows()))
     if not quiet:
-        print("\n".join(["", *_where(runs, store), *_not_captured(scenario, runs)]))
+        print("\n".join(["", *_file_lines(runs, store), *_not_captured(scenario, runs)]))
 
 
 def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
-    made = scenario.changes
-    source = f"{after(scenario.source, made)}; " if scenario.source else ""
+    changes = scenario.changes
+    source = f"{after(scenario.source, changes)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
     summary = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
-    return "\n".join(filter(None, [summary, in_words(made)]))
+    return "\n".join(filter(None, [summary, in_words(changes)]))
 
 
 def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:
     return [f"note: {note}" for note in scenario.capture_notes] if runs[0].captures() else []
 
 
-def _where(runs: Sequence[Run], store: Store) -> list[str]:
+def _file_lines(runs: Sequence[Run], store: Store) -> list[str]:
     folder = runs[0].folder
     others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     lines = [f"result {runs[0].identity.result}: {folder}{others}"]
@@ -85,7 +85,7 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
         for pdus in runs[0].captures()
         if pdus.name == "rlc-downlink-delivery.pcapng"
     ]
-    place = shlex.quote(str(store.path))
+    quoted_store = shlex.quote(str(store.path))
     if (kind := most_telling(runs[0])) is not None:
-        lines.append(f"figures: umts plot {place} {kind}")
-    return [*lines, f"every metric: umts export {place} --csv"]
+        lines.append(f"figures: umts plot {quoted_store} {kind}")
+    return [*lines, f"every metric: umts export {quoted_store} --csv"]

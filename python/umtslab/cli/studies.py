@@ -11,7 +11,7 @@ from typing import Any
 from umtslab.cli.failures import Interrupted
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results, read_results
-from umtslab.cli.where import chosen_workers
+from umtslab.cli.worker_options import chosen_workers
 from umtslab.store.reader import is_store
 from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Outcome
@@ -20,7 +20,7 @@ from umtslab.studies.sensitivity import Findings
 
 
 @contextmanager
-def study_place(
+def study_runner(
     frame: Frame, out: Path, jobs: int | None, dask: str | None, *, quiet: bool, kept: str
 ) -> Iterator[StudyRunner]:
     """Open the workers, the store and the progress bar of a study.
