@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umtslab.analyse.statistics import summarise
-from umtslab.numbers import LEAST_FOR_ZERO
+from umtslab.numbers import MIN_VALUES_FOR_ZERO_WIDTH
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Precision:
         if summary.mean is None or summary.ci95 is None:
             return None
         if summary.ci95 == 0:
-            return 0.0 if summary.n >= LEAST_FOR_ZERO else None
+            return 0.0 if summary.n >= MIN_VALUES_FOR_ZERO_WIDTH else None
         return summary.ci95 / abs(summary.mean) if summary.mean else math.inf
 
     def is_met(self, values: Sequence[float | None]) -> bool:
@@ -57,7 +57,7 @@ class Precision:
         if done < self.least:
             return self.least
         half_width = self.relative_half_width(values)
-        wanted = 2 * done
+        total = 2 * done
         if half_width is not None and math.isfinite(half_width):
-            wanted = min(wanted, math.ceil(done * (half_width / self.relative) ** 2))
-        return min(max(wanted, done + 1), self.most)
+            total = min(total, math.ceil(done * (half_width / self.relative) ** 2))
+        return min(max(total, done + 1), self.most)

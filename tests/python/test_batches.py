@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from conftest import short, tree
 from umtslab import Scenario, open_store, simulate
-from umtslab.remote import MAX_RUNS, MIN_S, BatchSize, OtherCode, WorkersFailed, perform_batch
+from umtslab.remote import BATCH_S, MAX_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
 from umtslab.run import Identity
 from umtslab.store import Store
 from umtslab.task import Task
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 def learned(run_s: float) -> BatchSize:
     size = BatchSize()
-    size.note(10, 10 * run_s)
+    size.update(10, 10 * run_s)
     return size
 
 
@@ -32,7 +32,7 @@ def test_a_first_batch_is_one_run() -> None:
 @pytest.mark.parametrize("run_s", [0.003, 0.01, 0.3])
 def test_batches_have_the_target_duration_while_work_remains(run_s: float) -> None:
     size = learned(run_s)
-    assert MIN_S <= size.next(100_000, 2) * run_s < 6 * MIN_S
+    assert BATCH_S <= size.next(100_000, 2) * run_s < 6 * BATCH_S
 
 
 def test_long_runs_are_batches_of_one() -> None:
@@ -48,7 +48,7 @@ def test_batches_never_exceed_the_remaining_runs_or_the_limit() -> None:
 def test_the_latest_batch_has_the_largest_weight() -> None:
     size = learned(1.0)
     for _ in range(12):
-        size.note(1, 0.01)
+        size.update(1, 0.01)
     assert size.next(10_000, 1) > 50
 
 
@@ -63,9 +63,9 @@ def test_a_process_pool_and_one_thread_write_the_same_bytes(store: Store, scenar
 def test_runs_before_a_failure_are_returned(scenario: Scenario) -> None:
     good = Task(scenario, 1, 0)
     other = Identity(scenario.content_hash, good.identity.code, 2, 0)
-    delivery = perform_batch([(good, good.identity), (good, other)], keep=True)
-    assert [parcel.run.run for parcel in delivery.parcels] == [0]
-    assert isinstance(delivery.error, OtherCode)
+    result = perform_batch([(good, good.identity), (good, other)], keep=True)
+    assert [parcel.run.run for parcel in result.runs] == [0]
+    assert isinstance(result.error, OtherCode)
 
 
 class Unlucky(Executor):
@@ -99,6 +99,6 @@ def test_another_version_of_the_code_is_refused() -> None:
     task = Task(short(), 1, 0)
     mine = task.identity
     theirs = replace(mine, code=replace(mine.code, code="0" * 64))
-    delivery = perform_batch([(task, theirs)], keep=True)
-    assert delivery.parcels == []
-    assert "install the same version" in str(delivery.error)
+    result = perform_batch([(task, theirs)], keep=True)
+    assert result.runs == []
+    assert "install the same version" in str(result.error)

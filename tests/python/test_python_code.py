@@ -115,4 +115,4 @@ def test_loading_from_python_is_permission(evil: Path) -> None:
     )
     refuse_code(typed)
     with pytest.raises(CodeNotAllowed):
-        refuse_code(typed, overrides_may=False)
+        refuse_code(typed, allow_in_overrides=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.study import Workers
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 
 LOCAL = "local"
 """Replaces an address: workers are started on this machine."""
@@ -35,7 +35,7 @@ def cluster(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise CampaignError(lacking("distributed", error)) from None
+        raise CampaignError(missing_library_text("distributed", error)) from None
     # Dask logs lost workers and retries. The terminal of a campaign does not show this.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     make_client: Any = Client  # Dask has no types

@@ -14,7 +14,7 @@ from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.simulation import check_runs, execute
-from umtslab.task import Task, Watch
+from umtslab.task import ProgressHandler, Task
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -34,7 +34,7 @@ def sweep(
     executor: Executor | None = None,
     series: bool = False,
     pcap: bool = False,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> PointResults:
     """Run a grid of overrides with `runs` replications per point. Runs in the store are reused.
 
@@ -89,7 +89,7 @@ def run_missing(
     store: Store | None,
     jobs: int = 1,
     executor: Executor | None = None,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> Iterator[tuple[str, Run]]:
     """Yield each task's key and run, from the store or when it is finished."""
     wanted: dict[str, Task] = {}

@@ -14,7 +14,7 @@ from pathlib import Path
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.table import Table, Value, location_in, no_overlap, read_toml
 from umtslab.campaign.where import Where
-from umtslab.metrics import units, unknown
+from umtslab.metrics import units, unknown_metric_text
 from umtslab.precision import Precision
 
 SCENARIO = "scenario"
@@ -55,7 +55,7 @@ class Campaign:
     listed: Sequence[Mapping[str, Value]] = ()
     where: str = ""
     metrics: tuple[str, ...] = ()
-    """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.leading`."""
+    """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.main_metric`."""
     named: bool = True
     """Whether a user chose the name. Otherwise it is made of the varied keys."""
     allow_code: bool = True
@@ -261,7 +261,7 @@ def read_metrics(table: Table) -> tuple[str, ...]:
 def check_metric(table: Table, key: str, metric: str) -> None:
     """Refuse a metric that does not exist."""
     if metric not in units():
-        raise table.wrong(key, unknown(metric))
+        raise table.wrong(key, unknown_metric_text(metric))
 
 
 def check_name(table: Table, name: str) -> None:

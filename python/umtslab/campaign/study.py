@@ -19,7 +19,7 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario, refuse_code
 from umtslab.simulation import execute
-from umtslab.task import Task, Watch
+from umtslab.task import ProgressHandler, Task
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -76,7 +76,7 @@ class Study:
         self,
         store: Store,
         workers: Workers,
-        watch: Watch | None = None,
+        watch: ProgressHandler | None = None,
         expect: Callable[[int], None] | None = None,
     ) -> None:
         """Run until every point has its replications or its precision.
@@ -284,7 +284,7 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
         location = str(campaign) if key is None or key not in values else campaign.location_of(key)
         raise CampaignError(f"{location}: the point {listed} is not a valid scenario\n{error}") from error
     if not campaign.allow_code:
-        refuse_code(point.scenario, overrides_may=campaign.allow_typed_code)
+        refuse_code(point.scenario, allow_in_overrides=campaign.allow_typed_code)
     return point
 
 
@@ -312,7 +312,7 @@ def run_campaign(
     store: Store,
     parameters: Mapping[str, Sequence[str | int | float | bool]] | None = None,
     workers: Workers | None = None,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> Record:
     """Run a campaign, as ``umts sweep`` does. Runs in the store are reused.
 

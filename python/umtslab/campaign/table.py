@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from umtslab.atomic_files import whole_text
+from umtslab.atomic_files import bounded_text
 from umtslab.campaign.errors import CampaignError
 
 VERSION = 1
@@ -27,7 +27,7 @@ def read_toml(path: Path) -> Table:
         If it cannot be read, or is not TOML.
     """
     try:
-        text = whole_text(path)
+        text = bounded_text(path)
         content = tomllib.loads(text)
     except OSError as error:
         raise CampaignError(f"{path}: {error.strerror}") from error

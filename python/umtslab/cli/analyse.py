@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.captures import LARGEST_LIMIT, MAX_CONNECTIONS
+from umtslab.captures import MAX_CONNECTION_LIMIT, MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
@@ -102,9 +102,9 @@ def analyse(
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {command_for_pdus(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
-    _check_range("--connections-limit", connections_limit, 1, LARGEST_LIMIT)
+    _check_range("--connections-limit", connections_limit, 1, MAX_CONNECTION_LIMIT)
     if connection is not None:
-        _check_range("--connection", connection, 0, LARGEST_LIMIT)
+        _check_range("--connection", connection, 0, MAX_CONNECTION_LIMIT)
     if split:
         from umtslab.cli.split_report import split_report
 

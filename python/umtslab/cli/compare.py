@@ -14,7 +14,7 @@ from umtslab.cli.options import RESULT, add_all, add_json, add_out, add_values
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
-from umtslab.metrics import units, unknown
+from umtslab.metrics import units, unknown_metric_text
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_a
     """Print the differences between two results. `options` declares the arguments."""
     for name in metric:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     sides = find_campaign(first, out), find_campaign(second, out)
     if sides[0] is not None and sides[1] is not None:
         metrics = tuple(metric) or sides[0].shown_metrics

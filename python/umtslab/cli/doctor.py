@@ -92,7 +92,7 @@ def _components() -> Iterator[tuple[str, str, str]]:
     found = _tshark()
     yield "tshark", found or "missing", "" if found else "reads captures; not required to write them"
     yield from machine.needs()
-    yield from proxy.needs()
+    yield from proxy.doctor_rows()
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:

@@ -15,8 +15,8 @@ from umtslab.cli.studies import find_study
 from umtslab.columns_of_keys import with_numbers
 from umtslab.export import to_csv
 from umtslab.headline_metrics import headline_names
-from umtslab.metrics import units, unknown
-from umtslab.overrides import in_words
+from umtslab.metrics import units, unknown_metric_text
+from umtslab.overrides import changes_text
 from umtslab.runs import Runs
 from umtslab.store.reader import is_store
 from umtslab.studies.optimise import Outcome
@@ -75,7 +75,7 @@ def table_of(
     """Return a table of a result as text, CSV or LaTeX."""
     for name in metrics:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     if table != "pivot" and (rows or columns):
         raise UsageError("--rows and --columns apply to pivot tables: --table pivot")
     with opened_campaign(result, out) as found:
@@ -106,7 +106,7 @@ def _summary_metrics(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool
 
 
 def _heading(runs: Sequence[Run]) -> str:
-    changes = in_words(Runs(runs).changes)
+    changes = changes_text(Runs(runs).changes)
     return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
 
 

@@ -7,7 +7,7 @@ import sys
 from argparse import Action, HelpFormatter
 
 from umtslab.cli.verbs import ABOUT, EXAMPLES, EXIT_STATUS, GROUPS
-from umtslab.terminal_escape import own
+from umtslab.terminal_escape import without_escaping
 from umtslab.text_table import is_terminal, terminal_width
 
 _MAX_WIDTH = 110
@@ -74,7 +74,7 @@ def print_help(text: str) -> None:
     """Print a help text. On a terminal, titles and text in backquotes are bold."""
     if is_terminal(sys.stdout):
         text = re.sub(r"(?m)^([a-z][^\n]*:)$|`([^`\n]+)`", "\x1b[1m\\1\\2\x1b[0m", text)
-    own(sys.stdout).write(text)
+    without_escaping(sys.stdout).write(text)
 
 
 def width() -> int:

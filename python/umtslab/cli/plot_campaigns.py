@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
-from umtslab.overrides import in_words, shared_changes
+from umtslab.overrides import changes_text, shared_changes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +58,8 @@ def named_campaigns(records: Mapping[str, Record]) -> dict[str, Record]:
     """
     shared = shared_changes(record.changes for record in records.values())
     differences = [
-        in_words(tuple(pair for pair in record.changes if pair not in shared)) for record in records.values()
+        changes_text(tuple(pair for pair in record.changes if pair not in shared))
+        for record in records.values()
     ]
     if len({record.name for record in records.values()}) == 1:
         names = [text.removeprefix("with ") for text in differences]
@@ -93,7 +94,7 @@ def _check_metric(kind: str, names: str) -> None:
     UsageError
         If it is not. If it is another kind of figure, the message says which.
     """
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
 
     if kind in units():
         return
@@ -103,4 +104,4 @@ def _check_metric(kind: str, names: str) -> None:
             f"{kind} is a figure of {owners}, and {names} is a campaign, of which a metric or {BUDGET} is "
             "drawn"
         )
-    raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown(kind)}")
+    raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown_metric_text(kind)}")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from umtslab.terminal_escape import own, printable
+from umtslab.terminal_escape import printable, without_escaping
 from umtslab.text_table import is_terminal, terminal_width
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ProgressLine:
         self._write(printable(line)[: terminal_width(sys.stderr) - 1])
 
     def _write(self, text: str) -> None:
-        file = own(sys.stderr)
+        file = without_escaping(sys.stderr)
         # The cursor returns to the start, so that another message replaces the line.
         file.write(f"\r\x1b[K{text}\r")
         file.flush()

@@ -181,7 +181,7 @@ def proxy(
 ) -> int:
     """Relay until a signal arrives. `options` declares the arguments."""
     from umtslab import _core
-    from umtslab.proxy import guarded
+    from umtslab.proxy import run_guarded
 
     values = {
         "listen": listen,
@@ -224,7 +224,7 @@ def proxy(
 
     keys = [pair.partition("=")[0].strip() for pair in (*client_set, *server_set)]
     has_routes = "initial_window" in keys or "min_rto" in keys
-    return guarded(relay) if transparent or has_routes else relay()
+    return run_guarded(relay) if transparent or has_routes else relay()
 
 
 def pairs(values: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from umtslab.atomic_files import whole_text
+from umtslab.atomic_files import bounded_text
 from umtslab.cli.failures import UsageError
 
 _DISTINCTIVE_KEYS = {
@@ -45,7 +45,7 @@ def _purposes(path: Path) -> list[str]:
     import tomllib
 
     try:
-        keys = tomllib.loads(whole_text(path) if path.is_file() else "").keys()
+        keys = tomllib.loads(bounded_text(path) if path.is_file() else "").keys()
     except (OSError, ValueError, RecursionError):
         return []
     found = [verb for verb, (_, keys_of_verb) in _DISTINCTIVE_KEYS.items() if keys_of_verb & keys]

@@ -64,9 +64,9 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
     elif output is None:
         write_data(_as_bytes(answer, kind))
     else:
-        from umtslab.atomic_files import whole_file
+        from umtslab.atomic_files import atomic_file
 
-        with whole_file(output) as file:
+        with atomic_file(output) as file:
             file.write(_as_bytes(answer, kind))
     return 0
 
@@ -133,8 +133,8 @@ def _show(answer: pl.DataFrame) -> None:
 
 def _cells(column: pl.Series) -> list[str]:
     """Format a column as text, with enough digits to distinguish the numbers."""
-    from umtslab.numbers import NOTHING, numbers
+    from umtslab.numbers import NO_NUMBER, numbers
 
     if column.dtype.is_float():
         return numbers(column)
-    return [NOTHING if value is None else str(value) for value in column.to_list()]
+    return [NO_NUMBER if value is None else str(value) for value in column.to_list()]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from umtslab.terminal_escape import own, printable
+from umtslab.terminal_escape import printable, without_escaping
 from umtslab.text_table import Table, heading, is_terminal, show, terminal_width
 
 MAX_BLOCKS = 12
@@ -57,10 +57,10 @@ def print_entries(entries: Sequence[Entry], name: str, table_columns: Sequence[s
     width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
     for number, entry in enumerate(entries):
         if number:
-            print(file=own(sys.stdout))
+            print(file=without_escaping(sys.stdout))
         heading(f"{entry[name]}  {entry['label']}")
         for line in block(entry, name, text, width):
-            print(printable(line), file=own(sys.stdout))
+            print(printable(line), file=without_escaping(sys.stdout))
 
 
 def block(entry: Entry, name: str, text: str, width: int) -> Iterator[str]:

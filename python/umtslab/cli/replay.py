@@ -47,7 +47,7 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     if pcap is not None:
         pcap.mkdir(parents=True, exist_ok=True)
     scenario = Scenario.load(folder / "scenario.toml")
-    refuse_code(scenario, overrides_may=False)  # emulations have none
+    refuse_code(scenario, allow_in_overrides=False)  # emulations have none
     replayed = _core.replay(
         scenario.core,
         run.seed,

@@ -87,12 +87,12 @@ def write_report(
     log: bool = False,
 ) -> Path:
     """Write the page of a campaign, by default into the store. Returns the file."""
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.page import write
     from umtslab.page.campaign import html
 
     for name in metrics:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     path = output or store.path / "reports" / f"{record.name}.html"
     return write(path, html(record, store, metrics, over, log=log))

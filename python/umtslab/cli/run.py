@@ -183,11 +183,11 @@ def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
     if precision is None:
         return None
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.precision import Precision
 
     if runs is not None:
         raise UsageError("--runs and --precision exclude each other: give one of them")
     if metric not in units():
-        raise UsageError(unknown(metric))
+        raise UsageError(unknown_metric_text(metric))
     return Precision(relative_precision(precision), metric)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.figure_kinds import most_telling
-from umtslab.overrides import after, in_words
+from umtslab.figure_kinds import proposed_kind
+from umtslab.overrides import changes_text, source_text
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def print_tables(
     heading(scenario.title or scenario.name)
     print(f"{_heading(scenario, runs)}\n")
     summaries = summarise_metrics([run.metrics for run in runs])
-    if (metrics := metrics_table(summaries, every=show_all)).rows:
+    if (metrics := metrics_table(summaries, show_all=show_all)).rows:
         show(metrics)
     else:
         print("none of the headline metrics has a value; --all prints every metric that has one")
@@ -62,10 +62,10 @@ def print_tables(
 
 def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
     changes = scenario.changes
-    source = f"{after(scenario.source, changes)}; " if scenario.source else ""
+    source = f"{source_text(scenario.source, changes)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
     summary = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
-    return "\n".join(filter(None, [summary, in_words(changes)]))
+    return "\n".join(filter(None, [summary, changes_text(changes)]))
 
 
 def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:
@@ -86,6 +86,6 @@ def _file_lines(runs: Sequence[Run], store: Store) -> list[str]:
         if pdus.name == "rlc-downlink-delivery.pcapng"
     ]
     quoted_store = shlex.quote(str(store.path))
-    if (kind := most_telling(runs[0])) is not None:
+    if (kind := proposed_kind(runs[0])) is not None:
         lines.append(f"figures: umts plot {quoted_store} {kind}")
     return [*lines, f"every metric: umts export {quoted_store} --csv"]

@@ -183,12 +183,12 @@ def _campaign(
     from dataclasses import replace
 
     from umtslab.campaign.file import load_campaign
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.precision import Precision
 
     for name in metric:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     loaded = load_campaign(path)
     chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
     # The user may name code with --set. After both are merged, an override of the file cannot be

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from umtslab.analyse.statistics import summarise
-from umtslab.budget import summed
+from umtslab.budget import seconds_by_cause
 from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.cli.options import RESULTS
 from umtslab.labels import cause_label, value_label
-from umtslab.overrides import in_words
+from umtslab.overrides import changes_text
 from umtslab.version import code_version
 
 
@@ -50,7 +50,7 @@ def as_json(record: Record, study: Study) -> dict[str, Any]:
 
 def _budget(record: Record) -> dict[str, float]:
     """Return the seconds of each cause, summed over all runs of a campaign."""
-    return summed(run.metrics for cell in record.cells for run in cell.runs)
+    return seconds_by_cause(run.metrics for cell in record.cells for run in cell.runs)
 
 
 def print_json(record: Record, study: Study) -> None:
@@ -83,7 +83,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         table.add_row(*values, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")
     if record.changes:
-        print(in_words(record.changes))
+        print(changes_text(record.changes))
     print("; ".join(f"{name}: {scope}" for name in metrics if (scope := scope_of(name))) + "\n")
     show(table)
     budget = _budget(record)

@@ -21,7 +21,7 @@ from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
 from umtslab.system_errors import reason
-from umtslab.terminal_escape import guarded
+from umtslab.terminal_escape import escape_output
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -253,7 +253,7 @@ def _real_time_priority() -> Iterator[bool]:
 def _main() -> int:
     """Call `main`. Unexpected exceptions count as failure of the emulation, not of the command."""
     try:
-        with guarded():
+        with escape_output():
             return main(sys.argv[1:])
     except BaseException:
         traceback.print_exc()

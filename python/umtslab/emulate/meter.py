@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from umtslab.terminal_escape import own
+from umtslab.terminal_escape import without_escaping
 
 DEFAULT_COLUMNS = 80
 """Width of a terminal that does not report one."""
@@ -77,7 +77,7 @@ class Meter:
     def _write(self, text: str) -> None:
         """Write to the terminal. If it is gone, nothing more is shown."""
         try:
-            own(sys.stderr).write(text)
+            without_escaping(sys.stderr).write(text)
             sys.stderr.flush()
         except OSError:
             self._shown = False

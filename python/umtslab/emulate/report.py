@@ -109,12 +109,12 @@ def first_connection_line(waited_s: float, promotion_s: float, used_dns: bool) -
 
 def next_commands(run: Run) -> Iterator[str]:
     """The commands that use a stored emulation: figures, captures, replay."""
-    from umtslab.plot import most_telling
+    from umtslab.plot import proposed_kind
 
     if run.folder is None:
         return
     place = shlex.quote(str(run.folder))
-    if (kind := most_telling(run)) is not None:
+    if (kind := proposed_kind(run)) is not None:
         yield f"figures:  umts plot {place} {kind}"
     if captures := run.captures():
         yield f"captures: {', '.join(file.name for file in captures)} in {run.folder}/captures"

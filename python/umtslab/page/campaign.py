@@ -13,7 +13,7 @@ from umtslab.headline_metrics import TIMES, headline_names, scope_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
-from umtslab.overrides import in_words
+from umtslab.overrides import changes_text
 from umtslab.page import address, render
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def html(
         "campaign.html",
         name=record.name,
         title=record.title or record.name,
-        changes=in_words(record.changes),
+        changes=changes_text(record.changes),
         versions=list(dict.fromkeys(str(run.identity.code) for run in runs)),
         axes=[key_label(key) for key in record.axes],
         seed=record.seed,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, known, most_telling
+from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, find_kind, proposed_kind
 from umtslab.plot.differences import named_apart
 from umtslab.plot.look import HOUSE, Look, UnknownFont, dress, printable
 from umtslab.plot.programs import all_users, kind_for_run
@@ -35,9 +35,9 @@ __all__ = [
     "View",
     "draw",
     "draw_waterfall",
-    "most_telling",
     "named_apart",
     "printable",
+    "proposed_kind",
     "save",
 ]
 
@@ -70,7 +70,7 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         If a run lacks a connection or UE to highlight.
     """
     runs = {"": run} if isinstance(run, Run) else run
-    wanted = known(KINDS, kind)
+    wanted = find_kind(KINDS, kind)
     chosen = _common_kind([kind_for_run(one, wanted) for one in runs.values()])
 
     def read(one: Run, name: str, part: View) -> pl.DataFrame:
@@ -167,11 +167,11 @@ def draw_waterfall(
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure atomically, in the format of the file's suffix."""
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
 
     metadata = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     file_path = Path(path)
     if file_path.suffix not in metadata:
         raise ValueError(f"{file_path}: the suffix must be one of {', '.join(FORMATS)}")
-    with printable(), whole_file(file_path) as file:
+    with printable(), atomic_file(file_path) as file:
         figure.savefig(file, format=file_path.suffix[1:], metadata=metadata[file_path.suffix])

@@ -11,7 +11,7 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.overrides import in_words, shared_changes
+from umtslab.overrides import changes_text, shared_changes
 from umtslab.plot.dots import draw_dots, draw_missing, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
@@ -148,7 +148,7 @@ def heading_of(records: Sequence[Record]) -> str:
     if len(records) == 1:
         return records[0].heading
     titles = dict.fromkeys(record.title or record.name for record in records)
-    return ", ".join(filter(None, [*titles, in_words(shared_changes(one.changes for one in records))]))
+    return ", ".join(filter(None, [*titles, changes_text(shared_changes(one.changes for one in records))]))
 
 
 def unmeasured(records: Sequence[Record], metric: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import known
+from umtslab.figure_kinds import find_kind
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable, scale
 from umtslab.plot.palette import style
@@ -76,7 +76,7 @@ def draw_cdf(
     """
     import numpy as np
 
-    samples = known(CDFS, kind, "distribution function")
+    samples = find_kind(CDFS, kind, "distribution function")
     values = {
         name: np.sort(np.concatenate([_values(run, samples, view) for run in runs]))
         for name, runs in results.items()

@@ -9,7 +9,7 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.numbers import NOTHING, estimate, number
+from umtslab.numbers import NO_NUMBER, estimate, number
 from umtslab.plot.campaign import check_axis, runs_and_interval, unmeasured
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
 from umtslab.plot.ticks import value_ticks
@@ -139,7 +139,7 @@ def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float
 def _number(summary: Summary) -> str:
     """Format mean and half width as in tables. A dash if runs have no value."""
     if summary.mean is None:
-        return NOTHING
+        return NO_NUMBER
     if not summary.ci95:
         return number(summary.mean, 3)
     mean, half = estimate(summary.mean, summary.ci95)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import bin_length
 from umtslab.analyse.replications import mean_and_half, over_bins
-from umtslab.figure_kinds import known
+from umtslab.figure_kinds import find_kind
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.palette import style
@@ -78,7 +78,7 @@ def draw_mean(
     """
     import numpy as np
 
-    source = known(MEANS, kind, "mean over runs")
+    source = find_kind(MEANS, kind, "mean over runs")
     ends = [run.duration_s for runs in results.values() for run in runs]
     begin, end = view.from_s or 0.0, min(view.until_s or max(ends), max(ends))
     bins, label = _bins(results, source, view, end - begin)

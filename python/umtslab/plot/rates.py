@@ -34,7 +34,10 @@ def draw_rates(
     column = f"{name}_kbps"
     is_sum = "chosen" not in rates.columns and _has_too_many_lines(rates)
     if is_sum:
-        rates, name = summed(rates, column), f"{name}, all {rates['connection'].n_unique()} connections"
+        rates, name = (
+            summed(rates, column),
+            f"{name}, all {rates['connection'].n_unique()} connections",
+        )
     length_s = window_s if window_s is not None else bin_length(rates, column, sent)
     drawing, axes = new_figure(title, f"{column.split('_')[0]} over {length_s:g} s (kbit/s)")
     windows(axes, rebinned(rates, column, length_s), column, name, length_s)

@@ -58,9 +58,9 @@ def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]
 
 
 def _write(path: Path, content: bytes) -> Path:
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
 
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(content)
     return path
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from umtslab.atomic_files import irregular, stored_text
+from umtslab.atomic_files import describe_irregular, stored_text
 from umtslab.store.catalogue import COLUMNS, SCHEMA, SEALED, Catalogue, Row, seal
 from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
 
@@ -65,7 +65,7 @@ def refuse_irregular(path: Path) -> None:
     """
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
-        if (kind := irregular(file)) is not None:
+        if (kind := describe_irregular(file)) is not None:
             raise BrokenCatalogue(f"{file.name} is {kind}, not a file")
 
 
@@ -288,7 +288,7 @@ def clear_state(store: Path) -> None:
 
 def _write_state(store: Path, text: str) -> None:
     lock = store / ".staging" / "lock"
-    if irregular(lock) is None:
+    if describe_irregular(lock) is None:
         with suppress(OSError):
             lock.write_text(text, encoding="ascii")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 from umtslab.studies.optimise import Outcome, distribution
 
 _MIN_TRIALS = 4
@@ -27,7 +27,7 @@ def importance(outcome: Outcome) -> dict[str, float]:
     try:
         import optuna
     except ImportError as error:
-        raise CampaignError(lacking("optuna", error)) from None
+        raise CampaignError(missing_library_text("optuna", error)) from None
     import warnings
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
-from umtslab.atomic_files import irregular
+from umtslab.atomic_files import describe_irregular
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, check_metric
 from umtslab.campaign.table import Table, Value
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 from umtslab.run import Run
 from umtslab.store.damaged import set_aside
 from umtslab.store.seal import Damage
@@ -250,12 +250,12 @@ def _stored(study: Optimisation, store: Store) -> Any:
     try:
         import optuna
     except ImportError as error:
-        raise CampaignError(lacking("optuna", error)) from None
+        raise CampaignError(missing_library_text("optuna", error)) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     folder = store.path / "studies"
     folder.mkdir(exist_ok=True)
     file = folder / f"{study.frame.name}.sqlite"
-    if (found := irregular(file)) is not None:
+    if (found := describe_irregular(file)) is not None:
         return _replace_damaged(study, store, file, f"{file.name} is {found}, not a file")
     try:
         return _open(study, file)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab.atomic_files import irregular, whole_file
+from umtslab.atomic_files import atomic_file, describe_irregular
 from umtslab.campaign.errors import CampaignError
 from umtslab.run import Run
 from umtslab.store.damaged import set_aside
@@ -106,9 +106,9 @@ def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
         "settings": dict(frame.settings),
         "parameters": [asdict(parameter) for parameter in frame.parameters],
     }
-    if irregular(path) is not None:
+    if describe_irregular(path) is not None:
         set_aside(store, [path])
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(sealed({"format": FORMAT, "frame": described, **content}).encode())
     return path
 

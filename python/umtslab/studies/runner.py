@@ -12,7 +12,7 @@ from umtslab.campaign.study import Study, Workers
 
 if TYPE_CHECKING:
     from umtslab.store import Store
-    from umtslab.task import Watch
+    from umtslab.task import ProgressHandler
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class StudyRunner:
 
     store: Store
     workers: Workers
-    watch: Watch | None = None
+    watch: ProgressHandler | None = None
     expect: Callable[[int], None] | None = None
 
     def run(self, campaign: Campaign) -> tuple[Cell, ...]:

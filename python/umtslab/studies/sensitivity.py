@@ -16,7 +16,7 @@ from umtslab.analyse.statistics import summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import check_metric
 from umtslab.campaign.table import Value
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.runner import StudyRunner
@@ -150,7 +150,7 @@ def _sample(study: Sensitivity, problem: dict[str, Any], seed: int) -> Any:
     try:
         from SALib.sample import morris, sobol
     except ImportError as error:
-        raise CampaignError(lacking("SALib", error)) from None
+        raise CampaignError(missing_library_text("SALib", error)) from None
     if study.method == "morris":
         return morris.sample(problem, study.samples, num_levels=_LEVELS, seed=seed % _SEED_MODULUS)
     return sobol.sample(problem, study.samples, calc_second_order=False, seed=seed % _SEED_MODULUS)
