@@ -112,11 +112,11 @@ def _error_of(program: str) -> str | None:
 
 
 def run_guarded(run_proxy: RunProxy) -> int:
-    """Run the proxy in a child process, and clean up after it with minimal rights.
+    """Run the proxy in a child process, and clean up after it.
 
-    This process forwards signals, except those that were ignored at its start. If the child is
-    killed, this process removes the rules that the child set up. If this process is killed, the
-    child reports it and exits.
+    This process drops all privileges that the clean-up does not need. It forwards signals, except
+    those that were ignored at its start. If the child is killed, this process removes the rules
+    that the child set up. If this process is killed, the child reports it and exits.
     """
     forwarded = [number for number in _FORWARDED if signal.getsignal(number) != signal.SIG_IGN]
     signals = {*forwarded, signal.SIGCHLD}
