@@ -15,7 +15,7 @@ import pytest
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
-from umtslab.plot.tables import OF_SWITCHED
+from umtslab.plot.tables import SERIES_OF_SWITCHED_USERS
 from umtslab.run import Run
 from umtslab.store.seal import sealed, unsealed
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from umtslab.reproduce.claims import Claim, Kind, Value
 from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import Key, Plan, Point, key
 from umtslab.reproduce.plan_file import load_plan
@@ -264,7 +264,7 @@ class Synthetic:
     def counted(self, point: Point, count: Count) -> Sample:
         raise Missing("made-up runs have no RLC PDUs")
 
-    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def descriptions(self, point: Point, parts: Sequence[PduTemplate]) -> list[str]:
         raise Missing("made-up runs have no RLC PDUs")
 
     def answers(self, point: Point, requests: Requests) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from conftest import short, tree
 from umtslab import Scenario, open_store, simulate
-from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
+from umtslab.remote import BATCH_S, MAX_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
 from umtslab.run import Identity
 from umtslab.store import Store
 from umtslab.task import Task
@@ -22,7 +22,7 @@ T = TypeVar("T")
 def after_a_batch(run_s: float) -> BatchSize:
     """Return the size of batches after ten runs that took `run_s` each."""
     size = BatchSize()
-    size.note(10, 10 * run_s)
+    size.update(10, 10 * run_s)
     return size
 
 
@@ -34,7 +34,7 @@ def test_a_first_batch_is_one_run() -> None:
 def test_batches_have_the_target_duration_while_work_remains(run_s: float) -> None:
     size = after_a_batch(run_s)
     # 100,000 runs remain for two workers.
-    assert LEAST_S <= size.next(100_000, 2) * run_s < 6 * LEAST_S
+    assert BATCH_S <= size.next(100_000, 2) * run_s < 6 * BATCH_S
 
 
 def test_long_runs_are_batches_of_one() -> None:
@@ -43,14 +43,14 @@ def test_long_runs_are_batches_of_one() -> None:
 
 def test_batches_never_exceed_the_remaining_runs_or_the_limit() -> None:
     assert after_a_batch(0.001).next(7, 1) == 7
-    assert after_a_batch(1e-9).next(10**6, 1) == MOST_RUNS
-    assert after_a_batch(0.0).next(10**6, 1) == MOST_RUNS
+    assert after_a_batch(1e-9).next(10**6, 1) == MAX_RUNS
+    assert after_a_batch(0.0).next(10**6, 1) == MAX_RUNS
 
 
 def test_the_size_follows_the_latest_batches() -> None:
     size = after_a_batch(1.0)
     for _ in range(12):
-        size.note(1, 0.01)
+        size.update(1, 0.01)
     assert size.next(10_000, 1) > 50
 
 
@@ -67,7 +67,7 @@ def test_runs_before_a_failure_are_returned(scenario: Scenario) -> None:
     # The second run fails, because it is expected to have another identity.
     other = Identity(scenario.content_hash, task.identity.code, 2, 0)
     delivery = perform_batch([(task, task.identity), (task, other)], keep=True)
-    assert [parcel.run.run for parcel in delivery.parcels] == [0]
+    assert [parcel.run.run for parcel in delivery.runs] == [0]
     assert isinstance(delivery.error, OtherCode)
 
 
@@ -102,5 +102,5 @@ def test_another_version_of_the_code_is_refused() -> None:
     task = Task(short(), 1, 0)
     other_code = replace(task.identity.code, code="0" * 64)
     delivery = perform_batch([(task, replace(task.identity, code=other_code))], keep=True)
-    assert delivery.parcels == []
+    assert delivery.runs == []
     assert "install the same version" in str(delivery.error)

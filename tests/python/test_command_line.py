@@ -20,7 +20,7 @@ import pytest
 from conftest import FTP, Umts, command
 from hypothesis import given
 from hypothesis import strategies as st
-from umtslab.cli.failures import _FAILED, _WRONG, UsageError
+from umtslab.cli.failures import _INPUT_ERRORS, _RUN_ERRORS, UsageError
 from umtslab.cli.mistyped import OTHER_OPTIONS, OTHER_VERBS
 from umtslab.cli.options import METRIC
 from umtslab.cli.parser import Parser, parser_of
@@ -163,7 +163,7 @@ def test_synonyms_refer_to_existing_verbs_and_options() -> None:
 
 
 def test_handled_exceptions_exist_by_name() -> None:
-    for name in (*_WRONG, *_FAILED, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
+    for name in (*_INPUT_ERRORS, *_RUN_ERRORS, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
         module, _, kind = name.rpartition(".")
         exception = getattr(import_module(module), kind)
         assert issubclass(exception, Exception)

@@ -408,7 +408,7 @@ def test_arguments_that_are_not_utf8_reach_the_command_and_the_results(umts: Umt
 
 
 def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
-    from umtslab.emulate.results import programs_own
+    from umtslab.emulate.results import read_program_metrics
 
     file = tmp_path / "metrics.json"
     for content, accepted in (
@@ -417,7 +417,7 @@ def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
         ("[1]", {}),
     ):
         file.write_text(content)
-        assert programs_own(file) == accepted
+        assert read_program_metrics(file) == accepted
         assert not file.exists()
 
 

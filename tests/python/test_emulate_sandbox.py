@@ -162,7 +162,7 @@ def test_control_groups_give_no_access_to_processes_of_the_host(
     try:
         for group in of_host:
             group.mkdir(exist_ok=True)
-            control_groups.settle_cpus(group)
+            control_groups.copy_cpus(group)
             (group / "cgroup.procs").write_text(str(victim.pid))
         done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
         # The mounts succeeded, but they show only the program's own group.

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from conftest import Umts, command
 from umtslab.emulate.network import dch_of, of_bearer
-from umtslab.emulate.report import before_line, datagram_lines, recovery_lines
+from umtslab.emulate.report import datagram_lines, first_connection_line, recovery_lines
 from umtslab.emulate.traffic import whole_network
 from umtslab.scenario import Scenario
 
@@ -270,10 +270,10 @@ def test_metrics_combine_programs_and_simulated_users() -> None:
 
 
 def test_summary_lines_have_the_expected_texts() -> None:
-    assert before_line(2.2, 2.0, True) == (
+    assert first_connection_line(2.2, 2.0, True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )
-    assert before_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
+    assert first_connection_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
     assert recovery_lines({"rlc_unrecoverable_errors": 0.0, "cell_updates": None}) == []
     failed = {"rlc_unrecoverable_errors": 2.0, "cell_updates": 1.0}
     assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]

@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
-from umtslab.headline_metrics import first_look, leading, scope_of
+from umtslab.headline_metrics import headline_names, main_metric, scope_of
 from umtslab.tables import connections_table
 
 
@@ -23,7 +23,7 @@ def many() -> Run:
 
 
 def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
-    shown = first_look(run("voice-beside-download", "20 s").metrics)
+    shown = headline_names(run("voice-beside-download", "20 s").metrics)
     assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(shown)
     assert "udp_delay_ms_uplink" in shown
     assert "goodput_kbps" in shown
@@ -32,7 +32,7 @@ def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
 
 
 def test_a_measured_radio_has_no_rlc() -> None:
-    shown = first_look(run("measured-radio", "20 s").metrics)
+    shown = headline_names(run("measured-radio", "20 s").metrics)
     assert {"udp_delay_ms", "sdu_delay_ms"} <= set(shown)
     assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(shown)
 
@@ -43,19 +43,19 @@ def test_a_failed_bearer_is_named(reaction: str) -> None:
     changes = {"duration": "60 s", "seed": 2, "rrc.rlc_unrecoverable_error": reaction}
     metrics = simulate(Scenario.load(outage, changes))[0].metrics
     assert (metrics["rlc_unrecoverable_errors"] or 0) > 0
-    shown = first_look(metrics)
+    shown = headline_names(metrics)
     assert "rlc_unrecoverable_errors" in shown
     assert ("rlc_reestablishments" in shown) == (reaction == "cell_update")
 
 
 def test_the_web_shows_pages_and_the_cell() -> None:
-    shown = first_look(run("web-cell", "100 s").metrics)
+    shown = headline_names(run("web-cell", "100 s").metrics)
     assert {"pages", "page_time_s", "packet_call_time_s"} <= set(shown)
     assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
 
 
 def test_many_cells_show_power_and_waiting_requests(many_cells: Run, many: Run) -> None:
-    shown = first_look(many_cells.metrics)
+    shown = headline_names(many_cells.metrics)
     of_layouts = {
         "load_factor_pct",
         "tx_power_dbm",
@@ -65,7 +65,7 @@ def test_many_cells_show_power_and_waiting_requests(many_cells: Run, many: Run) 
         "dsch_postponed_pct",
     }
     assert of_layouts <= set(shown)
-    assert not of_layouts & set(first_look(many.metrics))
+    assert not of_layouts & set(headline_names(many.metrics))
     assert scope_of("dsch_users_per_tti") == "all cells"
 
 
@@ -78,12 +78,12 @@ def test_blocking_and_legs_of_calls_are_shown_if_calls_have_codes_and_soft_hando
         "handover.soft.drop": "5 dB",
     }
     of_calls = {"calls_blocked_pct", "mean_legs"}
-    assert of_calls <= set(first_look(simulate(Scenario.load(DSCH, changes))[0].metrics))
-    assert not of_calls & set(first_look(many_cells.metrics))
+    assert of_calls <= set(headline_names(simulate(Scenario.load(DSCH, changes))[0].metrics))
+    assert not of_calls & set(headline_names(many_cells.metrics))
 
 
 def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:
-    shown = first_look(simulate(scenario)[0].metrics)
+    shown = headline_names(simulate(scenario)[0].metrics)
     assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(shown)
 
 
@@ -91,11 +91,11 @@ def test_fairness_while_active_differs_from_fairness_of_equal_downloads(many: Ru
     # All users download files of one size, which takes them different times.
     assert many.metrics["jain_fairness"] == 1
     assert many.metrics["jain_fairness_active"] == pytest.approx(0.94, abs=0.05)
-    assert {"jain_fairness", "jain_fairness_active"} <= set(first_look(many.metrics))
+    assert {"jain_fairness", "jain_fairness_active"} <= set(headline_names(many.metrics))
 
 
 def test_several_results_show_the_metrics_of_any_of_them(many: Run, scenario: Scenario) -> None:
-    assert "energy_j" in first_look(simulate(scenario)[0].metrics, many.metrics)
+    assert "energy_j" in headline_names(simulate(scenario)[0].metrics, many.metrics)
 
 
 def test_the_scope_of_a_metric_has_aggregation_and_direction() -> None:
@@ -160,16 +160,16 @@ def test_chosen_metrics_keep_the_usual_order() -> None:
     """Chosen metrics are shown in the usual order, without those that the run lacks."""
     metrics = run("voice-beside-download", "20 s").metrics
     some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
-    assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]
-    assert first_look(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]
+    assert headline_names(metrics, among=some) == [name for name in headline_names(metrics) if name in some]
+    assert headline_names(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]
 
 
 def test_the_first_metric_is_the_time_that_users_wait_or_their_goodput() -> None:
-    assert first_look(run("ftp-on-fach", "20 s").metrics)[0] == "goodput_kbps"
+    assert headline_names(run("ftp-on-fach", "20 s").metrics)[0] == "goodput_kbps"
     split = run("split-download", "60 s").metrics
-    assert (first_look(split)[0], leading(split)) == ("transfer_time_s", "transfer_time_s")
+    assert (headline_names(split)[0], main_metric(split)) == ("transfer_time_s", "transfer_time_s")
     web = run("web-cell", "100 s").metrics
-    assert (first_look(web)[0], leading(web)) == ("page_time_s", "page_time_s")
+    assert (headline_names(web)[0], main_metric(web)) == ("page_time_s", "page_time_s")
     file = simulate(Scenario.load(FTP, {"flow.0.traffic": "file", "flow.0.size": "10 kB"}))[0].metrics
-    assert (first_look(file)[0], leading(file)) == ("download_time_s", "download_time_s")
-    assert leading({"goodput_kbps": 1.0}) == leading() == "goodput_kbps"
+    assert (headline_names(file)[0], main_metric(file)) == ("download_time_s", "download_time_s")
+    assert main_metric({"goodput_kbps": 1.0}) == main_metric() == "goodput_kbps"

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from conftest import FTP, short
 from umtslab import Progress, Runs, Scenario, Store, simulate, sweep
-from umtslab.overrides import after, changes_of_command, in_words
+from umtslab.overrides import changes_of_command, changes_text, source_text
 from umtslab.run import Identity, Run
 from umtslab.version import CodeVersion
 
@@ -64,11 +64,11 @@ def test_changes_are_read_from_the_command_of_a_run() -> None:
     assert changes_of_command(command) == (("duration", "20 s"), ("tcp.python", "a=b.py"))
     assert changes_of_command("umts run a.toml") == ()
     assert (
-        in_words((("ue.bearer", "ps-384"), ("radio.bler", "0.1")))
+        changes_text((("ue.bearer", "ps-384"), ("radio.bler", "0.1")))
         == "with ue.bearer = ps-384, radio.bler = 0.1"
     )
-    assert after("Dubois (2005), Table 6.1", ()) == "Dubois (2005), Table 6.1"
-    assert after("Dubois (2005)", (("a", "1"),)) == "after Dubois (2005), changed"
+    assert source_text("Dubois (2005), Table 6.1", ()) == "Dubois (2005), Table 6.1"
+    assert source_text("Dubois (2005)", (("a", "1"),)) == "after Dubois (2005), changed"
 
 
 def test_a_run_shows_its_metrics_and_changes(runs: Runs) -> None:

@@ -21,8 +21,8 @@ from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
 from umtslab.run import Run
 from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Outcome, load_optimisation, optimise
-from umtslab.studies.place import Place
 from umtslab.studies.record import load_study, save_outcome
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
 
 ERRORS = (0.0, 0.01, 0.02, 0.1, 0.3)
@@ -195,7 +195,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     folder = tmp_path_factory.mktemp("searched")
     (folder / "best.toml").write_text(BEST)
     with open_store(folder / "results") as store:
-        outcome = optimise(load_optimisation(folder / "best.toml"), Place(store, Workers()))
+        outcome = optimise(load_optimisation(folder / "best.toml"), StudyRunner(store, Workers()))
         save_outcome(store.path, outcome)
         assert load_study(store, "best") == outcome
     return folder / "results", outcome

@@ -10,7 +10,7 @@ from conftest import overhanging
 from umtslab.analyse.efficiency import efficiency_per_window
 from umtslab.analyse.steps import hold, integral
 from umtslab.plot import draw
-from umtslab.plot.rrc import MOST_UES, SWITCHING, figure, spans
+from umtslab.plot.rrc import MAX_UES, SWITCHING, figure, spans
 from umtslab.run import MissingSeries, Run
 
 
@@ -71,15 +71,15 @@ def test_a_run_without_switched_users_cannot_be_drawn(kind: str, recorded: Run) 
 
 
 def test_only_the_first_of_many_users_are_drawn_and_the_axis_has_their_number() -> None:
-    count = MOST_UES + 5
+    count = MAX_UES + 5
     ues = [ue for ue in range(count) for _ in range(2)]
     states = pl.DataFrame(
         {"time_s": [0.0, 9.0] * count, "ue": ues, "state": "IDLE", "towards": ""},
         schema_overrides={"ue": pl.UInt32},
     )
     [axes] = figure(states).axes
-    assert f"first {MOST_UES} of {count}" in axes.get_ylabel()
-    assert len(axes.collections) == MOST_UES
+    assert f"first {MAX_UES} of {count}" in axes.get_ylabel()
+    assert len(axes.collections) == MAX_UES
 
 
 def test_the_strip_of_one_user_has_room_for_its_label() -> None:

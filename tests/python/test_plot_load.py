@@ -11,8 +11,8 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from umtslab.plot import draw
-from umtslab.plot.cdf import jain, of_users
-from umtslab.plot.codes import MOST_TTIS
+from umtslab.plot.cdf import jain, values_per_user
+from umtslab.plot.codes import MAX_TTIS
 from umtslab.plot.codes import figure as codes_figure
 from umtslab.plot.load import figure as load_figure
 from umtslab.run import MissingSeries, Run
@@ -142,9 +142,9 @@ def test_users_in_the_legend_have_unique_colours(users: int) -> None:
 
 
 def test_only_the_first_of_many_ttis_are_drawn() -> None:
-    lower = codes_figure(requests(MOST_TTIS + 50)).axes[1]
-    assert len(lower.patches) == MOST_TTIS
-    assert f"the first {MOST_TTIS} TTIs" in lower.get_xlabel()
+    lower = codes_figure(requests(MAX_TTIS + 50)).axes[1]
+    assert len(lower.patches) == MAX_TTIS
+    assert f"the first {MAX_TTIS} TTIs" in lower.get_xlabel()
 
 
 def test_jains_index_is_one_for_equals_and_a_share_for_one_of_many() -> None:
@@ -156,8 +156,8 @@ def test_jains_index_is_one_for_equals_and_a_share_for_one_of_many() -> None:
 def test_a_user_has_the_mean_delay_and_rate_of_all_its_data() -> None:
     # UE 1 received 2,000 bytes in 0.4 s, UE 4 received 250 bytes in 1 s.
     sdus = pl.DataFrame({"ue": [1, 1, 4], "octets": [500, 1500, 250], "delay_s": [0.1, 0.3, 1.0]})
-    assert of_users(sdus, "delay_s", "mean").tolist() == pytest.approx([0.2, 1.0])
-    assert of_users(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
+    assert values_per_user(sdus, "delay_s", "mean").tolist() == pytest.approx([0.2, 1.0])
+    assert values_per_user(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
 
 
 @pytest.mark.parametrize(("kind", "advice"), [("load", r"with a layout"), ("codes", r"measure\.dsch=true")])

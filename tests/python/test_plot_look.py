@@ -10,7 +10,7 @@ from conftest import FTP, Umts, overhanging
 from matplotlib.colors import to_rgba_array
 from matplotlib.lines import Line2D
 from umtslab.plot import KINDS, Look, UnknownFont, View, draw
-from umtslab.plot.look import filled
+from umtslab.plot.look import wrapped
 from umtslab.run import Run
 
 COLUMN, SLIDE = Look(width_in=3.5), Look(width_in=10)
@@ -91,6 +91,6 @@ def test_the_command_accepts_sizes_and_labels(umts: Umts, tmp_path: Path) -> Non
 
 def test_a_title_does_not_break_before_a_number() -> None:
     title = "ftp-on-fach, seed 1, run 0, with duration = 1600 s, connection 12"
-    lines = filled(title, len(title) - 1).split("\n")
+    lines = wrapped(title, len(title) - 1).split("\n")
     assert lines == ["ftp-on-fach, seed 1, run 0, with duration = 1600 s,", "connection 12"]
-    assert filled(title, len(title)) == title
+    assert wrapped(title, len(title)) == title

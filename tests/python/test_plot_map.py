@@ -9,10 +9,10 @@ import pytest
 from conftest import FTP
 from umtslab import Scenario, Store, simulate
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_runs import Wanted, draw_runs
+from umtslab.cli.plot_runs import RunSelection, draw_runs
 from umtslab.plot import NobodyChosen, View
 from umtslab.plot.look import HOUSE
-from umtslab.plot.map import MOST_TRACKS, draw_map
+from umtslab.plot.map import MAX_TRACKS, draw_map
 from umtslab.run import MissingSeries, Run
 
 TOWN = """
@@ -51,7 +51,7 @@ def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
     figure = draw_map(town)
     [axes] = figure.axes
     assert {text.get_text() for text in axes.texts} == {str(number) for number in range(1, 37)}
-    users = [f"UE {ue}" for ue in range(MOST_TRACKS)]
+    users = [f"UE {ue}" for ue in range(MAX_TRACKS)]
     assert names(figure) == [*users, "start", "site", "2 other users not drawn"]
     # The area in km.
     assert axes.get_xlim() == pytest.approx((0.0, 4.5))
@@ -131,6 +131,6 @@ def test_without_a_layout_there_is_no_map(tmp_path: Path) -> None:
 
 
 def test_a_map_refuses_connections(town: Run) -> None:
-    of_connection_0 = Wanted(None, None, ("0",), (), mean=False)
+    of_connection_0 = RunSelection(None, None, ("0",), (), mean=False)
     with pytest.raises(UsageError, match="--ue N"):
         draw_runs([[town]], ["town"], "map", of_connection_0, HOUSE)

@@ -18,7 +18,7 @@ from umtslab.analyse.steps import envelope
 from umtslab.budget import MissingBudget
 from umtslab.cli.plot_kinds import CDF_KINDS
 from umtslab.plot import NobodyChosen, View, draw, named_apart
-from umtslab.plot.bands import MOST_CHANGES, lines_or_bands
+from umtslab.plot.bands import MAX_CHANGES, lines_or_bands
 from umtslab.plot.cdf import CDFS, draw_cdf
 from umtslab.plot.cwnd import NO_INFLATION, after_handshake
 from umtslab.plot.mean import draw_mean
@@ -196,7 +196,7 @@ def test_an_envelope_has_minimum_mean_and_maximum_of_each_bin() -> None:
 
 
 def test_a_line_with_too_many_changes_is_drawn_as_a_band() -> None:
-    times = np.arange(MOST_CHANGES + 2.0)
+    times = np.arange(MAX_CHANGES + 2.0)
     many = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
     figure, axes = new_figure("", "x (1)")
     lines_or_bands(axes, many, "x", "buffer")

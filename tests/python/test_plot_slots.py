@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex, to_rgba_array
 from umtslab.plot import draw
 from umtslab.plot.palette import REST
 from umtslab.plot.sir import figure as sir_figure
-from umtslab.plot.slots import CODES, FRAME_S, MOST_FRAMES, figure
+from umtslab.plot.slots import CODES, FRAME_S, MAX_FRAMES, figure
 from umtslab.plot.users import colours_of, user_patches
 from umtslab.run import MissingSeries, Run
 
@@ -33,7 +33,7 @@ def test_no_resource_unit_is_used_twice_and_no_slot_in_both_directions(tdd: Run)
 
 def test_figures_of_slots_and_of_sir_are_drawn(tdd: Run) -> None:
     drawn = draw(tdd, "slots").axes[0]
-    assert drawn.get_ylabel() == f"slot (number; the first {MOST_FRAMES} frames)"
+    assert drawn.get_ylabel() == f"slot (number; the first {MAX_FRAMES} frames)"
     assert len(draw(tdd, "sir").axes) >= 1
 
 
@@ -54,7 +54,7 @@ def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> Non
     [legend] = drawing.legends
     words = [text.get_text() for text in legend.get_texts()]
     slots = tdd.series("slots")
-    shown = pl.col("time_s") < pl.col("time_s").min() + MOST_FRAMES * FRAME_S - 1e-9
+    shown = pl.col("time_s") < pl.col("time_s").min() + MAX_FRAMES * FRAME_S - 1e-9
     users = slots.filter(shown)["ue"].n_unique()
     assert sum(word.startswith("UE ") for word in words) == 12
     assert f"{users - 12} other users" in words

@@ -35,7 +35,7 @@ def test_a_metric_that_no_run_measured_is_never_precise() -> None:
 
 
 def test_a_mean_of_zero_with_spread_is_never_precise() -> None:
-    assert Precision(0.05).reached([-1.0, 1.0, -1.0, 1.0, 0.0]) == math.inf
+    assert Precision(0.05).relative_half_width([-1.0, 1.0, -1.0, 1.0, 0.0]) == math.inf
 
 
 @given(st.lists(st.floats(0.1, 10), max_size=199))

@@ -119,4 +119,4 @@ def test_a_program_may_load_and_simulate_a_scenario_that_names_code(evil: Path) 
     )
     refuse_code(named_by_overrides)
     with pytest.raises(CodeNotAllowed):
-        refuse_code(named_by_overrides, overrides_may=False)
+        refuse_code(named_by_overrides, allow_in_overrides=False)

@@ -16,7 +16,7 @@ from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.keys import OTHER_NAMES
 from umtslab.cli.params import params
-from umtslab.cli.reference_list import MOST_BLOCKS, block
+from umtslab.cli.reference_list import MAX_BLOCKS, block
 from umtslab.cli.verbs import VERBS
 from umtslab.headline_metrics import ROWS
 from umtslab.metrics import definitions, units
@@ -106,7 +106,7 @@ def test_few_entries_are_blocks_without_broken_words(verb: str, word: str, width
     rows = _core.params() if verb == "params" else definitions()
     entries = [row for row in rows if word in row.get("key", row.get("name", ""))]
     name, text = ("key", "description") if verb == "params" else ("name", "meaning")
-    assert 0 < len(entries) <= MOST_BLOCKS
+    assert 0 < len(entries) <= MAX_BLOCKS
     for entry in entries:
         lines = list(block(entry, name, text, width))
         assert max(map(len, lines)) <= width

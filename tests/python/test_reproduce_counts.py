@@ -16,7 +16,7 @@ from reproduce_synthetic import PLAN, Synthetic, claim, plan_in, write_plan
 from umtslab import Scenario, simulate
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.counts import Count, Place
+from umtslab.reproduce.counts import Count, SeriesRows
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.phases import Phase, phases
 from umtslab.reproduce.plan import Plan, key
@@ -69,9 +69,9 @@ def run_with(base_run: Run, **tables: pl.DataFrame) -> Run:
     return Run(base_run.scenario, base_run.identity, {}, 0, 20.0, tables={**TABLES, **tables})
 
 
-SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
-ON_DCH = Place("rrc_state", {"state": "CELL_DCH"})
-ON_PCH = Place("rrc_state", {"state": "CELL_PCH"})
+SWITCHING = SeriesRows("rrc_state", {"towards": "CELL_DCH"})
+ON_DCH = SeriesRows("rrc_state", {"state": "CELL_DCH"})
+ON_PCH = SeriesRows("rrc_state", {"state": "CELL_PCH"})
 """Times at which a user is in a state. No user is ever in CELL_PCH."""
 
 DOWNLINK = {"direction": "downlink"}
@@ -177,7 +177,7 @@ def test_a_buffer_that_shrinks_during_the_switch_is_a_phase_with_data(base_run: 
 
 def test_a_dch_whose_buffer_never_empties_has_no_idle_phase(base_run: Run) -> None:
     busy = BUFFER.filter(pl.col("time_s") != 3.0)
-    names = [phase.word for phase in phases(run_with(base_run, rlc_buffer=busy))]
+    names = [phase.name for phase in phases(run_with(base_run, rlc_buffer=busy))]
     assert names == ["fach", "switching", "dch_active"]
 
 
@@ -201,7 +201,7 @@ def test_requests_are_selected_by_the_idle_time_of_the_holder(
 ) -> None:
     # User 0, the holder, sent its last PDU at 3.01 s: 0.99, 1.89 and 5.99 s before the requests of
     # user 1.
-    assert Requests(after_s, until_s).words(run_with(base_run)) == answer
+    assert Requests(after_s, until_s).summary(run_with(base_run)) == answer
 
 
 @pytest.fixture
@@ -312,7 +312,7 @@ def test_a_claim_is_decided_although_its_second_interpretation_was_not_run(plan:
     """`PLAN` measures goodput of part 2 at the point "whole", and beside it at part 2 itself."""
     stated = claim("value", 1.01, tolerance=0.1, part=2)
     scored = score(stated, plan, Synthetic.anything(plan))
-    assert [reading.label for reading in scored.beside] == ["phase alone"]
+    assert [reading.label for reading in scored.alternatives] == ["phase alone"]
     only_whole = Synthetic.anything(plan, only={key(plan.point({"part": "whole"}))})
     scored = score(stated, plan, only_whole)
-    assert (scored.verdict, scored.beside) == (Verdict.PASS, ())
+    assert (scored.verdict, scored.alternatives) == (Verdict.PASS, ())

@@ -189,8 +189,8 @@ def test_a_degraded_download_is_repeated(
         write_and_seal(card, json.dumps({**content, "degraded": len(cards) < 3}))
         return emulated_download
 
-    emulate = emulated._carry
-    monkeypatch.setattr(emulated, "_carry", emulate_and_mark)
+    emulate = emulated._emulate
+    monkeypatch.setattr(emulated, "_emulate", emulate_and_mark)
     ((identity, run),) = emulated.emulate_missing([wanted], store)
     assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
     assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
@@ -208,7 +208,7 @@ def test_a_download_that_is_never_stored_fails_after_three_attempts(
         attempts.append(wanted)
         return wanted
 
-    monkeypatch.setattr(emulated, "_carry", emulate_without_storing)
+    monkeypatch.setattr(emulated, "_emulate", emulate_without_storing)
     with pytest.raises(EmulationFailed, match="the package was rebuilt"):
         list(emulated.emulate_missing([wanted], store))
     assert len(attempts) == emulated.ATTEMPTS == 3

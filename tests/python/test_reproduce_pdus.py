@@ -12,7 +12,7 @@ from umtslab.plot.pdus import figure
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, Missing
-from umtslab.reproduce.pdus import Part, describe
+from umtslab.reproduce.pdus import PduTemplate, describe
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.run import Run
 from umtslab.store import open_store
@@ -57,19 +57,19 @@ REPORTS = {"kind": "status"}
     ("part", "description"),
     [
         # Documents number PDUs from 1, so "3" is the PDU with sequence number 2.
-        (Part({"polls": True}, {}, ("{number}",), is_list=True), "[3, 2]"),
-        (Part({"polls": True}, {}, ("{number}",), is_list=True, first=1), "[3]"),
-        (Part({"polls": True, "transmission": 2}, {}, ("again #{number}",)), "again #2"),
-        (Part(REPORTS, {}, ("ack={ack} {bitmap}",)), "ack=1 [0,1]; ack=3 []"),
-        (Part(REPORTS, {}, ("first {ack}", "then {ack}")), "first 1; then 3"),
+        (PduTemplate({"polls": True}, {}, ("{number}",), is_list=True), "[3, 2]"),
+        (PduTemplate({"polls": True}, {}, ("{number}",), is_list=True, first=1), "[3]"),
+        (PduTemplate({"polls": True, "transmission": 2}, {}, ("again #{number}",)), "again #2"),
+        (PduTemplate(REPORTS, {}, ("ack={ack} {bitmap}",)), "ack=1 [0,1]; ack=3 []"),
+        (PduTemplate(REPORTS, {}, ("first {ack}", "then {ack}")), "first 1; then 3"),
         # TTIs since the first poll left, then since it arrived.
-        (Part(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01), "i+2; i+5"),
-        (Part(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01, since_end=True), "i+1; i+4"),
-        (Part({"kind": "reset"}, {}, ("{kind}",)), ""),
+        (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01), "i+2; i+5"),
+        (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01, since_end=True), "i+1; i+4"),
+        (PduTemplate({"kind": "reset"}, {}, ("{kind}",)), ""),
     ],
 )
-def test_the_selected_rows_are_described(part: Part, description: str) -> None:
-    assert part.words(PDUS) == description
+def test_the_selected_rows_are_described(part: PduTemplate, description: str) -> None:
+    assert part.describe(PDUS) == description
 
 
 def run_with(tables: dict[str, pl.DataFrame]) -> Run:
@@ -81,11 +81,11 @@ def run_with(tables: dict[str, pl.DataFrame]) -> Run:
 def test_missing_fields_columns_and_series_are_named() -> None:
     run = run_with({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
-        describe([Part(REPORTS, {}, ("{seq}",))], run)
+        describe([PduTemplate(REPORTS, {}, ("{seq}",))], run)
     with pytest.raises(BadData, match="rlc_pdus has no column 'colour'; it has time_s"):
-        describe([Part({"colour": "red"}, {}, ("{sn}",))], run)
+        describe([PduTemplate({"colour": "red"}, {}, ("{sn}",))], run)
     with pytest.raises(Missing, match=r"measure\.rlc_pdus"):
-        describe([Part(REPORTS, {}, ("{ack}",))], run_with({}))
+        describe([PduTemplate(REPORTS, {}, ("{ack}",))], run_with({}))
 
 
 def test_the_message_sequence_shows_every_pdu() -> None:
@@ -124,7 +124,7 @@ def reproduced(data: Path, folder: Path) -> Chapter:
 
 
 def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> None:
-    by_figure = {entry.claim.places[0]: (entry.verdict, entry.ours[0].words) for entry in examples.scored}
+    by_figure = {entry.claim.places[0]: (entry.verdict, entry.ours[0].text) for entry in examples.scored}
     assert {verdict for verdict, _ in by_figure.values()} == {Verdict.PASS}
     assert by_figure["fig1b"] == (Verdict.PASS, "[4, 7]")
     assert by_figure["fig2c"] == (Verdict.PASS, "ack=2 bitmap=[0,0,1,1]")

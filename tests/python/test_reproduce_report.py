@@ -181,7 +181,7 @@ def test_the_drawing_process_gives_the_same_bytes_even_if_it_is_killed(
     with closing(Drawer()) as drawer:
         if is_killed:
             drawer._process.kill()
-        drawer.begin(drawn_there)
+        drawer.submit(drawn_there)
         drawer.finish()
     assert [data.drawn for data in drawn_there] == [[picture_of(data)] for data in drawn_here]
     assert drawer._process.poll() is not None

@@ -174,7 +174,7 @@ def test_settings_of_a_plan_apply_to_draws_unless_the_point_sets_the_key(data: P
     drawn = replace(entry, draw=Draw("errors", 10_000), settings=settings)
     with open_store(tmp_path / "store") as store:
         results = run_plan(plan, [drawn], data / "scenarios", store=store, jobs=1)
-        run = results.runs(entry.point)[0]
+        run = results._runs_at(entry.point)[0]
     assert run.seed == 77
     assert run.metrics["bler_pct"] == pytest.approx(1, abs=0.5)
 

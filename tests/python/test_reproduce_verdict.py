@@ -111,7 +111,7 @@ def test_value_shows_our_number_and_its_second_interpretation(plan: Plan) -> Non
     scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, by_part))
     assert scored.verdict is PASS
     assert [str(reading) for reading in scored.ours] == ["25.7 ± 0"]
-    assert [str(reading) for reading in scored.beside] == ["phase alone: 24.6 ± 0"]
+    assert [str(reading) for reading in scored.alternatives] == ["phase alone: 24.6 ± 0"]
 
 
 def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:

@@ -14,7 +14,7 @@ from umtslab.campaign import CampaignError, Study, Workers, load_campaign
 from umtslab.cli import main
 from umtslab.studies.optimise import load_optimisation, optimise
 from umtslab.studies.parameters import Parameter
-from umtslab.studies.place import Place
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.sensitivity import Effect, analyse_sensitivity, load_sensitivity
 
 pytestmark = pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_resumed_study_equals_an_uninterrupted_one(umts: Umts, tmp_path: Path)
 
 def test_trials_use_the_same_seed_and_runs(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
-        outcome = optimise(load_optimisation(written(tmp_path, OPTIMISATION)), Place(store, Workers(2)))
+        outcome = optimise(load_optimisation(written(tmp_path, OPTIMISATION)), StudyRunner(store, Workers(2)))
     assert {tuple((run.seed, run.run) for run in trial.runs) for trial in outcome.trials} == {
         ((1, 0), (1, 1))
     }
@@ -116,9 +116,9 @@ def test_a_search_without_a_feasible_trial_exits_with_status_1(umts: Umts, tmp_p
 def test_the_error_rate_has_a_larger_effect_than_a_lead_of_a_millisecond(method: str, tmp_path: Path) -> None:
     study = load_sensitivity(written(tmp_path, SENSITIVITY.replace("[set]", f'method = "{method}"\n[set]')))
     with open_store(tmp_path / "one") as store:
-        one = analyse_sensitivity(study, Place(store, Workers(1)))
+        one = analyse_sensitivity(study, StudyRunner(store, Workers(1)))
     with open_store(tmp_path / "two") as store:
-        two = analyse_sensitivity(study, Place(store, Workers(2)))
+        two = analyse_sensitivity(study, StudyRunner(store, Workers(2)))
     assert one == two
     bler, lead = one.effects["goodput_kbps"]
     assert bler.parameter == "radio.bler"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FTP, Umts, command
-from umtslab.terminal_escape import Guard, guarded, own, printable
+from umtslab.terminal_escape import EscapingStream, escape_output, printable, without_escaping
 from umtslab.text_table import Table
 
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -62,15 +62,15 @@ def test_escaped_text_is_printable_and_equal_in_json() -> None:
 
 def test_a_guard_changes_only_text_that_passes_through_it() -> None:
     stream = io.StringIO()
-    guard = Guard(stream)
+    guard = EscapingStream(stream)
     print(HOSTILE, end="", file=guard)
     guard.writelines(["\x1b", "a\n"])
     assert stream.getvalue() == printable(HOSTILE) + "\\u001ba\n"
-    assert own(guard) is stream  # type: ignore[arg-type]
+    assert without_escaping(guard) is stream  # type: ignore[arg-type]
     assert not guard.isatty()
     before = sys.stdout
-    with guarded():
-        assert own(sys.stdout) is before
+    with escape_output():
+        assert without_escaping(sys.stdout) is before
     assert sys.stdout is before
 
 

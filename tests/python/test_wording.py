@@ -154,14 +154,14 @@ def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
 )
 def test_each_habit_is_counted(tool: Tool, habit: str, words: str, hits: int) -> None:
     counts = counted(tool, "docs/a.md", words)
-    assert counts[tool[1].Place("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
+    assert counts[tool[1].AreaAndKind("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
 
 
 def excesses(tool: Tool, hits: int, words: int, ceiling: int = 0) -> list[tuple[str, int, int]]:
     """Return the counts above their limits in a page with `hits` times "what"."""
     rules = tool[1].Rules.load(TOOL / "limits.toml")
     counts = counted(tool, "docs/a.md", "what " * hits + "plain " * (words - hits))
-    place = tool[1].Place("docs", "Markdown")
+    place = tool[1].AreaAndKind("docs", "Markdown")
     ceilings = {place: {"what": ceiling}} if ceiling else {}
     return [
         (excess.habit, excess.hits, excess.allowed)
@@ -188,7 +188,10 @@ def test_a_ceiling_allows_its_hits_and_no_more(tool: Tool) -> None:
 def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
     counts_module = tool[1]
     rules = counts_module.Rules.load(TOOL / "limits.toml")
-    place, other = counts_module.Place("docs", "Markdown"), counts_module.Place("crates/gone", "Names")
+    place, other = (
+        counts_module.AreaAndKind("docs", "Markdown"),
+        counts_module.AreaAndKind("crates/gone", "Names"),
+    )
 
     def tightened(hits: int) -> object:
         counts = counted(tool, "docs/a.md", "what " * hits + "plain " * 9_900)
@@ -201,7 +204,7 @@ def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
 
 
 def test_written_ceilings_are_read_again(tool: Tool, tmp_path: Path) -> None:
-    place = tool[1].Place("crates/stack", "Rust comments")
+    place = tool[1].AreaAndKind("crates/stack", "Rust comments")
     ceilings = {place: {"what": 30, "it, its": 2}}
     file = tmp_path / "ceilings.toml"
     assert tool[1].load_ceilings(file) == {}
