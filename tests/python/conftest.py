@@ -166,7 +166,7 @@ def run_of_kind(recorded: Run, switched: Run, tdd: Run, many_cells: Run) -> Call
         series = set(KINDS[kind].series)
         if LAYOUT_SERIES & series:
             return many_cells
-        return tdd if "slots" in series else switched if OF_SWITCHED & series else recorded
+        return tdd if "slots" in series else switched if SERIES_OF_SWITCHED_USERS & series else recorded
 
     return of
 

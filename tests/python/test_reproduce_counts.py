@@ -172,7 +172,7 @@ def test_phases_follow_states_and_buffer(base_run: Run) -> None:
 
 def test_a_buffer_that_shrinks_during_the_switch_is_a_phase_with_data(base_run: Run) -> None:
     shrinking = BUFFER.with_columns(octets=pl.when(pl.col("time_s") == 1.2).then(0.0).otherwise("octets"))
-    assert phases(run_with(base_run, rlc_buffer=shrinking))[1].word == "switching with data"
+    assert phases(run_with(base_run, rlc_buffer=shrinking))[1].name == "switching with data"
 
 
 def test_a_dch_whose_buffer_never_empties_has_no_idle_phase(base_run: Run) -> None:
