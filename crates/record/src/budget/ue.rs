@@ -69,7 +69,7 @@ impl Ue {
             is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
             shared_channels,
-            initial_shared_channels,
+            initial_shared_channels: shared_channels,
         }
     }
 
