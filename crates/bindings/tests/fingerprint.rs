@@ -10,9 +10,9 @@ use std::path::Path;
 fn workspace(root: &Path) {
     for name in fingerprint::CRATES.iter().chain(&["capture", "emulate", "bindings"]) {
         let folder = root.join("crates").join(name);
-        for folder in ["src", "tests"] {
-            fs::create_dir_all(folder.join(folder)).unwrap();
-            fs::write(folder.join(folder).join("lib.rs"), "// nothing\n").unwrap();
+        for part in ["src", "tests"] {
+            fs::create_dir_all(folder.join(part)).unwrap();
+            fs::write(folder.join(part).join("lib.rs"), "// nothing\n").unwrap();
         }
     }
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock"), root.join("Cargo.lock"))

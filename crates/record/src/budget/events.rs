@@ -242,7 +242,7 @@ impl Budget {
         }
         for index in 0..self.waiting.in_cell(cell, forward).len() {
             let other = self.waiting.in_cell(cell, forward)[index];
-            if other != ue && self.ues[other.index()].shares(forward, shared_channel) {
+            if other != ue && self.ues[other.index()].uses_shared(forward, shared_channel) {
                 self.ue_at(now, other).bearers[forward].others_served(now, tti);
             }
         }

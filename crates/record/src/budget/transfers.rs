@@ -211,35 +211,35 @@ impl Transfers {
     pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {
         let open = self.open.remove(&transfer)?;
         let (opened, until) = (open.opened, open.since);
-        Some(TransferBudget { transfer, opened, until, intervals: open.spent() })
+        Some(TransferBudget { transfer, opened, until, intervals: open.intervals() })
     }
 }
 
 impl Transfer {
-    fn spent(self) -> Vec<TransferInterval> {
-        let mut spent = Vec::new();
+    fn intervals(self) -> Vec<TransferInterval> {
+        let mut intervals = Vec::new();
         for (start, end, place) in &self.places {
             match *place {
-                OctetPlace::Leg(leg) => self.on_leg(leg, *start, *end, &mut spent),
+                OctetPlace::Leg(leg) => self.on_leg(leg, *start, *end, &mut intervals),
                 OctetPlace::Queue => {
-                    spent.push(TransferInterval { start: *start, end: *end, part: TransferPart::Queue })
+                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Queue })
                 }
                 OctetPlace::Setup => {
-                    spent.push(TransferInterval { start: *start, end: *end, part: TransferPart::Setup })
+                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Setup })
                 }
             }
         }
-        spent
+        intervals
     }
 
     /// Adds the causes of the leg from `start` to `end`.
-    fn on_leg(&self, leg: usize, start: Time, end: Time, spent: &mut Vec<TransferInterval>) {
+    fn on_leg(&self, leg: usize, start: Time, end: Time, intervals: &mut Vec<TransferInterval>) {
         let ((_, leg), waited) = (self.legs[leg], &self.waited[leg]);
         let mut at = start;
         let first = waited.partition_point(|interval| interval.end <= start);
         for interval in waited[first..].iter().take_while(|interval| interval.start < end) {
             let until = interval.end.min(end);
-            spent.push(TransferInterval {
+            intervals.push(TransferInterval {
                 start: at,
                 end: until,
                 part: TransferPart::Leg(leg, interval.cause),
@@ -247,7 +247,11 @@ impl Transfer {
             at = until;
         }
         if at < end {
-            spent.push(TransferInterval { start: at, end, part: TransferPart::Leg(leg, Cause::Unexplained) });
+            intervals.push(TransferInterval {
+                start: at,
+                end,
+                part: TransferPart::Leg(leg, Cause::Unexplained),
+            });
         }
     }
 }

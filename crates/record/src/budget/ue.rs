@@ -49,7 +49,7 @@ impl Ue {
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_substitute = config.substitute.is_some();
-        let shares = config
+        let shared_channels = config
             .channels
             .map(|of| (of.channel != Channel::Dch && !has_substitute).then_some((of.channel, of.number)));
         Ue {
@@ -68,8 +68,8 @@ impl Ue {
             dch: dedicated.map(|dch| dch.map(|channel| (channel.format.blocks, channel.format.tti))),
             is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
-            shared_channels: shares,
-            initial_shared_channels: shares,
+            shared_channels,
+            initial_shared_channels: shared_channels,
         }
     }
 
@@ -159,7 +159,7 @@ impl Ue {
         self.state = Some(state);
         self.is_refused &= state == RrcState::CellFach;
         let common = state != RrcState::CellDch;
-        self.shared_channels = self.initial_shared_channels.map(|shares| shares.filter(|_| common));
+        self.shared_channels = self.initial_shared_channels.map(|channel| channel.filter(|_| common));
     }
 }
 
