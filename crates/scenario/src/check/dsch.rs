@@ -133,10 +133,10 @@ impl Inspection<'_> {
                 message,
                 format!("choose {branch} or more, or a larger part of the tree in `codes`"),
             )
-        } else if previous.is_some_and(|before| previous.rate >= format.rate) {
+        } else if previous.is_some_and(|previous| previous.rate >= format.rate) {
             let message = "transport formats must be in ascending order of their rates".to_owned();
             ("rate", message, "write the format with the lowest rate first".to_owned())
-        } else if previous.is_some_and(|before| previous.spreading_factor < sf) {
+        } else if previous.is_some_and(|previous| previous.spreading_factor < sf) {
             let message =
                 format!("spreading factor {sf} is larger than the spreading factor of the lower rate before");
             (

@@ -84,7 +84,7 @@ impl Dchs {
         let tree = OneTree { common: self.common_code(), without: self.without_code };
         let associated = self.associated.as_ref().map(|dch| AssociatedConfig {
             spreading_factor: dch.spreading_factor,
-            processing_gain: CHIP_RATE / dch.rate.bps() as f64,
+            processing: CHIP_RATE / dch.rate.bps() as f64,
             target: libm::exp10(dch.ebn0.0 / 10.0),
         });
         DchConfig { codes: (self.codes == DchCodes::OneTree).then_some(tree), associated }

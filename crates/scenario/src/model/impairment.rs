@@ -161,7 +161,7 @@ struct ImpairmentTable {
     action: ActionKind,
     /// Extra delay (`delay`, `duplicate`), or number of later packets that overtake (`reorder`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "By", extend("x-label" = "Size of the impairment", "x-max" = "1000000 h"))]
+    #[schemars(with = "Amount", extend("x-label" = "Size of the impairment", "x-max" = "1000000 h"))]
     by: Option<Amount>,
 }
 
