@@ -11,7 +11,7 @@ use super::cause::{Cause, Parts};
 use super::direction_state::{DirectionState, Position, SegmentInTransit};
 use super::log::{Interval, Log, WaitCause};
 use super::loss::Loss;
-use super::missing;
+use super::missing::LossPlace;
 use super::rto::Timeouts;
 use super::ue::Ue;
 
