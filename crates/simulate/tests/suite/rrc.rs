@@ -334,12 +334,14 @@ fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
     let (mut first_dch_at, mut queued_at, mut preempted_at) = (None, None, None);
     for &(at, ref event) in &run {
         match *event {
-            TraceEvent::RrcState { state: RrcState::CellDch, .. } => drop(first_dch_at.get_or_insert(at)),
+            TraceEvent::RrcState { state: RrcState::CellDch, .. } => {
+                first_dch_at.get_or_insert(at);
+            }
             TraceEvent::DchQueued { .. } => {
                 assert_eq!(queued_at.replace(at), None, "a queued user is counted once");
             }
             TraceEvent::RrcSwitch { cause: SwitchCause::Preempted, .. } => {
-                drop(preempted_at.get_or_insert(at))
+                preempted_at.get_or_insert(at);
             }
             _ => {}
         }
