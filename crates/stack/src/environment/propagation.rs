@@ -230,7 +230,8 @@ impl Propagation {
     #[inline]
     pub fn gains(&self, vector: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
         let main_gain = self.main_gain(vector) + shadow;
-        // At the site itself the angle is NaN, and `min_ignoring_nan` then returns the maximum attenuation.
+        // At the site itself the angle is NaN, and `min_ignoring_nan` then returns the maximum
+        // attenuation.
         let angle = self.fast_math.angle(vector.x, vector.y) - azimuth;
         for (sector, gain) in into.iter_mut().enumerate() {
             let offset = wrap_angle(angle - sector as f64 * THIRD);

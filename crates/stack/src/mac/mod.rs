@@ -61,7 +61,7 @@ pub trait Mac {
 pub struct Below<'a> {
     pub ues: &'a mut Ues,
     pub air: &'a mut Air,
-    /// UEs whose RRC must be notified of the transmission. The MAC appends them.
+    /// UEs with an RRC that must be notified of the transmission. The MAC appends them.
     pub watched: &'a mut Vec<UeId>,
 }
 

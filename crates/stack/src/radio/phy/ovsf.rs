@@ -54,8 +54,8 @@ fn leaves(spreading_factor: u16) -> u16 {
     LARGEST_SF / spreading_factor
 }
 
-/// A branch of the tree whose codes are allocated anew in each TTI. Kraft's inequality is sufficient
-/// here: codes whose capacities add up to at most the branch can always be assigned, if the smallest
+/// A branch of the tree. Its codes are allocated afresh in each TTI, so Kraft's inequality is
+/// sufficient: codes whose capacities add up to at most the branch can always be assigned, if the smallest
 /// spreading factors are assigned first.
 ///
 /// This also holds if TTIs begin in two phases, half a TTI apart. One phase allocates from the left

@@ -217,8 +217,8 @@ impl BlockSet {
         self.push_control(Pdu::Status(status));
     }
 
-    /// Adds AMD PDUs, whose SDU ends must already be in `ends`. They are appended to the previous
-    /// run if they follow it and the polling bit and STATUS allow it.
+    /// Adds AMD PDUs. The ends of SDUs in them must already be in `ends`. The PDUs are appended to
+    /// the previous run if they follow it and the polling bit and STATUS allow it.
     #[inline]
     pub(super) fn push_data(&mut self, run: DataRun) {
         self.blocks += u32::from(run.count);

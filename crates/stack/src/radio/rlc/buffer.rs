@@ -103,13 +103,13 @@ impl SegmentationRules {
 /// Contents of a filled PDU.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PduContents {
-    /// Number of SDUs whose last octet is in the PDU.
+    /// Number of SDUs that have their last octet in the PDU.
     pub finished: u32,
     /// Unused octets.
     pub padding: u16,
 }
 
-/// The transmission buffer: SDUs with an unsent part, or whose end no PDU has indicated yet.
+/// The transmission buffer: SDUs with an unsent part, or with an end that no PDU has indicated yet.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer {
     /// Octets of the first SDU that are not in PDUs yet. 0 if the SDU may not be started. Derived
@@ -117,7 +117,7 @@ pub(super) struct Buffer {
     head_left: u64,
     /// Whether there is a first SDU, and it was started or may be started.
     has_head: bool,
-    /// An SDU whose end the next PDU must indicate, and its first PDU. Rare, therefore boxed.
+    /// An SDU with an end that the next PDU must indicate, and its first PDU. Rare, therefore boxed.
     pending_end: Option<Box<(u64, Sdu)>>,
     /// Octets of the first SDU that are already in PDUs.
     head_sent: u64,
@@ -161,7 +161,7 @@ impl Buffer {
         self.head_left = head.map_or(0, |head| head.size().0 - self.head_sent);
     }
 
-    /// Number of SDUs with an unsent part, or whose end no PDU has indicated yet.
+    /// Number of SDUs with an unsent part, or with an end that no PDU has indicated yet.
     pub fn sdus(&self) -> usize {
         self.queue.len() + usize::from(self.pending_end.is_some())
     }
@@ -313,7 +313,7 @@ impl Buffer {
         if self.head_sent == 0 { 0 } else { self.head_left.div_ceil(u64::from(rules.payload)) }
     }
 
-    /// Of the SDU whose end is not indicated yet and the partly sent first SDU, discards those for
+    /// Of the SDU with an end not indicated yet and the partly sent first SDU, discards those for
     /// which `is_discarded` returns true. Its first argument is the first PDU of the SDU. Passes each
     /// discarded SDU to `discarded`. Returns whether there is one.
     pub fn discard_started(

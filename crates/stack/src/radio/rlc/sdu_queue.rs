@@ -47,7 +47,7 @@ impl SduQueue {
         Ok(())
     }
 
-    /// Discards the SDUs whose Timer_Discard has expired. Returns whether one of them had a sent
+    /// Discards the SDUs with an expired Timer_Discard. Returns whether one of them had a sent
     /// part.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let Some(expiry_threshold) = self.expiry_threshold(cx.now) else { return false };

@@ -67,7 +67,7 @@ pub struct MacTdd {
     /// The first slot and codes of the common channels for control PDUs, by direction.
     ack_places: [Option<Place>; 2],
     radio: Option<TddRadio>,
-    /// The last frame whose start was handled.
+    /// The last frame that was started.
     frame: Option<u64>,
     /// The blocks sent in this frame.
     sent_blocks: Vec<SlotTransmission>,
@@ -82,7 +82,7 @@ pub struct MacTdd {
     scratch: Scratch,
 }
 
-/// Vectors whose memory is reused.
+/// Vectors that are kept so that their memory is reused.
 #[derive(Debug, Default)]
 struct Scratch {
     verdicts: Vec<bool>,
@@ -225,7 +225,7 @@ impl MacTdd {
         &mut self.request_states[ue.index()][direction.index()]
     }
 
-    /// The first frame at or after `now` whose start was not handled yet.
+    /// The first frame at or after `now` that was not started yet.
     fn next_frame(&self, now: Time) -> u64 {
         frame_at_or_after(now).max(self.frame.map_or(0, |frame| frame + 1))
     }

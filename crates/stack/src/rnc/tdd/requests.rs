@@ -15,7 +15,7 @@ pub struct Request {
     pub direction: Direction,
     /// The first frame that can be granted.
     pub from: u64,
-    /// The backlog in SDUs that a user reported. `None` for the downlink, whose backlog the RNC knows.
+    /// The backlog in SDUs that a user reported. `None` for the downlink: the RNC knows its backlog.
     pub reported_sdus: Option<u32>,
     /// There was no room for it in an earlier frame.
     pub was_refused: bool,

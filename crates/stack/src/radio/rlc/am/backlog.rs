@@ -48,7 +48,7 @@ impl Sender {
             }
             from = from.max(end.sn + 1);
         }
-        // The remaining blocks belong to the SDU whose rest is not sent yet.
+        // The remaining blocks belong to the SDU that is only partly sent.
         self.buffer.waiting_sdus(BlockCounter::new(self.rules), left, into);
     }
 

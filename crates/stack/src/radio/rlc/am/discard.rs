@@ -11,7 +11,7 @@
 //! ```
 //!
 //! If a discarded SDU has an unsent part, the sequence numbers that its rest would have used are
-//! skipped. LENGTH = 0 marks an MRW whose only SN_MRW is above the window.
+//! skipped. LENGTH = 0 marks an MRW with a single SN_MRW, which is above the window.
 //!
 //! At most one MRW is pending. It is repeated every Timer_MRW until it is acknowledged. After
 //! MaxMRW RLC is reset. In the implicit form of Dubois (2005), §4.4, a further discard raises the
@@ -151,8 +151,9 @@ impl Sender {
         }
     }
 
-    /// Discards the partly or completely sent SDUs for which `is_discarded` returns true. `is_discarded` receives
-    /// the first PDU of the SDU. Returns the end of the last discarded SDU.
+    /// Discards the partly or completely sent SDUs for which `is_discarded` returns true. Its
+    /// arguments are the first PDU of the SDU, and the SDU. Returns the end of the last discarded
+    /// SDU.
     pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -460,8 +460,8 @@ impl AmEntity {
         self.sender.waiting_sdus(into);
     }
 
-    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321 §8.2.2). A control PDU counts as a
-    /// whole PDU.
+    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321
+    /// §8.2.2). A control PDU counts as a whole PDU.
     pub fn available_for_transmission(&self, now: Time) -> Bytes {
         let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
         let data = self.sender.available_for_transmission(&self.config, now);

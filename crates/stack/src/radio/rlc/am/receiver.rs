@@ -36,7 +36,7 @@ pub(super) struct Receiver {
     pub(super) vr_r: u64,
     /// VR(H): one above the highest PDU that has arrived.
     pub(super) vr_h: u64,
-    /// SDUs whose ends have arrived in PDUs at or above VR(R), in order. With out-of-sequence
+    /// SDUs that end in PDUs at or above VR(R) that have arrived, in order. With out-of-sequence
     /// delivery some of them are already delivered.
     ends: VecDeque<KnownEnd>,
     /// The sender discarded the PDUs below this count.

@@ -28,7 +28,7 @@ pub struct Composer {
     head_sent: usize,
     /// Number of waiting SDUs that may still be started.
     startable_sdus: u64,
-    /// An SDU whose end is indicated in the next PDU, and the length indicator.
+    /// An SDU that is completely sent except for its length indicator, which the next PDU contains.
     pending_end: Option<(PacketId, LengthIndicator)>,
     /// PDUs that may be retransmitted, with their counts (sequence numbers that do not wrap), in
     /// ascending order.
@@ -46,7 +46,7 @@ struct QueuedSdu {
 #[derive(Debug, Clone, Default)]
 struct DataPdu {
     indicators: Vec<LengthIndicator>,
-    /// The SDUs whose ends this PDU indicates.
+    /// The SDUs that end according to the length indicators of this PDU.
     ends: Vec<PacketId>,
     data: Vec<u8>,
     transmissions: u32,

@@ -8,7 +8,7 @@ use crate::radio::rlc::wire::{
 };
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sn, SnRun, Status};
 
-/// The shortest STATUS PDU for `status`, whose lists are in `set`.
+/// The shortest STATUS PDU for `status`. The lists of `status` are in `set`.
 pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) -> StatusPdu<'static> {
     let mut sufis = Vec::new();
     let count = |n: u8| MrwCount::new(n).expect("N_LENGTH has four bits");

@@ -7,7 +7,7 @@ use crate::ids::PacketId;
 use crate::radio::rlc::wire::LengthIndicator;
 use crate::radio::rlc::{Sdu, SduEnd, Sn};
 
-/// Maximum number of SDUs whose position is stored: enough for all undelivered SDUs of a window.
+/// Maximum number of stored SDU positions: enough for all undelivered SDUs of a window.
 const MAX_KNOWN_ENDS: usize = 1 << 15;
 
 /// Stores received PDUs by sequence number and assembles SDUs from them.
@@ -15,8 +15,8 @@ const MAX_KNOWN_ENDS: usize = 1 << 15;
 pub(super) struct Verifier {
     /// The last PDU that arrived with each number.
     pdus: Vec<Option<StoredPdu>>,
-    /// Position of each SDU whose end was received, and the index of its end among the ends in the
-    /// same PDU.
+    /// Position of each SDU that ends in a received PDU, and the index of its end among the ends in
+    /// that PDU.
     ends: BTreeMap<PacketId, (SduEnd, usize)>,
     /// The SDUs in `ends`, oldest first.
     order: VecDeque<PacketId>,
@@ -29,7 +29,7 @@ struct StoredPdu {
     previous_end: Option<LengthIndicator>,
     /// The parts of the SDUs that end in this PDU.
     ended: Vec<Vec<u8>>,
-    /// The part of the SDU that continues in the next PDU, or whose end the next PDU indicates.
+    /// The part of the SDU that continues or is ended by a length indicator in the next PDU.
     open: Vec<u8>,
 }
 

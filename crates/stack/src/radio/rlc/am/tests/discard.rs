@@ -53,8 +53,8 @@ fn partly_sent_sdu_is_discarded_completely() {
     assert_eq!(entity.at(10).sends(4), ["0-3"]);
     entity.at(80).receives_status(4, &[1]);
     assert_eq!(entity.discarded(), [0]);
-    // 840 octets are unsent. They would fill 21 further PDUs, for whose numbers the receiver does
-    // not wait.
+    // 840 octets are unsent. They would fill 21 further PDUs. The receiver does not wait for the
+    // numbers of these PDUs.
     assert_eq!(entity.at(90).sends(4), ["STATUS MRW 25", "25 P"]);
     assert_eq!(entity.am.buffer_occupancy(), Bytes(39));
 }
@@ -112,7 +112,7 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     assert_eq!(entity.at(10).sends(12), ["0-7"]);
     entity.at(80).receives_status(8, &[0, 4]);
     let set = entity.at(90).sends_set(12);
-    // The first MRW names only SDU 0, whose discard started the procedure. The next one names SDU 1,
+    // The first MRW names only SDU 0: its discard started the procedure. The next one names SDU 1,
     // which would have ended in PDU 26, 19 PDUs after the last sent one.
     assert_eq!((mrw_of(&set).sn, set.discarded.len()), (Sn::of(2), 0));
     entity.at(150).receives_control(Pdu::Status(Status {

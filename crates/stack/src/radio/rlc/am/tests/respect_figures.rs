@@ -18,7 +18,7 @@ fn without_triggers() -> RlcConfig {
     }
 }
 
-/// An entity whose PDUs and times have the numbers of the paper: PDU #1 is SN 0, and TTI n begins at
+/// An entity with PDUs and times numbered as in the paper: PDU #1 is SN 0, and TTI n begins at
 /// 10 n ms.
 struct Figure(TestEntity);
 
