@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PATH_MODULE = Path(__file__).parents[1] / "tests" / "python"
+TESTS = Path(__file__).parents[1] / "tests" / "python"
 """Folder of `proxied_path`, which creates the namespaces and is shared with the tests."""
 
 CHECKS = {
@@ -41,7 +41,7 @@ def main() -> None:
         print("benches/proxy.py needs root: it creates three networks")
         return
     old_path = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(PATH_MODULE), *([old_path] if old_path else [])])
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), *([old_path] if old_path else [])])
     for name in chosen.checks or CHECKS:
         unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         arguments = ["--inside", name, *(("--seconds", str(chosen.seconds)) if chosen.seconds else ())]

@@ -130,7 +130,7 @@ def row(measured: Measured) -> str:
 
 
 def print_ratios(rows: list[Measured]) -> None:
-    """Print the CPU time of each further build, divided by that of the first build in the same turn."""
+    """Print the ratio of each further build's CPU time to the first build's in the same turn."""
     first = {row.bench.name: row for row in reversed(rows)}
     further = [row for row in rows if row is not first[row.bench.name]]
     if further:

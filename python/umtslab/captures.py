@@ -138,7 +138,7 @@ def analyse_captures(
         One or several pcap or pcapng files of any size, also compressed with gzip, Zstandard or
         LZ4. ``-`` is standard input.
     time_sequence : int, optional
-        Number of a connection whose sequence numbers are recorded for ``series``.
+        Number of the connection of which sequence numbers are recorded for ``series``.
     connection : int, optional
         Number of a connection that has a row regardless of `most_connections`.
     most_connections : int

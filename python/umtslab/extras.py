@@ -20,6 +20,6 @@ def how_to_install(library: str) -> str:
 
 
 def missing_library_text(library: str, error: ImportError) -> str:
-    """Return the error text for a command whose library is not installed."""
+    """Return the error text for a command that needs a missing library."""
     needed_by, _ = EXTRAS[library]
     return f"{needed_by} needs {library}, which is not installed: {how_to_install(library)} ({error})"

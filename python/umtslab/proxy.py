@@ -24,7 +24,7 @@ class RunProxy(Protocol):
     def __call__(self, *, guard: int | None) -> int:
         """Run the proxy.
 
-        `guard` is the read end of a pipe whose write end the supervisor holds. It closes when the
+        `guard` is the read end of a pipe. The supervisor holds the write end, which closes when the
         supervisor exits.
         """
 

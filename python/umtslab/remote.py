@@ -208,7 +208,7 @@ def _self_contained(scenario: Scenario) -> Scenario:
 
 
 def _difference(expected: Identity, found: Identity) -> str:
-    """Return the error text for a task whose identity at the worker differs from the expected one."""
+    """Return the error text for a task that has another identity at the worker than expected."""
     here, there = expected.code, found.code
     if here != there:
         return (

@@ -161,7 +161,7 @@ class Run:
         return budget_frame(self.metrics)
 
     def waterfall_connection(self) -> int | None:
-        """Return the connection whose waterfall was recorded. None for runs in memory."""
+        """Return the number of the connection of the waterfall. None for runs in memory."""
         import tomllib
 
         if self.folder is None:

@@ -44,8 +44,8 @@ def _as_text(value: object) -> str:
 class Scenario:
     """A network, its users and their traffic.
 
-    Build one with `load` or `parse`. Both raise `umtslab.ScenarioError`, whose text shows the line,
-    states the rule and proposes a correction.
+    Build one with `load` or `parse`. Both raise `umtslab.ScenarioError` with a text that shows the
+    line, states the rule and proposes a correction.
     """
 
     def __init__(

@@ -256,7 +256,7 @@ def _nearest(
 ) -> list[tuple[_Connection, _Connection]]:
     """Pair each connection with the one of the same key that opened nearest in time.
 
-    Connections whose key is None are left out.
+    Connections with the key None are left out.
     """
     groups: defaultdict[Hashable, list[_Connection]] = defaultdict(list)
     for connection in sorted(second, key=_opened):

@@ -30,7 +30,7 @@ _MAX_CANDIDATES = 100_000
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """A point: its parameters, and the numbers of runs required so far and missing."""
+    """A point: its parameters, the number of runs required until now, and the number missing."""
 
     parameters: Mapping[str, object]
     runs: int

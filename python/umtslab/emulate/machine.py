@@ -56,6 +56,6 @@ os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param({PRIORITY}))
 
 
 def _error_of(program: str) -> str | None:
-    """Run a Python program in a new process. Returns the last line of its errors, or None if it succeeds."""
+    """Run a Python program in a new process. Returns the last line of the errors, None on success."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]

@@ -1,6 +1,6 @@
-"""The proxy of an emulation: its options, and the main function of its process.
+"""The proxy of an emulation: the options, and the main function of the process.
 
-It runs in its own namespace between the links, where the kernel's TCP terminates the programs'
+The proxy runs in its own namespace between the links, where the kernel's TCP terminates the programs'
 connections: ``umts proxy --transparent`` (``crates/proxy``) on the two devices of
 ``crates/emulate/src/devices/proxy.rs``.
 """
@@ -142,7 +142,7 @@ def _octets(text: str) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the proxy with options from a JSON list of pairs. It prints a line when it is ready."""
+    """Run the proxy with options from a JSON list of pairs. Prints a line when connections are accepted."""
     options = [(name, value) for name, value in json.loads(arguments[0])]
     _core.proxy(options, lambda _: print("proxying", flush=True))
 

@@ -1,8 +1,8 @@
 """The programs of an emulation. Each waits in its sandbox until the network is ready.
 
-Only a single-threaded process can enter a user namespace, and it cannot leave it. Therefore the
-emulator forks a process that builds each place, and one for each program, before it starts any
-thread (``crates/emulate/src/programs/sandbox.rs``).
+Only a single-threaded process can enter a user namespace, and no process can leave one. Therefore
+the emulator forks a process for each place, to build it, and one for each program, before any
+thread is started (``crates/emulate/src/programs/sandbox.rs``).
 """
 
 from __future__ import annotations

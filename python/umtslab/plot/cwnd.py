@@ -62,7 +62,7 @@ def after_handshake(table: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
 
     The handshake of a sender ends when its SYN, which has sequence number 0, is acknowledged. The
     value that holds then gets a row at that time. A connection without a SYN keeps all rows. A
-    connection whose SYN was not acknowledged keeps none.
+    connection without an acknowledged SYN keeps none.
     """
     import polars as pl
 

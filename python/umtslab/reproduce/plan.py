@@ -48,7 +48,7 @@ class Meaning:
     """Meaning of one value of a dimension: overrides of the scenario, and parts of its file name.
 
     If any value of a point `is_emulated`, the kernel's TCP carries the download in real time. Its
-    settings are those of all values of the point together.
+    settings are the settings of all values of the point together.
     """
 
     overrides: Mapping[str, str]

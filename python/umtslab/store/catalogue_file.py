@@ -102,8 +102,8 @@ def _layout(store: Path) -> int | None:
 def _layout_in_header(path: Path) -> int | None:
     """Return ``user_version`` from the file header.
 
-    None if there is no file or its log is not empty. Opening a database with a log leaves two files
-    beside it, even if it is only read.
+    None if there is no file or its log is not empty: opening a database with a log, even for
+    reading, leaves two files beside the database.
     """
     if not path.is_file() or not _log_is_empty(path):
         return None

@@ -46,7 +46,7 @@ class Frame:
     def base_study(self) -> Study:
         """Return a study of one point, at which every parameter has its first value.
 
-        Its seed is the seed of all points.
+        The seed is the same for all points.
 
         Raises
         ------

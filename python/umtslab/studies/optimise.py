@@ -49,7 +49,7 @@ class Constraint:
     most: float | None
 
     def violation(self, mean: float) -> float:
-        """Return by how much a mean violates the constraint. 0 or negative if it satisfies it."""
+        """Return by how much a mean violates the constraint. 0 or negative without a violation."""
         if self.least is not None:
             return self.least - mean
         assert self.most is not None, "a constraint has exactly one bound"
@@ -183,9 +183,9 @@ def optimise(study: Optimisation, runner: StudyRunner) -> Outcome:
 
 
 class _Search:
-    """Optuna's study in memory, which proposes trials, and its copy in the study's file.
+    """Optuna's study in memory, which proposes trials, and a copy in the study's file.
 
-    A trial is added to the file when it is complete.
+    A complete trial is added to the file.
     """
 
     def __init__(self, study: Optimisation, seed: int, stored: Any) -> None:
