@@ -57,7 +57,7 @@ fn speeds_and_places_are_read_with_their_units() {
     let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
     let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
     assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
-    assert_eq!(legs.begins.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
+    assert_eq!(legs.start.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
     let mobility = "mobility = { model = \"still\", place = [\"1 km\", \"250 m\"] }";
     let still = load_valid(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
     assert!(matches!(still, Some(MobilityConfig::Track(_))), "a track of one place: {still:?}");
