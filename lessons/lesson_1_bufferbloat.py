@@ -119,7 +119,7 @@ def _():
 def _(by_window, download, lab, windows):
     questions = (
         lab.Question(
-            "What is the shortest round-trip time of the download, when no queue exists yet?",
+            "How long is the shortest round-trip time of the download, when no queue exists yet?",
             lambda: download.metrics["min_rtt_s"],
             "s",
             0.1,

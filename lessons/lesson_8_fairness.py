@@ -65,11 +65,11 @@ def _(mo):
 
 
 @app.cell
-def _(by_scheduler, lab):
+def _(by_scheduler, lab, mo):
     difference = lab.umtslab.compare(by_scheduler["round_robin"], by_scheduler["oldest_first"])[
         "goodput_kbps"
     ]
-    difference
+    mo.md(f"Second minus first: {difference.difference:.2f} ± {difference.ci95:.2f} kbit/s")
     return (difference,)
 
 

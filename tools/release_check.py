@@ -50,7 +50,7 @@ def version_of(root: Path) -> str:
 
 
 def version_mistakes(root: Path, tag: str | None) -> Iterator[str]:
-    """Yield each file whose version differs from the one of Cargo.toml."""
+    """Yield each file with another version than Cargo.toml."""
     version = version_of(root)
     for package in _toml(root, "Cargo.lock")["package"]:
         if "source" not in package and package["version"] != version:

@@ -1,4 +1,4 @@
-"""Runs the commands of a Markdown page in order, and compares what they print with the page."""
+"""Runs the commands of a Markdown page in order, and compares their output with the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ELLIPSIS = "…"
 
 
 class Page:
-    """A page, and the folder in which a reader follows it."""
+    """A page, and the folder of the reader."""
 
     def __init__(self, file: Path, folder: Path) -> None:
         self.file = file
@@ -38,7 +38,7 @@ class Page:
         """Do everything in the order of the page.
 
         Files with a title are written, commands are run, and each shown output is replaced by the
-        printed one. Returns the number of commands, and the page as it should be.
+        printed one. Returns the number of commands, and the new text of the page.
         """
         printed, count, parts, end = "", 0, [], 0
         for found in _BLOCK.finditer(self.text):
@@ -59,7 +59,7 @@ class Page:
         return count, "".join([*parts, self.text[end:]])
 
     def run(self, line: str) -> str:
-        """Run a command line, which must succeed, and return its output with keys masked."""
+        """Run a command line, which must succeed, and return the output with keys masked."""
         environment = {
             **os.environ,
             "PATH": f"{self.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -80,7 +80,7 @@ class Page:
 
 
 def lines(block: str) -> Iterator[str]:
-    """Yield the command lines of a block. A backslash at the end of a line continues it."""
+    """Yield the command lines of a block. A backslash at the end continues a line."""
     for line in block.replace("\\\n", " ").splitlines():
         if line.strip() and not line.startswith("#"):
             yield line

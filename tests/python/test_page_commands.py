@@ -1,4 +1,4 @@
-"""The commands of the tutorial, the recipes and other pages run, and print what the pages show.
+"""The commands of the tutorial, the recipes and other pages run and print the shown output.
 
 ``UMTS_BLESS=1`` writes the printed output into the pages.
 """
@@ -33,7 +33,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_commands_of_the_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
+def test_the_commands_of_the_page_print_the_shown_output(name: str, tmp_path: Path) -> None:
     page = Page(ROOT / name, tmp_path)
     count, text = page.follow()
     assert count >= PAGES[name]

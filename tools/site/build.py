@@ -1,7 +1,7 @@
 """Builds the documentation site, strictly and without a network: target/site/html.
 
-All pages are collected in target/site/pages first: those of docs/, those of other folders that they
-link to, reference pages generated from the program, and the gallery, whose figures are drawn.
+All pages are collected in target/site/pages first: docs/, linked pages of other folders,
+reference pages generated from the program, and the gallery with its figures.
 """
 
 from __future__ import annotations

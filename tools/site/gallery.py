@@ -34,7 +34,7 @@ class Figure:
 
     @property
     def preparations(self) -> list[str]:
-        """The commands that make its data."""
+        """The commands that make the data."""
         return [SOURCES[name] for name in self.source.split()]
 
 

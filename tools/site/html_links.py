@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src")}
-"""Elements whose target a browser loads with the page."""
+"""Elements with a target that a browser loads with the page."""
 
 
 @dataclass
