@@ -33,7 +33,7 @@ unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
-	docs lint-forge deny release-check release-notes clean
+	docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,6 +111,9 @@ pictures: setup ## Draw the pictures of docs/ anew, from runs.
 
 docs: setup $(VENV)/site-packages ## Build the documentation site, strictly, into target/site/html: pages, reference, gallery.
 	$(BIN)/python tools/site/build.py
+
+man: setup ## Write the manual pages of umts and its verbs into target/man/man1.
+	$(BIN)/python tools/man_pages.py target/man/man1
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden

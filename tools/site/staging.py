@@ -19,6 +19,7 @@ PROJECT_PAGES = {
     "examples/README.md": "project/examples.md",
     "lessons/README.md": "project/lessons.md",
     "lessons/TEACHER.md": "project/lessons-teacher.md",
+    "packaging/wireshark/README.md": "project/wireshark.md",
     "reproductions/README.md": "project/reproductions.md",
 }
 """Files outside docs/ by their page of the site."""
