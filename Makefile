@@ -16,6 +16,8 @@ NO_DUMP := -o faulthandler_timeout=0
 
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
+# The parts of `make check`.
+CHECKS := check-lint check-rust check-python
 # The tests that libraries decide about.
 LOWEST := $(foreach part,command_line compare docs export latex notebook plot plot_campaign plot_look query \
 	store studies tables,tests/python/test_$(part).py)
@@ -32,7 +34,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
+.PHONY: help demo test check check-lint check-rust check-python setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
 	docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
@@ -60,14 +62,21 @@ demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: 
 test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
 	@MAKE="$(MAKE)" tools/timed $(PARTS)
 
-check: setup ## A first look at a change, in two or three minutes: formats, layers, types, Rust unit tests, the quick Python tests.
+check: ## A first look at a change, in two or three minutes: formats, layers, types, Rust unit tests, the quick Python tests.
+	@MAKE="$(MAKE)" tools/timed $(CHECKS)
+
+check-lint: setup
 	cargo fmt --all --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
+
+check-rust:
 	cargo test $(TEST_FLAGS) --lib --no-run
 	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --lib --quiet
+
+check-python: setup
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.

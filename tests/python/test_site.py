@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -49,6 +50,13 @@ def test_generated_pages_contain_everything_that_the_program_knows() -> None:
     assert all(f".{name}\n" in interface or f"## {name}\n" in interface for name in umtslab.__all__)
     profiles = reference_pages.tcp_profiles()
     assert all(f"## {profile['name']}\n" in profiles for profile in _core.profiles())
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    written = {str(page) for page in staging.pages().values()} | {"gallery.md"}
+    generated = {f"reference/{name}" for name in reference_pages.PAGES if name.endswith(".md")}
+    listed = re.findall(r'"([\w./-]+\.md)"', (ROOT / "tools/site/zensical.toml").read_text())
+    assert sorted(listed) == sorted(written | generated)
 
 
 def test_links_are_adapted_to_the_site() -> None:

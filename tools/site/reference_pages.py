@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import umtslab
@@ -21,18 +21,8 @@ def write(into: Path) -> None:
     """Write all generated reference pages below a folder."""
     folder = into / "reference"
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "keys.md": keys(),
-        "commands.md": commands(),
-        "bearers.md": bearers(),
-        "tcp-profiles.md": tcp_profiles(),
-        "rrc-profiles.md": rrc_profiles(),
-        "python-api.md": python_api(),
-        "schema.md": schema_page(),
-        "scenario.schema.json": _core.schema(),
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, text in PAGES.items():
+        (folder / name).write_text(text(), encoding="utf-8")
 
 
 def keys() -> str:
@@ -158,3 +148,16 @@ def _table(heads: Sequence[str], rows: Iterator[Sequence[object]] | Sequence[Seq
 
 def _cell(value: object) -> str:
     return str(value).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "keys.md": keys,
+    "commands.md": commands,
+    "bearers.md": bearers,
+    "tcp-profiles.md": tcp_profiles,
+    "rrc-profiles.md": rrc_profiles,
+    "python-api.md": python_api,
+    "schema.md": schema_page,
+    "scenario.schema.json": _core.schema,
+}
+"""Generated files below ``reference/``, by name."""
