@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -94,3 +95,13 @@ def test_the_notes_list_the_computed_answers(questions: Mapping[str, Any]) -> No
 def test_every_lesson_is_listed_in_the_readme() -> None:
     text = (LESSONS / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"\]\((lesson_\w+)\.py\)", text) == NAMES
+
+
+def test_the_command_of_the_readme_exports_a_lesson(tmp_path: Path) -> None:
+    [command] = re.findall(
+        r"`marimo (export html [^`]*) -o lesson\.html`", (LESSONS / "README.md").read_text()
+    )
+    page = tmp_path / "lesson.html"
+    words = [sys.executable, "-m", "marimo", *command.split(), "-o", str(page)]
+    subprocess.run(words, cwd=LESSONS.parent, check=True, capture_output=True)
+    assert "no answer yet" in page.read_text(encoding="utf-8")
