@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from quoted import User
 
-KEY = re.compile(r"(?<=[\s+/])[0-9a-f]{12,}\b")
+KEY = re.compile(r"(?<=\d\+)[\w-]+|(?<=[\s/])[0-9a-f]{12,}\b")
 """Keys of runs and results, and commits, change with the code. Pages show KEY for them."""
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
