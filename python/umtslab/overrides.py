@@ -9,14 +9,14 @@ from itertools import pairwise
 OverridePairs = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value. Each key occurs once."""
 
-_RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
+RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
 """Keys that select the records of a run and do not change the run."""
 
 
 def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:
     """Return the overrides that change the run. The last value of each key counts."""
     last = dict(overrides)
-    return tuple((key, value) for key, value in last.items() if key not in _RECORDED_ONLY)
+    return tuple((key, value) for key, value in last.items() if key not in RECORDED_ONLY)
 
 
 def changes_of_command(command: str) -> OverridePairs:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.labels import key_label, value_label
+from umtslab.overrides import RECORDED_ONLY
 
 if TYPE_CHECKING:
     from umtslab.run import Run
@@ -39,7 +40,7 @@ def _by_keys(runs: Sequence[Run]) -> list[str] | None:
     if any(run.folder is None for run in runs):
         return None
     flat = [_flat(_scenario(run)) for run in runs]
-    keys = sorted({key for one in flat for key in one})
+    keys = sorted({key for one in flat for key in one} - set(RECORDED_ONLY))
     differing = [key for key in keys if len({str(one.get(key)) for one in flat}) > 1]
     if not 1 <= len(differing) <= _MOST_KEYS:
         return None
