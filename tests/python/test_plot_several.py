@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, short
-from umtslab import Scenario, open_store, simulate
+from umtslab import Scenario, Store, open_store, simulate
 from umtslab.analyse.rates import bin_length, rebinned, summed
 from umtslab.analyse.replications import mean_and_half
 from umtslab.analyse.steps import envelope
@@ -87,6 +87,15 @@ def test_results_are_named_by_their_differences(versions: dict[str, list[Run]]) 
         said = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
         found = [entry for entry in said if entry in named]
         assert found == list(named)  # The order decides the colours, the same in all figures.
+
+
+def test_records_do_not_name_results(versions: dict[str, list[Run]], store: Store) -> None:
+    [measured] = simulate(short(("tcp.variant", "newreno"), ("measure.budget", "true")), store=store)
+    assert list(named_apart([versions["reno"][0], measured])) == ["Reno", "NewReno"]
+    assert list(named_apart([versions["newreno"][0], measured], ["plain", "measured"])) == [
+        "plain",
+        "measured",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])

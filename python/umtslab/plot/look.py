@@ -22,6 +22,9 @@ LEAST_IN, MOST_IN = 2.0, 40.0
 COLUMN_IN, SLIDE_IN = 4.5, 8.5
 """Widths in inches: up to the first, text has the size of captions; from the second, of slides."""
 
+_LETTERS_BETWEEN = 3
+"""Least distance between the titles of neighbouring panels, in letters."""
+
 _NUMBERED = re.compile(r"(?<=[a-z]) (?=\d)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -254,11 +257,13 @@ def _break_lines(figure: Figure) -> None:
 
 
 def _end(figure: Figure, axes: Axes) -> float:
-    """Return the left edge of the next panel in the row, or the right edge of the figure."""
+    """Return where the title of a panel must end: before the next panel in the row, or at the edge."""
     here = axes.get_position()
     others = (other.get_position() for other in _panels(figure) if other is not axes)
+    gap = _LETTERS_BETWEEN / letters_across(figure)
     return min(
-        (place.x0 for place in others if place.x0 > here.x0 and abs(place.y0 - here.y0) < 0.01), default=1.0
+        (place.x0 - gap for place in others if place.x0 > here.x0 and abs(place.y0 - here.y0) < 0.01),
+        default=1.0,
     )
 
 
