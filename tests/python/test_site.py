@@ -27,6 +27,7 @@ def test_the_gallery_has_every_kind_of_figure() -> None:
     kinds = [figure.kind for figure in gallery.FIGURES]
     assert len(kinds) == len(set(kinds))
     assert set(kinds) - {*RUN_KINDS, *STUDY_KINDS} == {
+        "annotated",
         "mean",
         "campaign metric",
         "campaign map",

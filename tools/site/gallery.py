@@ -67,6 +67,12 @@ FIGURES = (
         "reno newreno",
         "reno newreno cwnd",
     ),
+    Figure(
+        "annotated",
+        "slow start, recovery, fast retransmits and timeouts of a connection",
+        "losses",
+        "losses cwnd --annotate",
+    ),
     Figure("rtt", "round-trip times and the retransmission timeout", "several", "several rtt"),
     Figure("outstanding", "data in flight", "losses", "losses outstanding --until 6"),
     Figure("goodput", "acknowledged payload over time", "several", "several goodput"),
@@ -97,9 +103,7 @@ FIGURES = (
         "sweep",
         "sweep goodput_kbps --against rlc.max_dat --out campaign",
     ),
-    Figure(
-        "campaign budget", "time budgets of the points", "sweep", "sweep budget --width 240mm --out campaign"
-    ),
+    Figure("campaign budget", "time budgets of the points", "sweep", "sweep budget --out campaign"),
     Figure("history", "the trials of an optimisation", "best", "rlc-best-goodput history --out studies"),
     Figure("pareto", "the objective against the constraint", "best", "rlc-best-goodput pareto --out studies"),
     Figure(

@@ -28,6 +28,7 @@ class Wanted:
     connections: tuple[str, ...]
     ues: tuple[str, ...]
     mean: bool
+    annotate: bool
 
     def typed(self) -> list[str]:
         """Return the names of the options that were given."""
@@ -37,6 +38,7 @@ class Wanted:
             "--connection": bool(self.connections),
             "--ue": bool(self.ues),
             "--mean": self.mean,
+            "--annotate": self.annotate,
         }
         return [name for name, is_given in options.items() if is_given]
 
@@ -72,7 +74,19 @@ def draw_runs(
     if view.from_s is not None and view.from_s >= last_s:
         raise UsageError(f"--from {wanted.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
+    if wanted.annotate:
+        return _annotated(runs, kind, view, look, mean=wanted.mean), name
     return _drawn(found, runs, words, kind, view, look, mean=wanted.mean), name
+
+
+def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:
+    from umtslab.plot import ANNOTATED, draw
+
+    if mean or kind not in ANNOTATED:
+        raise UsageError(f"--annotate applies to {', '.join(ANNOTATED)} without --mean")
+    if len(runs) > 1:
+        raise UsageError(f"--annotate applies to one result, not to {len(runs)}")
+    return draw(runs[0], kind, view, look, annotated=True)
 
 
 def _drawn(
