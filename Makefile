@@ -34,8 +34,8 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-lint check-rust check-python setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
-	docs man lint-forge deny release-check release-notes clean
+.PHONY: help demo test check check-lint check-rust check-python setup lint test-rust test-python lowest pictures golden soak \
+	fuzz bench dist counts oracle-ns2 format docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

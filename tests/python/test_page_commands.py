@@ -13,7 +13,8 @@ import pytest
 from page_commands import follow, shown
 from quoted import ROOT, User
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+"""A page has up to thirty commands, which need half a minute of CPU time."""
 
 DOCS = ROOT / "docs"
 PAGES = {
