@@ -103,12 +103,13 @@ def test_a_figure_of_several_runs_or_another_kind_is_not_annotated(newreno: Run)
 
 
 def test_the_command_refuses_other_figures(umts: Umts) -> None:
-    umts("run", LOSSES, "--duration", "5 s", "--series", "--quiet", "--out", "one")
+    for out in ("one", "two"):
+        umts("run", LOSSES, "--duration", "5 s", "--series", "--quiet", "--out", out)
     assert umts("plot", "one", "cwnd", "--annotate").stdout.endswith("-cwnd.png\n")
     for words in (("goodput",), ("cwnd", "--mean"), ("budget",)):
         refused = umts("plot", "one", *words, "--annotate", status=2).stderr
         assert refused == "umts: --annotate applies to timeseq, cwnd, outstanding, rtt without --mean\n"
-    refused = umts("plot", "one", "one", "cwnd", "--annotate", status=2).stderr
+    refused = umts("plot", "one", "two", "cwnd", "--annotate", status=2).stderr
     assert refused == "umts: --annotate applies to one result, not to 2\n"
 
 
