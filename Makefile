@@ -16,6 +16,8 @@ NO_DUMP := -o faulthandler_timeout=0
 
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
+# The parts of `make check`.
+CHECKS := check-lint check-rust check-python
 # The tests that libraries decide about.
 LOWEST := $(foreach part,command_line compare docs export latex notebook plot plot_campaign plot_look query \
 	store studies tables,tests/python/test_$(part).py)
@@ -32,8 +34,8 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
-	clean
+.PHONY: help demo test check check-lint check-rust check-python setup lint test-rust test-python lowest pictures golden soak \
+	fuzz bench dist counts oracle-ns2 format docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,14 +62,21 @@ demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: 
 test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
 	@MAKE="$(MAKE)" tools/timed $(PARTS)
 
-check: setup ## A first look at a change, in two or three minutes: formats, layers, types, Rust unit tests, the quick Python tests.
+check: ## A first look at a change, in two or three minutes: formats, layers, types, Rust unit tests, the quick Python tests.
+	@MAKE="$(MAKE)" tools/timed $(CHECKS)
+
+check-lint: setup
 	cargo fmt --all --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
+
+check-rust:
 	cargo test $(TEST_FLAGS) --lib --no-run
 	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --lib --quiet
+
+check-python: setup
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
@@ -82,11 +91,19 @@ lint: setup ## Check formats, lints, layers, types and wording without running a
 	$(BIN)/python -m mypy.stubtest umtslab._core
 	$(BIN)/python tools/wording/check.py
 
+lint-forge: setup $(VENV)/site-packages ## Check the workflows in .github, with actionlint too where it is installed.
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: its checks are left out"; fi
+
+deny: ## Check licences, advisories and sources of all Rust dependencies. Needs cargo-deny.
+	cargo deny --locked check
+
 test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 	cargo test $(TEST_FLAGS) --no-run
 	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --no-fail-fast
 
-test-python: setup ## Run the Python tests, the wheel in a clean environment among them: on all cores, those of the wall clock in twos, the rest alone.
+test-python: setup $(VENV)/site-packages ## Run the Python tests, the wheel in a clean environment among them: on all cores, those of the wall clock in twos, the rest alone.
 	tools/install-tshark
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not (alone or wall_clock)" --numprocesses auto --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m wall_clock --numprocesses 2 --dist loadfile
@@ -100,6 +117,12 @@ lowest: setup ## Run the tests of data, figures and studies with the lowest vers
 
 pictures: setup ## Draw the pictures of docs/ anew, from runs.
 	$(BIN)/python docs/pictures/draw.py
+
+docs: setup $(VENV)/site-packages ## Build the documentation site, strictly, into target/site/html: pages, reference, gallery.
+	$(BIN)/python tools/site/build.py
+
+man: setup ## Write the manual pages of umts and its verbs into target/man/man1.
+	$(BIN)/python tools/man_pages.py target/man/man1
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden
@@ -125,6 +148,12 @@ bench: setup ## Measure instructions, time and memory, beside ns-2 and tcptrace 
 dist: setup ## Make the wheel for users in dist/, profile-guided: some ten minutes on two cores. Needs llvm-profdata.
 	tools/dist
 
+release-check: setup ## Check versions, dates and changelog of a release, and that two builds of the wheel are equal to the byte.
+	$(BIN)/python tools/release_check.py --builds
+
+release-notes: ## Print the newest section of the changelog.
+	@"$(PYTHON)" tools/release_check.py --notes
+
 counts: setup ## Print the instructions of four networks beside those of the versions before; nothing passes or fails.
 	@$(BIN)/python benches/instructions.py --quick
 
@@ -143,6 +172,11 @@ $(BIN)/python:
 $(VENV)/packages: constraints.txt | $(BIN)/python
 	@echo "Installing the Python packages of constraints.txt into $(VENV)"
 	$(BIN)/python -m pip install --requirement constraints.txt
+	@touch $@
+
+$(VENV)/site-packages: constraints-site.txt | $(VENV)/packages
+	@echo "Installing the Python packages of constraints-site.txt into $(VENV)"
+	$(BIN)/python -m pip install --constraint constraints.txt --requirement constraints-site.txt
 	@touch $@
 
 $(CORE): $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml $(VENV)/packages

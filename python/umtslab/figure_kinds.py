@@ -101,6 +101,9 @@ WATERFALL = "waterfall"
 MAP = "map"
 """Drawn by `umtslab.plot.map.draw_map`, for one run with a layout."""
 
+ANNOTATED = ("timeseq", "cwnd", "outstanding", "rtt")
+"""Kinds in which the phases of a connection can be marked."""
+
 _PROPOSED = {
     WATERFALL: WATERFALL,
     "slots": "slots",

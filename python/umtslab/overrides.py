@@ -9,14 +9,14 @@ from itertools import pairwise
 OverridePairs = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value. Each key occurs once."""
 
-_RECORDING_KEYS = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
+RECORDING_KEYS = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
 """Keys that select what a run records and do not change the run."""
 
 
 def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:
     """Return the overrides that change the run. The last value of each key counts."""
     last_values = dict(overrides)
-    return tuple((key, value) for key, value in last_values.items() if key not in _RECORDING_KEYS)
+    return tuple((key, value) for key, value in last_values.items() if key not in RECORDING_KEYS)
 
 
 def changes_of_command(command: str) -> OverridePairs:

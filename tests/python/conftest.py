@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
@@ -22,6 +23,10 @@ from umtslab.store.seal import sealed, unsealed
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
+
+# No test asserts a time, and the first example of a property imports modules.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 LAYOUT_SERIES = {"cells", "dsch", "handovers"}
 """Series that only runs with a ``[layout]`` record."""

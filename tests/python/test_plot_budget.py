@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from conftest import FTP, Umts, overhanging
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from reproduce_synthetic import plan_in
 from umtslab import Scenario, open_store, simulate
 from umtslab.analyse.numbering import unwrapped
@@ -82,6 +84,20 @@ def test_a_second_parameter_is_panels_up_to_a_limit(budgeted: Run) -> None:
         draw_budget(record(9), "radio.bler")
     with pytest.raises(CampaignError, match="does not vary"):
         draw_budget(record(2), "tcp.mss")
+
+
+def test_titles_of_panels_do_not_overlap(budgeted: Run) -> None:
+    cells = (
+        Cell({"radio.bler": bler, "rlc.max_dat": number}, (budgeted,))
+        for bler in (0.1, 0.2)
+        for number in (2, 3, 9)
+    )
+    figure = draw_budget(campaign(*cells), "radio.bler")
+    figure.draw_without_rendering()
+    titles = [text for axes in figure.axes for text in axes.findobj(Text) if "MaxDAT" in text.get_text()]
+    boxes = [title.get_window_extent() for title in titles]
+    assert len(boxes) == 3
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_bars_of_numbers_are_sorted_and_bars_of_words_are_not(budgeted: Run) -> None:

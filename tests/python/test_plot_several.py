@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, short
-from umtslab import Scenario, open_store, simulate
+from umtslab import Scenario, Store, open_store, simulate
 from umtslab.analyse.rates import bin_length, rebinned, summed
 from umtslab.analyse.replications import mean_and_half
 from umtslab.analyse.steps import envelope
@@ -103,6 +103,15 @@ def test_results_have_the_same_order_in_every_figure(kind: str, versions: dict[s
     named = named_apart([runs[0] for runs in versions.values()])
     labels = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
     assert [label for label in labels if label in named] == list(named)
+
+
+def test_records_do_not_name_results(versions: dict[str, list[Run]], store: Store) -> None:
+    [measured] = simulate(short(("tcp.variant", "newreno"), ("measure.budget", "true")), store=store)
+    assert list(named_apart([versions["reno"][0], measured])) == ["Reno", "NewReno"]
+    assert list(named_apart([versions["newreno"][0], measured], ["plain", "measured"])) == [
+        "plain",
+        "measured",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])

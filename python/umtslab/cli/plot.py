@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from umtslab.cli.failures import UsageError
 from umtslab.cli.look import add_look, chosen_look
 from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value, add_values
-from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
+from umtslab.cli.plot_kinds import ANNOTATED, BUDGET, RUN_KINDS, STUDY_KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,6 +48,12 @@ def options(parser: Parser) -> None:
     )
     add_values(run, "--ue", "N", "Number of a UE to draw in colour, with its connections; may be repeated.")
     add_flag(run, "--mean", "Draw the mean over the runs of each result with its 95 % band.")
+    add_flag(
+        run,
+        "--annotate",
+        "Mark slow start, fast retransmits, timeouts, recovery and channel switches of one connection "
+        f"({', '.join(ANNOTATED)}).",
+    )
     campaign = parser.add_argument_group("figures of campaigns")
     campaign.add_argument(
         "--over",
@@ -79,6 +85,7 @@ def plot(
     connection: Sequence[str],
     ue: Sequence[str],
     mean: bool,
+    annotate: bool,
     over: str | None,
     against: str | None,
     log: bool,
@@ -100,7 +107,7 @@ def plot(
     if output is not None:
         check_figure_file(output)
     look = chosen_look(width, title, xlabel, ylabel, font, grey=grey, log_x=log, log_y=log_y)
-    selection = RunSelection(from_, until, tuple(connection), tuple(ue), mean=mean)
+    selection = RunSelection(from_, until, tuple(connection), tuple(ue), mean=mean, annotate=annotate)
     axes = {"--over": over, "--against": against}
     try:
         figure, path = _drawn(results, kind, selection, axes, look, out)

@@ -5,7 +5,9 @@ Imports no plotting library, for help and completions.
 
 from __future__ import annotations
 
-from umtslab.figure_kinds import KINDS, MAP, WATERFALL
+from umtslab.figure_kinds import ANNOTATED, KINDS, MAP, WATERFALL
+
+__all__ = ["ANNOTATED", "BUDGET", "CDF_KINDS", "OF_FINDINGS", "OF_OUTCOME", "RUN_KINDS", "STUDY_KINDS"]
 
 BUDGET = "budget"
 

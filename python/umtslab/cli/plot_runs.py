@@ -28,6 +28,7 @@ class RunSelection:
     connections: tuple[str, ...]
     ues: tuple[str, ...]
     mean: bool
+    annotate: bool
 
     def given_options(self) -> list[str]:
         """Return the names of the options that were given."""
@@ -37,6 +38,7 @@ class RunSelection:
             "--connection": bool(self.connections),
             "--ue": bool(self.ues),
             "--mean": self.mean,
+            "--annotate": self.annotate,
         }
         return [name for name, is_given in options.items() if is_given]
 
@@ -72,7 +74,19 @@ def draw_runs(
     if view.from_s is not None and view.from_s >= last_s:
         raise UsageError(f"--from {selection.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
-    return _drawn(found, runs, arguments, kind, view, look, mean=selection.mean), name
+    if selection.annotate:
+        return _annotated(runs, kind, view, look, mean=selection.mean), name
+    return _drawn(found, runs, words, kind, view, look, mean=selection.mean), name
+
+
+def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:
+    from umtslab.plot import ANNOTATED, draw
+
+    if mean or kind not in ANNOTATED:
+        raise UsageError(f"--annotate applies to {', '.join(ANNOTATED)} without --mean")
+    if len(runs) > 1:
+        raise UsageError(f"--annotate applies to one result, not to {len(runs)}")
+    return draw(runs[0], kind, view, look, annotated=True)
 
 
 def _drawn(

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, find_kind, proposed_kind
+from umtslab.figure_kinds import ANNOTATED, KINDS, WATERFALL, Kind, UnknownFigure, find_kind, proposed_kind
+from umtslab.plot.annotations import annotate
 from umtslab.plot.differences import named_apart
 from umtslab.plot.look import HOUSE, Look, UnknownFont, dress, printable
 from umtslab.plot.programs import all_users, kind_for_run
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from umtslab.plot.phases import Phases
+
 __all__ = [
+    "ANNOTATED",
     "FORMATS",
     "KINDS",
     "WATERFALL",
@@ -45,7 +49,14 @@ FORMATS = (".png", ".svg", ".pdf")
 """Formats in which a figure can be saved, selected by the suffix of the file."""
 
 
-def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look = HOUSE) -> Figure:
+def draw(
+    run: Run | Mapping[str, Run],
+    kind: str,
+    view: View = WHOLE,
+    look: Look = HOUSE,
+    *,
+    annotated: bool = False,
+) -> Figure:
     """Draw a figure of one run or of several runs, which must have recorded series.
 
     Parameters
@@ -59,9 +70,14 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         default the whole run.
     look : Look, optional
         Appearance: width, labels, font, grey.
+    annotated : bool
+        Whether to mark slow start, fast retransmits, timeouts, recovery and channel switches of one
+        connection. For one run and the kinds of `ANNOTATED`.
 
     Raises
     ------
+    ValueError
+        If there are several runs to annotate, or the kind cannot be annotated.
     UnknownFigure
         If there is no such kind. It is a KeyError, and its message lists the kinds.
     umtslab.run.MissingSeries
@@ -72,6 +88,7 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
     runs = {"": run} if isinstance(run, Run) else run
     wanted = find_kind(KINDS, kind)
     chosen = _common_kind([kind_for_run(one, wanted) for one in runs.values()])
+    marks = _phases(runs, kind, view) if annotated else None
 
     def read(one: Run, name: str, part: View) -> pl.DataFrame:
         return all_users(one, chosen, name, part)
@@ -83,13 +100,27 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
     }
     title = shared_title([[one] for one in runs.values()])
     with printable(look):
-        figure = dress(chosen.function()(*required, **optional, title=title), look)
+        drawing = chosen.function()(*required, **optional, title=title)
+        if marks is not None:
+            annotate(drawing, marks)
+        figure = dress(drawing, look)
     last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
         # The last bin of a series may extend beyond the end of the run. It is drawn whole.
         end_s = min(axes.get_xlim()[1], last_s) if view.until_s is None else view.until_s
         axes.set_xlim(left=view.from_s, right=end_s)
     return figure
+
+
+def _phases(runs: Mapping[str, Run], kind: str, view: View) -> Phases:
+    """Return the phases to mark in a figure of this kind."""
+    from umtslab.plot.phases import phases
+
+    if kind not in ANNOTATED:
+        raise ValueError(f"{kind} cannot be annotated: {', '.join(ANNOTATED)} can")
+    if len(runs) != 1:
+        raise ValueError(f"one result can be annotated, not {len(runs)}")
+    return phases(next(iter(runs.values())), view)
 
 
 def _common_kind(kinds: Sequence[Kind]) -> Kind:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.labels import key_label, value_label
+from umtslab.overrides import RECORDING_KEYS
 
 if TYPE_CHECKING:
     from umtslab.run import Run
@@ -41,7 +42,7 @@ def _by_keys(runs: Sequence[Run]) -> list[str] | None:
     if any(run.folder is None for run in runs):
         return None
     values = [_flat(_scenario(run)) for run in runs]
-    keys = sorted({key for values_of_run in values for key in values_of_run})
+    keys = sorted({key for values_of_run in values for key in values_of_run} - set(RECORDING_KEYS))
     differing = [key for key in keys if len({str(values_of_run.get(key)) for values_of_run in values}) > 1]
     if not 1 <= len(differing) <= _MAX_KEYS:
         return None

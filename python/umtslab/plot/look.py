@@ -22,6 +22,9 @@ MIN_WIDTH_IN, MAX_WIDTH_IN = 2.0, 40.0
 COLUMN_IN, SLIDE_IN = 4.5, 8.5
 """Widths in inches: up to the first, text has the size of captions; from the second, of slides."""
 
+_LETTERS_BETWEEN = 3
+"""Minimum distance between the titles of neighbouring panels, in letters."""
+
 _SPACE_BEFORE_NUMBER = re.compile(r"(?<=[a-z]) (?=\d)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -256,11 +259,12 @@ def _break_lines(figure: Figure) -> None:
 
 
 def _right_limit(figure: Figure, axes: Axes) -> float:
-    """Return the left edge of the next panel in the row, or the right edge of the figure."""
+    """Return where the title of a panel must end: before the next panel in the row, or at the edge."""
     here = axes.get_position()
     others = (other.get_position() for other in _panels(figure) if other is not axes)
+    gap = _LETTERS_BETWEEN / letters_across(figure)
     return min(
-        (position.x0 for position in others if position.x0 > here.x0 and abs(position.y0 - here.y0) < 0.01),
+        (position.x0 - gap for position in others if position.x0 > here.x0 and abs(position.y0 - here.y0) < 0.01),
         default=1.0,
     )
 

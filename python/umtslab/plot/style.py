@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 MAX_LINES = 8
 """More lines than this cannot be distinguished.
@@ -232,12 +233,27 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
             columnspacing=1.2,
             handlelength=1.8,
         )
-        box = legend.get_window_extent()
-        if columns == 1 or box.width <= 0.98 * figure.bbox.width:
-            line_in = 0.25 * scale()
-            figure.set_figheight(figure.get_figheight() + max(0.0, box.height / figure.dpi - line_in))
+        width = legend.get_window_extent().width
+        if columns == 1 or width <= 0.98 * figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + _growth_in(figure, legend))
             return
         legend.remove()
+
+
+def renew_legend(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Replace the legend of a figure after lines or areas were added."""
+    title = ""
+    for legend in list(figure.legends):
+        title = legend.get_title().get_text()
+        figure.set_figheight(figure.get_figheight() - _growth_in(figure, legend))
+        legend.remove()
+    legend_of(figure, panels, title=title)
+
+
+def _growth_in(figure: Figure, legend: Legend) -> float:
+    """Return the height in inches of a legend beyond one line."""
+    height_in: float = legend.get_window_extent().height / figure.dpi
+    return max(0.0, height_in - 0.25 * scale())
 
 
 def _columns(entries: int) -> int:

@@ -1,0 +1,53 @@
+"""Marks of the phases of a connection in a figure over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.plot.look import scale
+from umtslab.plot.phases import Phases, Spans
+from umtslab.plot.style import renew_legend
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+
+def annotate(figure: Figure, found: Phases) -> None:
+    """Mark the phases as areas and the instants as vertical lines, with entries in the legend."""
+    _areas(figure, found.slow_start, "slow start", "#56B4E9", "")
+    _areas(figure, found.recovery, "recovery from a loss", "#E69F00", "////")
+    _areas(figure, found.switches, "channel switch", "#777777", "....")
+    _instants(figure, found.fast_retransmits, "fast retransmit after duplicate ACKs", "#009E73", ":")
+    _instants(figure, found.timeouts, "retransmission timeout", "#D55E00", "-")
+    renew_legend(figure, figure.axes)
+
+
+def _areas(figure: Figure, spans: Spans, name: str, colour: str, hatch: str) -> None:
+    for axes in figure.axes:
+        for number, (start_s, end_s) in enumerate(spans):
+            axes.axvspan(
+                start_s,
+                end_s,
+                facecolor=colour,
+                edgecolor=colour,
+                hatch=hatch,
+                linewidth=0,
+                alpha=0.3,
+                zorder=0.5,
+                label="_" if number else name,
+            )
+
+
+def _instants(figure: Figure, times: Sequence[float], name: str, colour: str, dashes: str) -> None:
+    for axes in figure.axes:
+        for number, at_s in enumerate(times):
+            axes.axvline(
+                at_s,
+                color=colour,
+                linestyle=dashes,
+                linewidth=scale(),
+                zorder=1.2,
+                label="_" if number else name,
+            )
