@@ -32,7 +32,7 @@ def follow(text: str, user: User) -> tuple[int, str]:
             (user.folder / title).write_text(content, encoding="utf-8")
         if language == "sh":
             commands = list(lines(content))
-            printed = KEY.sub("KEY", "".join(user.types(line) for line in commands))
+            printed = KEY.sub("KEY", "".join(user.run(line) for line in commands))
             count += len(commands)
         elif language == "text":
             printed = ""

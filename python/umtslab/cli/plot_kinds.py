@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from umtslab.figure_kinds import ANNOTATED, KINDS, MAP, WATERFALL
 
-__all__ = ["ANNOTATED", "BUDGET", "CDF_KINDS", "OF_FINDINGS", "OF_OUTCOME", "RUN_KINDS", "STUDY_KINDS"]
+__all__ = [
+    "ANNOTATED",
+    "BUDGET",
+    "CDF_KINDS",
+    "OPTIMISATION_KINDS",
+    "RUN_KINDS",
+    "SENSITIVITY_KINDS",
+    "STUDY_KINDS",
+]
 
 BUDGET = "budget"
 

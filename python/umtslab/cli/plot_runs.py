@@ -76,7 +76,7 @@ def draw_runs(
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
     if selection.annotate:
         return _annotated(runs, kind, view, look, mean=selection.mean), name
-    return _drawn(found, runs, words, kind, view, look, mean=selection.mean), name
+    return _drawn(found, runs, arguments, kind, view, look, mean=selection.mean), name
 
 
 def _annotated(runs: Sequence[Run], kind: str, view: View, look: Look, *, mean: bool) -> Figure:

@@ -264,7 +264,11 @@ def _right_limit(figure: Figure, axes: Axes) -> float:
     others = (other.get_position() for other in _panels(figure) if other is not axes)
     gap = _LETTERS_BETWEEN / letters_across(figure)
     return min(
-        (position.x0 - gap for position in others if position.x0 > here.x0 and abs(position.y0 - here.y0) < 0.01),
+        (
+            position.x0 - gap
+            for position in others
+            if position.x0 > here.x0 and abs(position.y0 - here.y0) < 0.01
+        ),
         default=1.0,
     )
 
