@@ -36,12 +36,17 @@ def html(study: Outcome | Findings, store: StoreReader) -> str:
         "study.html",
         name=frame.name,
         title=frame.title or frame.name,
-        about=_searched(study) if isinstance(study, Outcome) else _analysed(study),
+        about=about(study),
         sections=list(_tried(study) if isinstance(study, Outcome) else _mattered(study)),
-        command=_command(study, store) if isinstance(study, Outcome) else "",
+        command=command(study, store) if isinstance(study, Outcome) else "",
         table=_rows(trials_table(study) if isinstance(study, Outcome) else effects_table(study)),
         table_title="All trials" if is_search else "All effects",
     )
+
+
+def about(study: Outcome | Findings) -> str:
+    """Describe goal, method and size of a study."""
+    return _searched(study) if isinstance(study, Outcome) else _analysed(study)
 
 
 def _searched(outcome: Outcome) -> str:
@@ -131,7 +136,7 @@ def _few_samples(findings: Findings) -> str:
     )
 
 
-def _command(outcome: Outcome, store: StoreReader) -> str:
+def command(outcome: Outcome, store: StoreReader) -> str:
     """Return the command that repeats the runs of the best trial."""
     ranking = outcome.ranking()
     if not ranking or not ranking[0].runs:
