@@ -4,9 +4,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := python/umtslab/_core.abi3.so
+# Made whether the page could be built or not, so that a machine without npm tries once.
+PAGE   := $(VENV)/page
 DEMO   := results/demo
 
 RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name fingerprint.rs -o -name Cargo.toml -o -name abi3-py311.txt)
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -not -path web/src/api/schema.d.ts -print)
 CARGO_FLAGS  := --release --locked --workspace
 # With assertions and checks of overflow.
 TEST_FLAGS   := --profile checked --locked --workspace
@@ -32,7 +35,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
+.PHONY: help demo test check setup page lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
 	clean
 
 help: ## List the tasks.
@@ -70,7 +73,12 @@ check: setup ## A first look at a change, in two or three minutes: formats, laye
 	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --lib --quiet
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
-setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
+setup: $(CORE) $(PAGE) ## Make .venv and build the package into it: leaves .venv/bin/umts. Builds the page of `umts serve` where npm can.
+
+page: $(CORE) ## Build the page of `umts serve` again, and say why if that is not possible.
+	@rm -f $(PAGE)
+	@$(MAKE) --no-print-directory $(PAGE)
+	@test -f python/umtslab/serve/page/index.html
 
 lint: setup ## Check formats, lints, layers, types and wording without running a test.
 	cargo fmt --all --check
@@ -88,6 +96,7 @@ test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 
 test-python: setup ## Run the Python tests, the wheel in a clean environment among them: on all cores, those of the wall clock in twos, the rest alone.
 	tools/install-tshark
+	tools/install-chromium
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not (alone or wall_clock)" --numprocesses auto --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m wall_clock --numprocesses 2 --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m alone
@@ -134,7 +143,11 @@ format: setup ## Format all sources.
 	$(BIN)/ruff format .
 
 clean: ## Remove whatever the other tasks built: .venv, the extension, target, results.
-	rm -rf $(VENV) $(CORE) target dist results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CORE) python/umtslab/serve/page web/node_modules web/src/api/schema.d.ts target dist results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(PAGE): $(PAGE_SOURCES) tools/build-page $(VENV)/packages
+	@tools/build-page $(BIN)/python
+	@touch $@
 
 $(BIN)/python:
 	tools/check-toolchain $(PYTHON)

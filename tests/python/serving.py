@@ -46,9 +46,7 @@ class Served:
     def cookie(self) -> str:
         return f"umtslab_{self.port}={self.token}"
 
-    def ask(
-        self, path: str, method: str = "GET", body: bytes | None = None, **headers: str | None
-    ) -> Answer:
+    def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str | None) -> Answer:
         """Send a request with cookie, host and origin, unless given otherwise. None leaves one out."""
         sent: dict[str, str | None] = {
             "host": f"127.0.0.1:{self.port}",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,18 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from serving import Served, serving
 from umtslab import open_store, simulate
-from umtslab.serve import guard, jobs, server
+from umtslab.serve import guard, jobs
 from umtslab.serve.guard import POLICY
 from umtslab.serve.settings import LARGEST_UPLOAD, Settings
-from websockets.exceptions import InvalidStatus
-from websockets.sync.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection
+from websockets.sync.client import connect as open_socket
+from websockets.typing import Origin
 
 ROOT = Path(__file__).parents[2]
 FTP = ROOT / "scenarios/ftp-on-fach.toml"
 SECRET = "root:x:0:0"
+SHORT = {"overrides": [{"key": "duration", "value": "5 s"}]}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (scenarios / "code.toml").write_text(
         FTP.read_text() + '\n[tcp]\nvariant = "python"\npython = "control.py:Control"\n'
         if "[tcp]" not in FTP.read_text()
-        else FTP.read_text().replace("[tcp]", '[tcp]\npython = "control.py:Control"', 1).replace(
-            'variant = "reno"', 'variant = "python"', 1
-        )
+        else FTP.read_text()
+        .replace("[tcp]", '[tcp]\npython = "control.py:Control"', 1)
+        .replace('variant = "reno"', 'variant = "python"', 1)
     )
     (scenarios / "control.py").write_text(
         "import pathlib\n"
@@ -79,6 +83,13 @@ def files(folder: Path) -> dict[str, int]:
         for path in (folder / "results").rglob("*")
         if path.is_file() and not path.name.endswith(("-shm", "-wal"))
     }
+
+
+def connect(served: Served, origin: str | None = None, cookie: str | None = None) -> ClientConnection:
+    """Open a WebSocket."""
+    address = f"ws://127.0.0.1:{served.port}/api/socket"
+    given = None if origin is None else Origin(origin)
+    return open_socket(address, origin=given, additional_headers={"Cookie": cookie} if cookie else None)
 
 
 # ── Who is answered ─────────────────────────────────────────────────────────────────────────────────
@@ -162,18 +173,15 @@ def test_a_post_from_elsewhere_is_refused(served: Served, origin: str | None) ->
 @pytest.mark.parametrize("origin", [None, "http://example.org", "http://rebound.example:{port}"])
 def test_a_websocket_from_elsewhere_is_refused(served: Served, origin: str | None) -> None:
     given = None if origin is None else origin.format(port=served.port)
-    address = f"ws://127.0.0.1:{served.port}/api/socket"
     with pytest.raises(InvalidStatus) as refused:
-        connect(address, origin=given, additional_headers={"Cookie": served.cookie})  # type: ignore[arg-type]
+        connect(served, given, served.cookie)
     assert refused.value.response.status_code == 403
 
 
 def test_a_websocket_needs_the_cookie_and_gets_the_latest_state(served: Served) -> None:
-    address = f"ws://127.0.0.1:{served.port}/api/socket"
     with pytest.raises(InvalidStatus):
-        connect(address, origin=served.origin)  # type: ignore[arg-type]
-    cookie = {"Cookie": served.cookie}
-    with connect(address, origin=served.origin, additional_headers=cookie) as channel:  # type: ignore[arg-type]
+        connect(served, served.origin)
+    with connect(served, served.origin, served.cookie) as channel:
         assert '"jobs"' in str(channel.recv(10))
 
 
@@ -198,9 +206,7 @@ def test_tls_makes_the_cookie_secure_and_needs_no_warning(folder: Path, tmp_path
             socket.create_connection(("127.0.0.1", one.port), 20) as plain,
             context.wrap_socket(plain) as secure,
         ):
-            secure.sendall(
-                f"GET /?token={one.token} HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode()
-            )
+            secure.sendall(f"GET /?token={one.token} HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode())
             answer = secure.recv(4096)
         assert b" 303 " in answer
         assert b"; Secure" in answer
@@ -210,9 +216,7 @@ def certificate_in(folder: Path) -> tuple[Path, Path]:
     certificate, key = folder / "cert.pem", folder / "key.pem"
     words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x"
     try:
-        subprocess.run(
-            [*words.split(), "-keyout", key, "-out", certificate], check=True, capture_output=True
-        )
+        subprocess.run([*words.split(), "-keyout", key, "-out", certificate], check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("openssl is not installed")
     return certificate, key
@@ -319,14 +323,14 @@ def test_a_text_of_the_editor_names_no_file_outside(served: Served) -> None:
 def test_python_code_needs_allow_code(served: Served, folder: Path) -> None:
     override = {"key": "tcp.python", "value": "control.py:Control"}
     for request in (
-        {"scenario": "code", "duration": "5 s"},
+        {"scenario": "code", **SHORT},
         {"scenario": "plain", "overrides": [override, {"key": "tcp.variant", "value": "python"}]},
     ):
         answer = served.post("/api/try", request)
         assert "names Python code" in answer.text
     assert not (folder / "was-run").exists()
     with serving(folder, "results", "--scenarios", "scenarios", "--allow-code") as trusting:
-        trusting.post("/api/try", {"scenario": "code", "duration": "5 s"})
+        trusting.post("/api/try", {"scenario": "code", **SHORT})
         assert (folder / "was-run").exists()
 
 
@@ -335,7 +339,7 @@ def test_a_read_only_page_tries_but_keeps_nothing(folder: Path) -> None:
         before = files(folder)
         assert one.post("/api/jobs", {"scenario": "plain"}).status == 403
         assert one.ask("/api/captures", "POST", b"x").status == 403
-        tried = one.post("/api/try", {"scenario": "plain", "duration": "5 s"})
+        tried = one.post("/api/try", {"scenario": "plain", **SHORT})
         assert tried.json()["result"]["metrics"]
         assert files(folder) == before
 
@@ -365,7 +369,7 @@ def test_the_policy_allows_nothing_unsafe(served: Served) -> None:
 def test_texts_of_the_store_are_data_and_not_markup(served: Served, folder: Path) -> None:
     name = "<img src=x onerror=alert(1)>"
     text = FTP.read_text().replace('title = "One FTP user on FACH"', f'title = "{name}"')
-    answer = served.post("/api/try", {"scenario": "plain", "text": text, "duration": "5 s"})
+    answer = served.post("/api/try", {"scenario": "plain", "text": text, **SHORT})
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["result"]["title"] == name
 
@@ -374,20 +378,16 @@ def test_texts_of_the_store_are_data_and_not_markup(served: Served, folder: Path
 
 
 def test_an_upload_is_checked_while_it_streams(served: Served) -> None:
-    declared = served.ask(
-        "/api/captures", "POST", b"", **{"content-length": str(LARGEST_UPLOAD + 1)}
-    )
+    declared = served.ask("/api/captures", "POST", b"", **{"content-length": str(LARGEST_UPLOAD + 1)})
     assert declared.status == 413
     with socket.create_connection(("127.0.0.1", served.port), 60) as client:
         client.sendall(head(served, "/api/captures", "Transfer-Encoding: chunked"))
         piece = b"100000\r\n" + bytes(2**20) + b"\r\n"
         sent = 0
-        try:
+        with suppress(OSError):  # the server closes the connection
             for _ in range(LARGEST_UPLOAD // 2**20 + 8):
                 client.sendall(piece)
                 sent += 2**20
-        except OSError:
-            pass  # the server has closed the connection
         try:
             answer = client.recv(4096)
         except ConnectionResetError:
@@ -405,12 +405,9 @@ def test_other_bodies_are_at_most_a_megabyte(served: Served) -> None:
 def test_a_slow_head_is_cut(served: Served) -> None:
     with socket.create_connection(("127.0.0.1", served.port), 60) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        began = time.monotonic()
-        try:
+        # The server closes the connection, else `recv` fails after its timeout.
+        with suppress(ConnectionResetError):
             assert client.recv(100) == b""
-        except ConnectionResetError:
-            pass
-        assert time.monotonic() - began < server.HEAD_S + 30
 
 
 def test_a_slow_body_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,14 +430,12 @@ def test_a_slow_body_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_oversized_head_or_message_is_cut(served: Served) -> None:
     request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nX: {'x' * 200_000}\r\n\r\n"
     assert b" 200 " not in raw(served.port, request.encode())
-    cookie = {"Cookie": served.cookie}
-    address = f"ws://127.0.0.1:{served.port}/api/socket"
-    with connect(address, origin=served.origin, additional_headers=cookie) as channel:  # type: ignore[arg-type]
+    with connect(served, served.origin, served.cookie) as channel:
         channel.recv(10)
         channel.send("x" * 200_000)
-        with pytest.raises(Exception, match="1009|close"):
-            while True:
-                channel.recv(20)
+        list(channel)  # up to the end: a state may still be on its way
+        with pytest.raises(ConnectionClosed):
+            channel.recv(20)
     assert served.ask("/api/about").status == 200
 
 
@@ -493,7 +488,7 @@ def test_a_job_writes_no_large_file(tmp_path: Path) -> None:
 
 
 def test_an_endless_scenario_dies_and_the_server_lives(served: Served) -> None:
-    request = {"scenario": "plain", "duration": "100000 h"}
+    request = {"scenario": "plain", "overrides": [{"key": "duration", "value": "100000 h"}]}
     answer = served.post("/api/try", request)
     assert answer.status == 409
     assert "was ended" in answer.text

@@ -27,16 +27,25 @@ def options(parser: Parser) -> None:
         "have no access without the token. Ctrl-C ends the server."
     )
     parser.add_argument(
-        "store", type=Path, nargs="?", default=RESULTS, metavar="STORE", help=f"A results folder (default: {RESULTS})."
+        "store",
+        type=Path,
+        nargs="?",
+        default=RESULTS,
+        metavar="STORE",
+        help=f"A results folder (default: {RESULTS}).",
     )
     parser.add_argument(
-        "--port", type=whole_number, metavar="N", default=_PORT, help=f"Port (default: {_PORT}; 0: any free one)."
+        "--port",
+        type=whole_number,
+        metavar="N",
+        default=_PORT,
+        help=f"Port (default: {_PORT}; 0: any free one).",
     )
     parser.add_argument(
         "--scenarios",
         type=Path,
         metavar="FOLDER",
-        help="Scenarios to open and run (default: the shipped ones). They may name files in this folder only.",
+        help="Scenarios to open and run (default: the shipped ones). They may name files in it only.",
     )
     allowed = parser.add_argument_group("what visitors may do")
     add_flag(allowed, "--read-only", "Visitors may try scenarios, but keep no run and upload no file.")
@@ -50,11 +59,9 @@ def options(parser: Parser) -> None:
         network,
         "--listen",
         "ADDRESS",
-        "An address of this machine, for visitors from other machines (default: 127.0.0.1, this machine only).",
+        "An address of this machine, for visitors from others (default: 127.0.0.1, this machine only).",
     )
-    add_values(
-        network, "--name", "HOST", "A further host name in addresses of this server. May be repeated."
-    )
+    add_values(network, "--name", "HOST", "A further host name in addresses of this server. May be repeated.")
     network.add_argument("--tls-certificate", type=Path, metavar="FILE", help="Certificate (PEM), for https.")
     network.add_argument("--tls-key", type=Path, metavar="FILE", help="Private key of the certificate (PEM).")
     add_flag(network, "--log", "Print each request on standard error, with the token masked.")
@@ -88,9 +95,7 @@ def serve(
     from umtslab.serve.server import bound_socket
     from umtslab.serve.server import serve as run_server
 
-    settings = _settings(
-        store, port, scenarios, listen, name, has_tls=_has_tls(tls_certificate, tls_key)
-    )
+    settings = _settings(store, port, scenarios, listen, name, has_tls=_has_tls(tls_certificate, tls_key))
     settings = replace(settings, read_only=read_only, allow_code=allow_code)
     try:
         bound = bound_socket(settings)
@@ -136,7 +141,7 @@ def _settings(
         ) from None
     if found.is_unspecified and not names:
         raise UsageError(
-            f"--listen {address} stands for every address: add --name HOST, the name in the browser's address"
+            f"--listen {address} is every address: add --name HOST, the name in the browser's address"
         )
     return Settings(store.absolute(), folder.absolute(), port, str(found), tuple(names), has_tls)
 
@@ -153,7 +158,7 @@ def _has_tls(certificate: Path | None, key: Path | None) -> bool:
 def _cannot_listen(settings: Settings, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
-            f"port {settings.port} is in use: stop the other server, or choose another port with --port, as in "
-            "--port 0 for any free one"
+            f"port {settings.port} is in use: stop the other server, or choose another port, as in --port 0 "
+            "for any free one"
         )
     return f"cannot listen on {settings.address}, port {settings.port}: {error.strerror}"

@@ -7,6 +7,7 @@ edge to each fill, because yellow, orange and light blue are too pale to be seen
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from umtslab.budget import causes
 from umtslab.labels import cause_label
@@ -63,12 +64,26 @@ def looks() -> tuple[dict[str, str], ...]:
     )
 
 
-def css() -> str:
+def looks_of_file() -> dict[str, Any]:
+    """Return what the template of a file needs: colours, the fill of each cause, and hatched patterns."""
+    from markupsafe import Markup
+
+    hatched = {(look["hue"], look["hatch"]) for look in looks() if look["hatch"]}
+    return {
+        "css": Markup(_css()),
+        "looks": [{"name": look["name"], "fill": Markup(_fill(look))} for look in looks()],
+        "patterns": [{"hue": hue, "hatch": hatch} for hue, hatch in sorted(hatched)],
+    }
+
+
+def _fill(look: dict[str, str]) -> str:
+    return f"url(#h-{look['hue']}-{look['hatch']})" if look["hatch"] else f"var(--{look['hue']})"
+
+
+def _css() -> str:
     """Return the custom properties of both themes."""
 
     def block(first: int) -> str:
-        return " ".join(
-            f"--{name}: {values[first]}; --{name}-e: {values[first + 1]};" for name, values in THEMES.items()
-        )
+        return " ".join(f"--{name}: {values[first]};" for name, values in THEMES.items())
 
     return f":root {{ {block(0)} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {block(2)} }} }}"

@@ -258,11 +258,11 @@ def _figure(run: Run, name: str) -> Figure:
 def html(run: Run, replications: Sequence[Run]) -> str:
     """Return the page as one HTML file of at most `_LARGEST` bytes, which opens offline."""
     from umtslab.page import render
-    from umtslab.page.causes import css
+    from umtslab.page.causes import looks_of_file
 
     shown = content(run, replications)
-    table = connections(run)
-    size = len(render("run.html", **shown, connections=table, pictures=[], left_out=[], css=css()).encode())
+    fixed = {**shown, **looks_of_file(), "connections": connections(run)}
+    size = len(render("run.html", **fixed, pictures=[], left_out=[]).encode())
     pictures, left_out = [], []
     for figure in shown["figures"]:
         picture = _picture(run, figure["name"])
@@ -271,7 +271,7 @@ def html(run: Run, replications: Sequence[Run]) -> str:
             continue
         size += len(picture)
         pictures.append({**figure, "picture": picture})
-    return render("run.html", **shown, connections=table, pictures=pictures, left_out=left_out, css=css())
+    return render("run.html", **fixed, pictures=pictures, left_out=left_out)
 
 
 def _picture(run: Run, name: str) -> str:

@@ -52,13 +52,19 @@ _KINDS = {
 _VIEWS = ("run", "try", "campaign", "study", "reproduction")
 _SEND_S = 10.0
 
-_NOT_FOUND = (NoSuchFile, RunNotFound, UnknownSelection, experiments.UnknownMetric, MissingSeries)
-_REFUSED = (OutsideFolder, SyntaxMistake, CampaignError, OtherLayout)
+_NOT_FOUND: tuple[type[Exception], ...] = (
+    NoSuchFile,
+    RunNotFound,
+    UnknownSelection,
+    experiments.UnknownMetric,
+    MissingSeries,
+)
+_REFUSED: tuple[type[Exception], ...] = (OutsideFolder, SyntaxMistake, CampaignError, OtherLayout)
 
 
 def create_app(settings: Settings) -> Guard:
     """Return the application behind its guard."""
-    return Guard(_api(settings), settings)  # type: ignore[arg-type]
+    return Guard(_api(settings), settings)
 
 
 def openapi() -> dict[str, Any]:
@@ -80,7 +86,11 @@ class _Watchers:
     def wake(self) -> None:
         """Wake all tabs. May be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(lambda: [event.set() for event in self._events])
+            self._loop.call_soon_threadsafe(self._set_all)
+
+    def _set_all(self) -> None:
+        for event in self._events:
+            event.set()
 
     @contextmanager
     def watching(self) -> Iterator[asyncio.Event]:
@@ -243,7 +253,9 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def graph_capture(key: str, name: str, number: int) -> Any:
         with _opened(settings) as store:
             run = _found(store, key)
-        return perform(work.connection_graphs, file_in(_folder(run) / "captures", name), _number(number), limits=DRAWING)
+        return perform(
+            work.connection_graphs, file_in(_folder(run) / "captures", name), _number(number), limits=DRAWING
+        )
 
     @app.get("/api/reports/{name}", response_class=Response)
     def get_stored_report(name: str) -> Response:
@@ -297,14 +309,14 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
             "name": name,
             "title": loaded.title or name,
             "source": loaded.source,
-            "duration": f"{loaded.duration_s:g} s",
+            "duration_s": loaded.duration_s,
             "text": path.read_text(encoding="utf-8"),
             "keys": [_as_model(key) for key in form(loaded)],
         }
 
     @app.post("/api/try", response_model=models.TryResult)
     def try_scenario(asked: models.TryRequest) -> Any:
-        return perform(tried, settings.scenarios, _request(asked), asked.duration, settings.allow_code)
+        return perform(tried, settings.scenarios, _request(asked), settings.allow_code)
 
     @app.post("/api/jobs", response_model=models.JobState)
     def start_run(asked: models.RunRequest) -> dict[str, Any]:
@@ -465,4 +477,3 @@ def _add_page(app: FastAPI, settings: Settings) -> None:
 
     for view in _VIEWS:
         app.add_api_route(f"/{view}/{{name:path}}", shell, methods=["GET"], include_in_schema=False)
-

@@ -86,9 +86,7 @@ def _axis(key: str, values: list[object]) -> dict[str, Any]:
     return {"key": key, "label": key_label(key), "values": [value_label(value) for value in values]}
 
 
-def _point(
-    record: Record, cell: Cell, metric: str, along: str, place: dict[str, float]
-) -> dict[str, Any]:
+def _point(record: Record, cell: Cell, metric: str, along: str, place: dict[str, float]) -> dict[str, Any]:
     others = [value_label(cell.parameters.get(key, "")) for key in record.axes if key != along]
     return {
         "at": [value_label(cell.parameters.get(key, "")) for key in record.axes],
@@ -129,7 +127,6 @@ def study_row(study: Outcome | Findings) -> dict[str, Any]:
 
 def study_page(study: Outcome | Findings, store: StoreReader) -> dict[str, Any]:
     """Collect the content of `models.StudyPage`."""
-    is_search = isinstance(study, Outcome)
     table = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
     front, x_label, y_label = _front(study) if isinstance(study, Outcome) else ([], "", "")
     return study_row(study) | {
@@ -139,8 +136,11 @@ def study_page(study: Outcome | Findings, store: StoreReader) -> dict[str, Any]:
         "front": front,
         "front_x": x_label,
         "front_y": y_label,
-        "table": {"heads": table.columns, "rows": [[_text(value) for value in row] for row in table.iter_rows()]},
-        "command": command(study, store) if is_search else "",
+        "table": {
+            "heads": table.columns,
+            "rows": [[_text(value) for value in row] for row in table.iter_rows()],
+        },
+        "command": command(study, store) if isinstance(study, Outcome) else "",
     }
 
 

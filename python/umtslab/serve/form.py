@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from umtslab import _core
-from umtslab.numbers import number
 from umtslab.quantity import Quantity, quantity
 from umtslab.scenario import Scenario
 
@@ -50,6 +49,12 @@ _REPEATED = ("ue.rlc.", "ue.rrc.", "ue.radio.", "flow.tcp.", "proxy.server_side.
 """Tables that repeat the keys of another table for some users."""
 
 _NOT_HERE = frozenset({"extends", "name", "title", "source", "version", "seed"})
+_USUAL = {
+    "duration": ("10 s", "20 s", "30 s", "60 s", "120 s", "300 s", "600 s", "1200 s", "1800 s"),
+    "rlc.max_dat": ("1", "2", "3", "4", "6", "8", "10", "15", "20", "30", "40"),
+}
+"""Stops of keys whose usual values are far from those of some scenarios."""
+
 _MANTISSAS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 _PROBABILITY_STEPS = 30
 _MOST_PROBABILITY = 0.3
@@ -135,7 +140,7 @@ def _value(content: Any, path: list[str]) -> str | None:
         return None
     if isinstance(content, bool):
         return "true" if content else "false"
-    return number(content, 12) if isinstance(content, float) else str(content)
+    return f"{content:.12g}" if isinstance(content, float) else str(content)
 
 
 def _group(name: str) -> str:
@@ -172,13 +177,20 @@ def _stops(row: dict[str, str], value: str | None) -> tuple[str, ...]:
         return ()
     if row["kind"].startswith("a probability"):
         return _probabilities(found.number, str(value))
+    if (usual := _USUAL.get(row["key"])) is not None:
+        return tuple(sorted({*usual, str(value)}, key=_size))
     if found.number == 0:
         return ()
     numbers = _around(found, is_whole=_is_whole(row["kind"], found))
     low, high = _limits(row["range"], found)
-    texts = {n: f"{number(n, 6)} {found.unit}".strip() for n in numbers if low <= n <= high}
+    texts = {n: f"{n:.6g} {found.unit}".strip() for n in numbers if low <= n <= high}
     texts[found.number] = str(value)
     return tuple(texts[n] for n in sorted(texts))
+
+
+def _size(value: str) -> float:
+    found = quantity(value)
+    return math.inf if found is None else found.base
 
 
 def _is_whole(kind: str, found: Quantity) -> bool:
@@ -188,7 +200,7 @@ def _is_whole(kind: str, found: Quantity) -> bool:
 def _probabilities(value: float, text: str) -> tuple[str, ...]:
     top = min(1.0, max(_MOST_PROBABILITY, 2 * value))
     numbers = {round(top * step / _PROBABILITY_STEPS, 6) for step in range(_PROBABILITY_STEPS + 1)}
-    texts = {n: number(n, 6).rstrip("0").rstrip(".") if n else "0" for n in numbers}
+    texts = {n: f"{n:.6g}" for n in numbers}
     texts[value] = text
     return tuple(texts[n] for n in sorted(texts))
 
@@ -196,9 +208,7 @@ def _probabilities(value: float, text: str) -> tuple[str, ...]:
 def _around(found: Quantity, *, is_whole: bool) -> list[float]:
     """Return round numbers from a tenth of a number to ten times it."""
     size = math.floor(math.log10(found.number))
-    numbers = [
-        mantissa * 10.0**power for power in range(size - 1, size + 2) for mantissa in _MANTISSAS
-    ]
+    numbers = [mantissa * 10.0**power for power in range(size - 1, size + 2) for mantissa in _MANTISSAS]
     near = [n for n in numbers if found.number / 10 <= n <= found.number * 10]
     return sorted({float(round(n)) for n in near if n >= 1}) if is_whole else near
 

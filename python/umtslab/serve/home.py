@@ -74,7 +74,9 @@ def _run_row(store: StoreReader, runs: list[Run]) -> dict[str, Any]:
         "mean_rtt": number(mean.get("mean_rtt_s")),
         "timeouts": number(mean.get("rto_count")),
         "budget": budget,
-        "longest_wait": f"{cause_label(str(waits[0]['cause']))}, {waits[0]['share_text']} %" if waits else None,
+        "longest_wait": f"{cause_label(str(waits[0]['cause']))}, {waits[0]['share_text']} %"
+        if waits
+        else None,
         "is_emulated": first.is_emulated,
     }
 
@@ -117,4 +119,3 @@ def _title(path: Path) -> str:
         return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
     except (OSError, ValueError):
         return ""
-

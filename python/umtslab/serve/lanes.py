@@ -177,7 +177,9 @@ def _timeouts(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, 
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     if "budget_rtos" not in run.series_kinds():
         return found
-    for time_s, connection, kind in run.series("budget_rtos").select("time_s", "connection", "kind").iter_rows():
+    for time_s, connection, kind in (
+        run.series("budget_rtos").select("time_s", "connection", "kind").iter_rows()
+    ):
         ue = ue_of.get(connection)
         if ue in shown:
             found[ue].append({"time_s": time_s, "is_needed": kind == "needed"})

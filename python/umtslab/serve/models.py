@@ -365,7 +365,7 @@ class ScenarioForm(Model):
     name: str
     title: str
     source: str
-    duration: str
+    duration_s: float
     text: str
     keys: list[Key]
 
@@ -383,7 +383,6 @@ class TryRequest(Model):
     scenario: Name
     text: Annotated[str, Field(max_length=200_000)] | None = None
     overrides: Annotated[list[Override], Field(max_length=200)] = []
-    duration: Annotated[str, Field(max_length=40)] | None = None
 
 
 class Mistake(Model):
@@ -462,7 +461,8 @@ class State(Model):
 class CaptureMetric(Metric):
     """A metric of a capture."""
 
-    of: str
+    is_first: bool
+    meaning: str
 
 
 class CaptureConnection(Model):

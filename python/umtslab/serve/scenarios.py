@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,10 +154,8 @@ def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
 def _words(value: str) -> list[str]:
     """Return every text of an override's value, which is TOML or a bare word."""
     found = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
-    try:
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
         found += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        pass
     return found
 
 

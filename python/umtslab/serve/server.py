@@ -29,7 +29,7 @@ class DeadlineProtocol(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the time limit of the first request."""
         super().connection_made(cast(asyncio.Transport, transport))
         self._arm()

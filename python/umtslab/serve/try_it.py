@@ -45,13 +45,10 @@ _COLUMNS = 800
 _MOST_TIMEOUTS = 500
 
 
-def tried(
-    folder: Path, request: Request, duration: str | None, allow_code: bool, report: object = None
-) -> dict[str, Any]:
+def tried(folder: Path, request: Request, allow_code: bool, report: object = None) -> dict[str, Any]:
     """Run a scenario, and return its result or its mistakes, as `models.TryResult`."""
-    overrides = request.overrides + ((("duration", duration),) if duration is not None else ())
     try:
-        scenario = load(folder, Request(request.name, request.text, overrides), allow_code=allow_code)
+        scenario = load(folder, request, allow_code=allow_code)
         began = time.perf_counter()
         # The budget is part of what is shown, and changes no event of the run.
         scenario = scenario.with_overrides({"measure.budget": True})
@@ -59,12 +56,10 @@ def tried(
     except (_core.ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
         return {"mistakes": list(mistakes(error, folder, request)), "result": None}
     took_ms = 1000 * (time.perf_counter() - began)
-    return {"mistakes": [], "result": _shown(scenario, result, request, duration, took_ms)}
+    return {"mistakes": [], "result": _shown(scenario, result, request, took_ms)}
 
 
-def _shown(
-    scenario: Scenario, result: _core.RunResult, request: Request, duration: str | None, took_ms: float
-) -> dict[str, Any]:
+def _shown(scenario: Scenario, result: _core.RunResult, request: Request, took_ms: float) -> dict[str, Any]:
     metrics = finite(result.metrics)
     times, kilobytes = _acknowledged(_rows(result.series["acked"]), scenario.duration_s)
     timeouts = [row["time_s"] for row in _rows(result.series["budget_rtos"])]
@@ -79,7 +74,7 @@ def _shown(
         "timeouts_s": timeouts[:_MOST_TIMEOUTS],
         "budget": parts(metrics),
         "budget_total": f"{number(metrics.get('budget_total_s'), 4)} s",
-        "command": command(request, duration),
+        "command": command(request),
     }
 
 
@@ -93,10 +88,9 @@ def _metric(name: str, value: float | None) -> dict[str, Any]:
     }
 
 
-def command(request: Request, duration: str | None) -> str:
+def command(request: Request) -> str:
     """Return the command for the same run. A changed text has none, so its file must be saved first."""
     words = ["umts", "run", f"scenarios/{request.name}.toml"]
-    words += ["--duration", duration] if duration is not None else []
     for key, value in request.overrides:
         words += ["--set", f"{key}={value}"]
     return shlex.join([*words, "--budget", "--series"])
@@ -106,9 +100,7 @@ def _rows(table: _core.Columns) -> list[dict[str, Any]]:
     return [json.loads(line) for line in table.json_lines().splitlines()]
 
 
-def _acknowledged(
-    rows: Sequence[dict[str, Any]], duration_s: float
-) -> tuple[list[float], list[float]]:
+def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[list[float], list[float]]:
     """Return the acknowledged kilobytes of all connections over time.
 
     The sum only grows, so the last value of each pixel column draws the same steps.

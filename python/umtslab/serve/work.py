@@ -83,12 +83,13 @@ def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
 
 def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
     """Analyse a capture, as ``umts analyse`` does. The result is that of `models.Capture`."""
-    from umtslab.captures import analyse_captures, units
-    from umtslab.headline_metrics import what_of
+    from umtslab._core import capture_metric_definitions
+    from umtslab.captures import HEADLINE, analyse_captures, units
     from umtslab.labels import metric_label
     from umtslab.numbers import number
 
     [found] = analyse_captures(path, progress=report)
+    meanings = {entry["name"]: entry["meaning"] for entry in capture_metric_definitions()}
     rows = found.connections().head(_MOST_CONNECTIONS).to_dicts()
     return {
         "name": shown_name,
@@ -99,8 +100,9 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
             {
                 "name": name,
                 "label": metric_label(name),
-                "of": what_of(name),
-                "unit": units().get(name, ""),
+                "is_first": name in HEADLINE,
+                "meaning": meanings.get(name, ""),
+                "unit": _unit(units(), name),
                 "value": value,
                 "text": number(value),
             }
@@ -118,9 +120,14 @@ def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
             for row in rows
         ],
         "columns": [
-            {"name": name, "label": label, "unit": units().get(name, "")} for name, label in CAPTURE_COLUMNS
+            {"name": name, "label": label, "unit": _unit(units(), name)} for name, label in CAPTURE_COLUMNS
         ],
     }
+
+
+def _unit(units: dict[str, str], name: str) -> str:
+    """Return the unit of a metric, empty for counts and ratios."""
+    return units.get(name, "").removeprefix("1")
 
 
 CAPTURE_COLUMNS = (
@@ -179,5 +186,7 @@ def _curve(times: list[float], values: list[float]) -> dict[str, list[float]]:
     from tsdownsample import M4Downsampler
 
     x, y = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    chosen = M4Downsampler().downsample(x, y, n_out=_MOST_POINTS)
+    chosen = M4Downsampler().downsample(  # type: ignore[no-untyped-call]
+        x, y, n_out=_MOST_POINTS
+    )
     return {"time_s": x[chosen].tolist(), "value": y[chosen].tolist()}

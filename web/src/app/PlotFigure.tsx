@@ -22,6 +22,8 @@ export function PlotFigure({ label, draw, of }: Props) {
       const figure = draw(Math.min(760, element.clientWidth || 300), colour);
       // The page's policy refuses style elements. The rules are in style.css.
       for (const sheet of figure.querySelectorAll('style')) sheet.remove();
+      // The label of the whole figure says it. Groups without a role must not have one.
+      for (const part of figure.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label');
       element.replaceChildren(figure);
     };
     redraw();

@@ -87,7 +87,7 @@ export function Legend({ parts }: { parts: Part[] }) {
       {parts.map((part) => (
         <li key={part.cause}>
           <Swatch cause={part.cause} />
-          {part.label} {part.text}
+          {part.label} {part.text} s
         </li>
       ))}
     </ul>

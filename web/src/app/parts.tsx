@@ -21,9 +21,9 @@ export function Command({ text }: { text: string }) {
 }
 
 /** A section with a heading and a remark. */
-export function Section(props: { title: string; note?: ComponentChildren; id?: string; children: ComponentChildren }) {
+export function Section(props: { title: string; note?: ComponentChildren; class?: string; children: ComponentChildren }) {
   return (
-    <section {...(props.id ? { id: props.id } : {})}>
+    <section class={props.class ?? ''}>
       <header>
         <h2>{props.title}</h2>
         {props.note && <small>{props.note}</small>}

@@ -92,10 +92,10 @@ function Points({ campaign }: { campaign: Campaign }) {
                 ))}
                 <td class="n">{point.mean.n}</td>
                 <td class="n">{point.mean.text}</td>
-                <td class="t">
+                <td class="t runs">
                   {point.runs.map((run) => (
                     <a key={run.key} href={`/run/${run.key}`} aria-label={`Run ${run.run} of ${point.at.join(', ')}`}>
-                      {run.run}{' '}
+                      {run.run}
                     </a>
                   ))}
                 </td>

@@ -4,7 +4,8 @@ import { Section } from '../app/parts';
 import type { Campaign } from './CampaignView';
 
 const HUES = ['serial', 'rto', 'prop', 'rlc', 'switch', 'window', 'repeat', 'setup'];
-const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'star', 'cross', 'wye', 'plus'] as const;
+const SYMBOLS = ['circle', 'triangle', 'square', 'diamond2', 'star', 'plus', 'times', 'asterisk'] as const;
+const GLYPHS = ['○', '△', '□', '◇', '☆', '+', '×', '∗'];
 
 /** The metric over one key, a line per combination of the others, with 95 % intervals. */
 export function Slices({ campaign }: { campaign: Campaign }) {
@@ -14,6 +15,14 @@ export function Slices({ campaign }: { campaign: Campaign }) {
   const y = campaign.metric.unit ? `${campaign.metric.label} (${campaign.metric.unit})` : campaign.metric.label;
   return (
     <Section title={`${campaign.metric.label} over ${campaign.over.label}`} note="whiskers: 95 % intervals">
+      <p class="key">
+        {groups.map((group, i) => (
+          <span key={group}>
+            <i class={`line ${HUES[i % HUES.length]}`} />
+            {GLYPHS[i % GLYPHS.length]} {group}
+          </span>
+        ))}
+      </p>
       <PlotFigure
         label={`${y} over ${campaign.x_label}, ${groups.length} lines. The table below has the numbers.`}
         of={[campaign]}
@@ -23,7 +32,6 @@ export function Slices({ campaign }: { campaign: Campaign }) {
             height: 320,
             className: 'figure',
             marginLeft: 56,
-            marginRight: 100,
             x: { label: campaign.x_label, grid: true },
             y: { label: y, grid: true, zero: true },
             color: { domain: groups, range: HUES.map(colour) },
@@ -32,7 +40,6 @@ export function Slices({ campaign }: { campaign: Campaign }) {
               Plot.ruleX(rows, { x: 'x', y1: 'low', y2: 'high', stroke: 'group' }),
               Plot.line(rows, { x: 'x', y: 'value', stroke: 'group', z: 'group' }),
               Plot.dot(rows, { x: 'x', y: 'value', stroke: 'group', symbol: 'group', fill: colour('bg') }),
-              Plot.text(rows, Plot.selectLast({ x: 'x', y: 'value', z: 'group', text: 'group', dx: 8, textAnchor: 'start' })),
             ],
           })
         }

@@ -120,29 +120,39 @@ function Analysis({ address }: { address: string }) {
       </Section>
       {shown !== undefined && <GraphsView key={shown} address={`${address}/connections/${shown}`} number={shown} />}
       <Section title="Metrics" note="of all connections, as umts analyse prints them">
-        <Wide label="Metrics of the capture">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Metric</th>
-                <th scope="col" class="n">Value</th>
-                <th scope="col">Unit</th>
-                <th scope="col">Of</th>
-              </tr>
-            </thead>
-            <tbody>
-              {capture.metrics.map((metric) => (
-                <tr key={metric.name}>
-                  <td>{metric.label}</td>
-                  <td class="n">{metric.text}</td>
-                  <td>{metric.unit}</td>
-                  <td class="small">{metric.of}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <MetricTable label="First metrics of the capture" metrics={capture.metrics.filter((metric) => metric.is_first)} />
+        <details>
+          <summary>The other {capture.metrics.filter((metric) => !metric.is_first).length} metrics</summary>
+          <MetricTable label="Other metrics of the capture" metrics={capture.metrics.filter((metric) => !metric.is_first)} />
+        </details>
       </Section>
     </>
+  );
+}
+
+function MetricTable({ label, metrics }: { label: string; metrics: Capture['metrics'] }) {
+  return (
+    <Wide label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Metric</th>
+            <th scope="col" class="n">Value</th>
+            <th scope="col">Unit</th>
+            <th scope="col">Meaning</th>
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map((metric) => (
+            <tr key={metric.name}>
+              <td>{metric.label === metric.name ? <code>{metric.name}</code> : metric.label}</td>
+              <td class="n">{metric.text}</td>
+              <td>{metric.unit}</td>
+              <td class="t small">{metric.meaning}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
   );
 }

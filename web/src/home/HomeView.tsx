@@ -171,7 +171,7 @@ function Runs({ rows }: { rows: Found['Runs'] }) {
         <tbody>
           {rows.map((row) => (
             <tr key={row.key}>
-              <td class="hide">{row.made_at ? new Date(row.made_at).toLocaleString([], { dateStyle: 'short', timeStyle: 'short' }) : ''}</td>
+              <td class="hide">{row.made_at ? new Date(row.made_at).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' }) : ''}</td>
               <td class="t">
                 <a href={`/run/${row.key}`}>{row.scenario}</a> <span class="small hide">{row.title}</span>
                 {row.is_emulated && <span class="small"> emulated</span>}

@@ -96,7 +96,7 @@ function BudgetSection(props: {
   const { run, budget, connection } = props;
   const own = new Map(connection?.budget.map((part) => [part.cause, part]));
   return (
-    <Section title="Where the time went" note="the time of all connections by cause">
+    <Section title="Where the time went" note="the time of all connections by cause" class="narrow">
       <div class="bl">
         <span>All connections</span>
         <span>{budget.total}</span>

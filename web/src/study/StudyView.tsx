@@ -68,11 +68,12 @@ function Bars({ chart }: { chart: Schemas['BarChart'] }) {
             width,
             height: 48 + 28 * chart.bars.length,
             className: 'figure',
-            marginLeft: Math.min(200, width / 3),
+            marginLeft: Math.min(200, width * 0.4),
             marginRight: 88,
             x: { label: chart.unit || null, grid: true },
             y: { domain: chart.bars.map((bar) => bar.label), label: null },
             marks: [
+              Plot.axisY({ label: null, lineWidth: width < 500 ? 10 : 30 }),
               Plot.barX(chart.bars, { x: 'value', y: 'label', fill: colour('serial'), inset: 4 }),
               Plot.ruleY(chart.bars, { x1: 'low', x2: 'high', y: 'label', stroke: colour('ink') }),
               Plot.text(chart.bars, {

@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { StreamLanguage, syntaxHighlighting, HighlightStyle } from '@codemirror/language';
 import { toml } from '@codemirror/legacy-modes/mode/toml';
-import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -28,6 +28,8 @@ const look = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'var(--sunk)', color: 'var(--mute)', border: '0' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused': { outline: '2px solid var(--accent)' },
+  // The usual mark is an image in a data: address, which the page's policy refuses.
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--err)' },
   '.cm-tooltip': { backgroundColor: 'var(--bg)', color: 'var(--ink)', border: '1px solid var(--line2)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--sel) !important' },
 });
@@ -47,7 +49,6 @@ export function Editor({ text, isChanged, change, reset, mistakes }: Props) {
       extensions: [
         lineNumbers(),
         history(),
-        lintGutter(),
         StreamLanguage.define(toml),
         syntaxHighlighting(colours),
         look,

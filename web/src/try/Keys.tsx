@@ -72,6 +72,8 @@ interface FieldProps {
 function Field({ of: key, value, isChanged, change, mistake }: FieldProps) {
   const id = `k-${key.key.replace(/\W/g, '-')}`;
   const set = (typed: string) => change(typed === key.value ? undefined : typed);
+  const isSwitch = key.choices.some((one) => one.value === 'false');
+  const meaning = isSwitch ? undefined : key.choices.find((one) => one.value === value)?.help;
   const described = `${id}-help${mistake ? ` ${id}-mistake` : ''}`;
   return (
     <div class={`k${isChanged ? ' on' : ''}${mistake ? ' bad' : ''}`}>
@@ -84,7 +86,7 @@ function Field({ of: key, value, isChanged, change, mistake }: FieldProps) {
           {key.choices.every((one) => one.value !== value) && <option value={value}>{value}</option>}
           {key.choices.map((one) => (
             <option key={one.value} value={one.value}>
-              {one.value}
+              {isSwitch ? (one.value === 'true' ? 'on' : 'off') : one.value}
             </option>
           ))}
         </select>
@@ -114,7 +116,7 @@ function Field({ of: key, value, isChanged, change, mistake }: FieldProps) {
         </div>
       )}
       <div class="help" id={`${id}-help`}>
-        {key.choices.find((one) => one.value === value)?.help ?? key.help}
+        {key.help} {meaning && `${value}: ${meaning}`}
         {isChanged && (
           <>
             {' '}

@@ -10,11 +10,13 @@ interface Props {
   problem: string | undefined;
   keep: (() => void) | undefined;
   isFileChanged: boolean;
+  /** The keys of the form, which show their mistakes themselves. */
+  keys: ReadonlySet<string>;
 }
 
 /** The result of the current values, with the one before it in grey. */
-export function ResultView({ result, before, mistakes, problem, keep, isFileChanged }: Props) {
-  const elsewhere = mistakes.filter((one) => one.key === null);
+export function ResultView({ result, before, mistakes, problem, keep, isFileChanged, keys }: Props) {
+  const elsewhere = mistakes.filter((one) => one.line !== null || one.key === null || !keys.has(one.key));
   return (
     <div class="res" role="region" aria-label="Result">
       <div class="now">

@@ -16,8 +16,9 @@ export type Changes = Readonly<Record<string, string>>;
 
 const Editor = lazy(() => import('./Editor').then((code) => code.Editor));
 
-/** A run of at most this simulated time answers while a slider moves. */
+/** Simulated time of longer scenarios, unless another is chosen: the result is there while a slider moves. */
 const QUICK = '60 s';
+const QUICK_S = 60;
 /** Pause in typing after which a changed file is run. */
 const TYPING_MS = 300;
 
@@ -27,7 +28,8 @@ export function TryView({ name, query }: { name: string; query: URLSearchParams 
   const form = loaded.content;
   useTitle(form && `Try it: ${form.title}`);
   if (!form) return <Waiting of={loaded} what="the scenario" />;
-  return <Trial form={form} initial={changesOf(query)} />;
+  const length: Changes = form.duration_s > QUICK_S ? { duration: QUICK } : {};
+  return <Trial form={form} initial={{ ...length, ...changesOf(query) }} />;
 }
 
 function changesOf(query: URLSearchParams): Changes {
@@ -60,6 +62,7 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
       .then(() => say('The scenario is running. A link to the run appears above.'))
       .catch((error: Error) => say(error.message));
   };
+  const keys = useMemo(() => new Set(form.keys.map((key) => key.key)), [form]);
   const count = Object.keys(changes).length;
   return (
     <>
@@ -69,7 +72,7 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
       </div>
       <div class="split">
         <form onSubmit={(event) => event.preventDefault()} onPointerDown={hold} onPointerUp={release}>
-          <Keys form={form} changes={changes} change={change} mistakes={mistakes}>
+          <Keys form={form} changes={changes} change={change} mistakes={mistakes.filter((one) => one.line === null)}>
             <button type="button" disabled={!count} onClick={() => setChanges({})}>
               Reset {count} {count === 1 ? 'key' : 'keys'}
             </button>
@@ -86,10 +89,28 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
           problem={problem}
           keep={about.read_only ? undefined : keep}
           isFileChanged={text !== undefined}
+          keys={keys}
         />
       </div>
     </>
   );
+}
+
+type TryResult = Schemas['TryResult'];
+type TryRequest = Schemas['TryRequest'];
+
+/**
+ * Runs a scenario. With `isFirst`, keys with a mistake are left at the file's values, so that there is a
+ * result beside the mistakes.
+ */
+async function tryOut(body: string, isFirst: boolean): Promise<TryResult> {
+  const request = JSON.parse(body) as TryRequest;
+  const tried = await post<TryResult>('/api/try', request);
+  const wrong = new Set(tried.mistakes.map((one) => one.key));
+  if (!isFirst || !wrong.size || wrong.has(null)) return tried;
+  const overrides = request.overrides?.filter((one) => !wrong.has(one.key)) ?? [];
+  const { result } = await post<TryResult>('/api/try', { ...request, overrides });
+  return { ...tried, result };
 }
 
 interface Trialled {
@@ -118,13 +139,7 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
   const shown = useRef<Tried | undefined>(undefined);
   const wanted = useMemo(() => {
     const overrides = Object.entries(changes).map(([key, value]) => ({ key, value }));
-    const hasLength = 'duration' in changes;
-    return JSON.stringify({
-      scenario: form.name,
-      overrides,
-      ...(text !== undefined && { text }),
-      ...(!hasLength && { duration: QUICK }),
-    });
+    return JSON.stringify({ scenario: form.name, overrides, ...(text !== undefined && { text }) });
   }, [form, changes, text]);
   const run = async () => {
     if (isBusy.current) return;
@@ -133,7 +148,7 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
       while (latest.current !== undefined) {
         const body = latest.current;
         latest.current = undefined;
-        const tried = await post<Schemas['TryResult']>('/api/try', JSON.parse(body));
+        const tried = await tryOut(body, shown.current === undefined);
         setMistakes(tried.mistakes);
         setProblem(undefined);
         if (tried.result) {
@@ -142,7 +157,8 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
           setResult(tried.result);
           const first = tried.result.metrics[0];
           if (first && latest.current === undefined) say(`${first.label} ${first.text} ${first.unit}`);
-        } else if (tried.mistakes[0]) say(tried.mistakes[0].message);
+        }
+        if (tried.mistakes[0]) say(tried.mistakes[0].message);
       }
     } catch (error) {
       setProblem(error instanceof Failed ? error.message : String(error));
