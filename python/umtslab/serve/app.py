@@ -16,6 +16,7 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import JSONResponse, Response
 
+from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import load_record
 from umtslab.page.causes import looks
@@ -24,7 +25,6 @@ from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries, Run
 from umtslab.serve import experiments, models, scenarios, work
 from umtslab.serve.files import NoSuchFile, file_in
-from umtslab.serve.form import form
 from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
 from umtslab.serve.home import home
 from umtslab.serve.jobs import DRAWING, Busy, JobFailed, Jobs, perform, prepare
@@ -59,7 +59,14 @@ _NOT_FOUND: tuple[type[Exception], ...] = (
     experiments.UnknownMetric,
     MissingSeries,
 )
-_REFUSED: tuple[type[Exception], ...] = (OutsideFolder, SyntaxMistake, CampaignError, OtherLayout)
+_REFUSED: tuple[type[Exception], ...] = (
+    OutsideFolder,
+    SyntaxMistake,
+    CampaignError,
+    OtherLayout,
+    ScenarioError,
+    work.WrongCapture,
+)
 
 
 def create_app(settings: Settings) -> Guard:
@@ -302,17 +309,8 @@ def _request(asked: models.TryRequest | models.RunRequest) -> scenarios.Request:
 
 def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
     @app.get("/api/scenarios/{name}", response_model=models.ScenarioForm)
-    def get_scenario(name: str) -> dict[str, Any]:
-        path = scenarios.path_of(settings.scenarios, name)
-        loaded = scenarios.load(settings.scenarios, scenarios.Request(name, None, ()), allow_code=True)
-        return {
-            "name": name,
-            "title": loaded.title or name,
-            "source": loaded.source,
-            "duration_s": loaded.duration_s,
-            "text": path.read_text(encoding="utf-8"),
-            "keys": [_as_model(key) for key in form(loaded)],
-        }
+    def get_scenario(name: str) -> Any:
+        return perform(work.scenario_form, settings.scenarios, name)
 
     @app.post("/api/try", response_model=models.TryResult)
     def try_scenario(asked: models.TryRequest) -> Any:

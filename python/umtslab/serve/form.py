@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from umtslab import _core
@@ -90,8 +90,21 @@ def form(scenario: Scenario) -> tuple[Key, ...]:
     """Return the keys of a scenario that a form can show, the first ones in the order of `FIRST`."""
     content = json.loads(scenario.to_json())
     found = {row["key"]: key for row in _core.params() if (key := _key(row, content)) is not None}
-    first = [found[name] for name in FIRST if name in found]
+    first = [_possible(scenario, found[name]) for name in FIRST if name in found]
     return (*first, *(key for name, key in found.items() if name not in FIRST))
+
+
+def _possible(scenario: Scenario, key: Key) -> Key:
+    """Return a key without the stops that the scenario does not take together with its other keys."""
+
+    def is_possible(stop: str) -> bool:
+        try:
+            scenario.with_overrides({key.key: stop})
+        except _core.ScenarioError:
+            return False
+        return True
+
+    return replace(key, stops=tuple(stop for stop in key.stops if is_possible(stop)))
 
 
 def unit_of(value: str | None) -> str:

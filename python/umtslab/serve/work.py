@@ -41,6 +41,10 @@ def keep_runs(
     return found[0].key
 
 
+class WrongCapture(ValueError):
+    """A file is no capture. The message has the visitor's name for the file."""
+
+
 def check(folder: Path, request: Request, allow_code: bool, report: Report) -> list[str]:
     """Return what is wrong with a scenario, one sentence per mistake."""
     from umtslab._core import ScenarioError
@@ -54,6 +58,26 @@ def check(folder: Path, request: Request, allow_code: bool, report: Report) -> l
     except (ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
         return [str(one["message"]) for one in mistakes(error, folder, request)]
     return []
+
+
+def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
+    """Return a scenario as a form. The result is that of `models.ScenarioForm`."""
+    from dataclasses import asdict
+
+    from umtslab.serve.form import form
+    from umtslab.serve.scenarios import path_of
+
+    text = path_of(folder, name).read_text(encoding="utf-8")
+    # Nothing is run, so classes that the scenario names are not either.
+    loaded = load(folder, Request(name, None, ()), allow_code=True)
+    return {
+        "name": name,
+        "title": loaded.title or name,
+        "source": loaded.source,
+        "duration_s": loaded.duration_s,
+        "text": text,
+        "keys": [asdict(key) for key in form(loaded)],
+    }
 
 
 def figure(store: Path, key: str, name: str, report: Report) -> bytes:
@@ -83,12 +107,15 @@ def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
 
 def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
     """Analyse a capture, as ``umts analyse`` does. The result is that of `models.Capture`."""
-    from umtslab._core import capture_metric_definitions
+    from umtslab._core import CaptureReadError, capture_metric_definitions
     from umtslab.captures import HEADLINE, analyse_captures, units
     from umtslab.labels import metric_label
     from umtslab.numbers import number
 
-    [found] = analyse_captures(path, progress=report)
+    try:
+        [found] = analyse_captures(path, progress=report)
+    except CaptureReadError as error:
+        raise WrongCapture(str(error).replace(str(path), shown_name)) from None
     meanings = {entry["name"]: entry["meaning"] for entry in capture_metric_definitions()}
     rows = found.connections().head(_MOST_CONNECTIONS).to_dicts()
     return {
