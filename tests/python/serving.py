@@ -1,4 +1,4 @@
-"""A running ``umts serve``, and raw requests to it."""
+"""A running ``umts serve``, and raw requests to the server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Served:
-    """A server: its port, the token in its address, and the file with its standard error."""
+    """A server: the port, the token in the address, and the file of the log."""
 
     port: int
     token: str

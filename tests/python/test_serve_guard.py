@@ -398,7 +398,7 @@ def test_an_upload_is_checked_while_it_streams(served: Served) -> None:
 
 
 def test_other_bodies_are_at_most_a_megabyte(served: Served) -> None:
-    # Refused by its length, before the body is sent.
+    # Refused by the length, before the body is sent.
     large = served.ask("/api/try", "POST", b"", **{"content-length": str(2**20 + 1)})
     assert large.status == 413
 
@@ -406,7 +406,7 @@ def test_other_bodies_are_at_most_a_megabyte(served: Served) -> None:
 def test_a_slow_head_is_cut(served: Served) -> None:
     with socket.create_connection(("127.0.0.1", served.port), 60) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        # The server closes the connection, else `recv` fails after its timeout.
+        # The server closes the connection, else `recv` times out.
         with suppress(ConnectionResetError):
             assert client.recv(100) == b""
 
@@ -434,7 +434,7 @@ def test_an_oversized_head_or_message_is_cut(served: Served) -> None:
     with connect(served, served.origin, served.cookie) as channel:
         channel.recv(10)
         channel.send("x" * 200_000)
-        list(channel)  # up to the end: a state may still be on its way
+        list(channel)  # up to the end: a state may still arrive
         with pytest.raises(ConnectionClosed):
             channel.recv(20)
     assert served.ask("/api/about").status == 200

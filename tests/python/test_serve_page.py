@@ -1,4 +1,4 @@
-"""The page of ``umts serve`` in a browser: what it shows, and that everybody can use it.
+"""The page of ``umts serve`` in a browser: content, behaviour, accessibility.
 
 The browser is Chromium, which ``tools/install-chromium`` installs. Axe, the checker of accessibility
 rules, comes with the page's own packages.
@@ -42,7 +42,7 @@ ALONE = (
     "--disable-sync",
     "--no-first-run",
 )
-"""Chromium without requests of its own, as root too."""
+"""Chromium without requests by itself, as root too."""
 
 RULES = {
     "resultTypes": ["violations"],

@@ -206,7 +206,7 @@ def test_umts_report_writes_the_page_of_a_run(umts: Umts) -> None:
     done = umts("report", "ftp-on-fach", "--out", "results")
     assert done.stdout.strip().startswith("results/reports/ftp-on-fach-")
     wrong = umts("report", "nothing", "--out", "results", status=2)
-    assert "no campaign, study or run 'nothing'" in wrong.stderr
+    assert "has no campaign 'nothing', nor a study or run" in wrong.stderr
     wrong = umts("report", "ftp-on-fach", "--out", "results", "--log", status=2)
     assert "ftp-on-fach is a run" in wrong.stderr
 

@@ -77,7 +77,7 @@ def _runs(name: str, out: Path) -> list[Run]:
         return find_runs(name, out)
     except NothingOfThatName:
         made = "`umts sweep`, `umts optimise`, `umts sensitivity` and `umts run` create them"
-        raise UsageError(f"{out} has no campaign, study or run {name!r}; {made}") from None
+        raise UsageError(f"{out} has no campaign {name!r}, nor a study or run of this name; {made}") from None
 
 
 def _write_run(runs: Sequence[Run], output: Path | None, out: Path) -> Path:

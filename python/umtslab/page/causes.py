@@ -1,6 +1,6 @@
 """Colours of the causes of time budgets for pages, in light and dark themes.
 
-The hue and the hatch of each cause are those of the figures (`umtslab.plot.causes`). A page adds an
+Hue and hatch of each cause are as in the figures (`umtslab.plot.causes`). A page adds an
 edge to each fill, because yellow, orange and light blue are too pale to be seen alone.
 """
 
@@ -65,7 +65,7 @@ def looks() -> tuple[dict[str, str], ...]:
 
 
 def looks_of_file() -> dict[str, Any]:
-    """Return what the template of a file needs: colours, the fill of each cause, and hatched patterns."""
+    """Return colours, the fill of each cause, and hatched patterns, for the template of a file."""
     from markupsafe import Markup
 
     hatched = {(look["hue"], look["hatch"]) for look in looks() if look["hatch"]}

@@ -1,4 +1,4 @@
-"""A run as a page: what the page of ``umts serve`` and the file of ``umts report`` show.
+"""A run as a page: content of the view in ``umts serve`` and of the file by ``umts report``.
 
 `content` collects the numbers, and `html` writes them as one self-contained file.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import causes, has_budget, seconds
 from umtslab.figure_kinds import KINDS, WATERFALL
-from umtslab.headline_metrics import first_look, what_of
+from umtslab.headline_metrics import first_look, scope_of
 from umtslab.labels import cause_label, key_label, metric_label, value_label
 from umtslab.metrics import definitions, units
 from umtslab.numbers import number, with_interval
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_HEADLINES = 8
 _MOST_CONNECTIONS = 200
 _LARGEST = 5_000_000
-"""Limit on the size of a page, in bytes. Figures beyond it are left out, and named."""
+"""Limit on the size of a page, in bytes. Figures beyond the limit are left out, and named."""
 
 _LARGEST_SVG = 600_000
 """Figures with larger drawings are included as pictures."""
@@ -39,7 +39,7 @@ _OF_CONNECTION = (
 
 
 def content(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
-    """Collect what a run's page shows, except figures.
+    """Collect the content of a run's page, except figures.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def headline(name: str, value: float | None, sample: Sequence[float | None]) -> 
     return {
         "name": name,
         "label": metric_label(name),
-        "of": what_of(name),
+        "of": scope_of(name),
         "unit": units().get(name, ""),
         "value": value,
         "text": number(value),

@@ -1,4 +1,4 @@
-"""The addresses of the page. Each handler calls the module of its view."""
+"""The addresses of the page. A handler calls the module of a view."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _REFUSED: tuple[type[Exception], ...] = (
 
 
 def create_app(settings: Settings) -> Guard:
-    """Return the application behind its guard."""
+    """Return the application behind the guard."""
     return Guard(_api(settings), settings)
 
 
@@ -286,9 +286,9 @@ _ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 def _sandboxed(page: str) -> dict[str, str]:
-    """Return the policy of a stored page: no script, no request, its own style sheets only.
+    """Return the policy of a stored page: no script, no request, only the style sheets in the page.
 
-    A style sheet of a stored page is allowed by its digest.
+    A style sheet of a stored page is allowed by a digest.
     """
     sheets = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     digests = " ".join(
@@ -428,7 +428,7 @@ def _add_socket(app: FastAPI, jobs: Jobs, watchers: _Watchers) -> None:
 
         telling = asyncio.create_task(tell())
         with suppress(WebSocketDisconnect, RuntimeError):
-            # A tab sends nothing. What it sends anyway is read and dropped.
+            # A tab has nothing to send. Messages are read and dropped.
             while telling.done() is False:
                 await channel.receive_text()
         telling.cancel()

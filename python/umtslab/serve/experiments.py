@@ -20,7 +20,7 @@ from umtslab.studies.tables import effects_table, trials_table
 
 
 class UnknownMetric(LookupError):
-    """No run of a campaign measured the metric, or it does not vary the key."""
+    """No run of a campaign measured the metric, or the campaign does not vary the key."""
 
 
 def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Files that visitors name: only those in a folder, without links out of it."""
+"""Files that visitors name: only those in a folder, without links out of the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario as a form: its keys with value, range, help, and the stops of a slider.
+"""A scenario as a form: keys with value, range, help, and the stops of a slider.
 
 Everything is derived from the core's list of keys. Stops are texts as they stand in a scenario
 file, so the page computes no values.
@@ -53,7 +53,7 @@ _USUAL = {
     "duration": ("10 s", "20 s", "30 s", "60 s", "120 s", "300 s", "600 s", "1200 s", "1800 s"),
     "rlc.max_dat": ("1", "2", "3", "4", "6", "8", "10", "15", "20", "30", "40"),
 }
-"""Stops of keys whose usual values are far from those of some scenarios."""
+"""Stops of keys for which some scenarios have unusual values."""
 
 _MANTISSAS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 _PROBABILITY_STEPS = 30
@@ -62,7 +62,7 @@ _MOST_PROBABILITY = 0.3
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the values of a key, with its meaning."""
+    """One of the values of a key, with a description."""
 
     value: str
     help: str
@@ -70,7 +70,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of the form. `value` is the file's, as text, or None if it is not set."""
+    """A key of the form. `value` is the file's, as text, or None if the file does not set the key."""
 
     key: str
     label: str
@@ -95,7 +95,7 @@ def form(scenario: Scenario) -> tuple[Key, ...]:
 
 
 def _possible(scenario: Scenario, key: Key) -> Key:
-    """Return a key without the stops that the scenario does not take together with its other keys."""
+    """Return a key without the stops that are errors together with the scenario's other keys."""
 
     def is_possible(stop: str) -> bool:
         try:
@@ -172,7 +172,7 @@ def _help(row: dict[str, str]) -> str:
 def _choices(row: dict[str, str], value: str | None) -> Iterator[Choice]:
     for line in row["choices"].splitlines():
         name, _, meaning = line.partition(": ")
-        # A class of Python is chosen by its file, not here.
+        # A class of Python is chosen in the file.
         if name != "python" or value == "python":
             yield Choice(name, meaning.replace("`", ""))
     if row["kind"] == "true or false":
@@ -219,7 +219,7 @@ def _probabilities(value: float, text: str) -> tuple[str, ...]:
 
 
 def _around(found: Quantity, *, is_whole: bool) -> list[float]:
-    """Return round numbers from a tenth of a number to ten times it."""
+    """Return round numbers from a tenth to ten times a number."""
     size = math.floor(math.log10(found.number))
     numbers = [mantissa * 10.0**power for power in range(size - 1, size + 2) for mantissa in _MANTISSAS]
     near = [n for n in numbers if found.number / 10 <= n <= found.number * 10]

@@ -1,6 +1,6 @@
 """The guard: refuses requests that are not from the page itself, before any handler runs.
 
-It is ASGI middleware. Another user of the machine lacks the token. Another site in the same browser
+ASGI middleware. Another user of the machine lacks the token. Another site in the same browser
 lacks the origin, and a rebound name lacks the host. GET and HEAD change nothing, so only POST and
 WebSockets need an origin.
 """
@@ -38,7 +38,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Content security policy of every answer that has none of its own."""
+"""Content security policy of every answer without another policy."""
 
 READ_ONLY_POSTS = frozenset({"/api/try"})
 """POST requests that a read-only page allows: they keep nothing."""
@@ -72,7 +72,7 @@ class Refusal(NamedTuple):
 
 
 class Oversized(Exception):
-    """The body of a request exceeds its limit."""
+    """The body of a request exceeds the limit."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"This is too large: the limit is {limit // 2**20} MB.")
@@ -95,7 +95,7 @@ class Guard:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse the request, or pass it on with limits."""
+        """Refuse the request, or pass the request on with limits."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -118,7 +118,7 @@ class Guard:
         except (Oversized, TooSlow) as error:
             await _refuse(scope, guarded, error.refusal)
             return
-        # A client that stopped reading: the server closes its connection.
+        # The client has stopped reading: the server closes the connection.
         with suppress(TooSlow):
             await self._app(scope, receive, guarded)
 
@@ -173,7 +173,7 @@ class Guard:
         return secrets.compare_digest(word.encode(), self._settings.token.encode())
 
     def _entry(self, scope: Scope) -> Callable[[Send], Awaitable[None]] | None:
-        """Return the answer to an address with a token: a cookie, and the address without it."""
+        """Return the answer to an address with a token: a cookie, and the address without the token."""
         if not _has_token(scope):
             return None
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -204,7 +204,7 @@ class Guard:
 
 
 class _Answer:
-    """Sends an answer with the security headers, and gives up on clients that do not take it."""
+    """Sends an answer with the security headers, and gives up on clients that do not read."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -224,7 +224,7 @@ class _Answer:
 
 
 class Body:
-    """Receives a body piece by piece, within its limits of size and time."""
+    """Receives a body piece by piece, within limits of size and time."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._receive = receive
@@ -239,7 +239,7 @@ class Body:
         Raises
         ------
         Oversized, TooSlow
-            If the body exceeds its limit, or does not come in time.
+            If the body exceeds the limit, or is late.
         """
         if self._is_whole:
             return await self._receive()
@@ -256,7 +256,7 @@ class Body:
         return message
 
     async def whole(self) -> Receive:
-        """Receive the body, and return a function that delivers it as one message."""
+        """Receive the body, and return a function that delivers the body as one message."""
         pieces = []
         while not self._is_whole:
             message = await self.receive()
@@ -291,7 +291,7 @@ def _has_token(scope: Scope) -> bool:
 
 
 def _wrong_path(scope: Scope) -> str | None:
-    """Return what is wrong with a path: a NUL, a backslash, or a step up."""
+    """Return why a path is wrong: a NUL, a backslash, or a step up."""
     path = scope["path"]
     if any(ord(character) < 32 or character in "\\\x7f" for character in path):
         return "The address has a character that no file name here has."
@@ -301,7 +301,7 @@ def _wrong_path(scope: Scope) -> str | None:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
-    """Answer with a short text. A WebSocket is closed before it opens, which is status 403."""
+    """Answer with a short text. Closing a WebSocket that is not open yet is status 403."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
@@ -309,7 +309,7 @@ async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
-        # What is left of the body is not read.
+        # The rest of the body is not read.
         (b"connection", b"close"),
     ]
     await send({"type": "http.response.start", "status": int(refusal.status), "headers": headers})

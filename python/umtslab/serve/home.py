@@ -1,4 +1,4 @@
-"""What the store has, for the first view."""
+"""The content of the store, for the first view."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Work in processes of its own, with limits on time, memory, files and number.
+"""Work in separate processes, with limits on time, memory, files and number.
 
-A process is forked from a small server process that has the core imported, so it starts in
+Processes are forked from a small server process that has imported the core, and start in
 milliseconds. If a process exceeds a limit or crashes, only its job fails.
 """
 
@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 Report = Callable[[float], None]
-"""Called by a job with its progress, from 0 to 1."""
+"""Called by a job with the progress, from 0 to 1."""
 
 _PRELOADED = ["umtslab._core", "umtslab.scenario", "umtslab.serve.try_it", "umtslab.serve.work"]
 
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
     memory: int
     """Address space, in bytes."""
     file_size: int
-    """Size of each file that it writes, in bytes."""
+    """Size of each written file, in bytes."""
 
 
 QUICK = Limits(cpu_s=10, wall_s=20.0, memory=4 * 2**30, file_size=2**20)
@@ -79,12 +79,12 @@ def perform(
     report: Report | None = None,
     stopped: threading.Event | None = None,
 ) -> Any:
-    """Call a function in a process of its own, and return its result.
+    """Call a function in a separate process, and return the result.
 
     Parameters
     ----------
     function : callable
-        A function at the top level of a module. Its last argument is a `Report`.
+        A function at the top level of a module. The last argument is a `Report`.
     arguments : any
         The arguments before the report.
     limits : Limits
@@ -143,9 +143,9 @@ def _result(
 ) -> Any:
     while True:
         if stopped is not None and stopped.is_set():
-            raise JobFailed("It was stopped.")
+            raise JobFailed("The job was stopped.")
         if (left := due - time.monotonic()) <= 0:
-            raise JobFailed(f"It took more than {limits.wall_s:g} s, and was ended.")
+            raise JobFailed(f"The job took more than {limits.wall_s:g} s, and was ended.")
         if not connection.poll(min(left, 0.2)):
             continue
         kind, content = connection.recv()
@@ -162,16 +162,16 @@ def _end_of(status: int | None, limits: Limits) -> str:
     import signal
 
     if status == -signal.SIGXCPU:
-        return f"It took more than {limits.cpu_s} s of processor time, and was ended."
+        return f"The job took more than {limits.cpu_s} s of processor time, and was ended."
     if status == -signal.SIGABRT:
-        return f"It needed more than {limits.memory // 2**20:,} MB of memory, and was ended."
-    return f"Its process ended early (status {status})."
+        return f"The job needed more than {limits.memory // 2**20:,} MB of memory, and was ended."
+    return f"The process ended early (status {status})."
 
 
 def _child(
     connection: Connection, limits: Limits, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    """Apply the limits, call the function, and send its result."""
+    """Apply the limits, call the function, and send the result."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
@@ -189,14 +189,17 @@ def _child(
     try:
         outcome = ("result", function(*arguments, report))
     except MemoryError:
-        outcome = ("error", f"It needed more than {limits.memory // 2**20:,} MB of memory, and was ended.")
+        outcome = (
+            "error",
+            f"The job needed more than {limits.memory // 2**20:,} MB of memory, and was ended.",
+        )
     except Exception as error:
         outcome = ("error", _sendable(error))
     connection.send(outcome)
 
 
 def _sendable(error: Exception) -> object:
-    """Return an error that survives the way to another process, else its text."""
+    """Return an error that can be sent to another process, else the text of the error."""
     import pickle
 
     try:
@@ -211,7 +214,7 @@ def _sendable(error: Exception) -> object:
 
 @dataclass(frozen=True)
 class Job:
-    """State of a job. `result` names what it made: the key of a run."""
+    """State of a job. `result` is the key of the finished run."""
 
     id: int
     title: str
@@ -240,7 +243,7 @@ class Jobs:
             return tuple(self._jobs.values())
 
     def start(self, title: str, function: Callable[..., str], *arguments: Any) -> Job:
-        """Queue a job, whose function returns what it made.
+        """Queue a job. The function returns the key of the result.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Connections over RRC state: one row per UE, causes above and RRC states below, idle time folded.
 
 Times of few intervals are returned as they are. Of many, each cell of the time axis has the exact
-shares of its causes, so that a page never draws more than `MOST_SHAPES`.
+shares of the causes, so that a page never draws more than `MOST_SHAPES`.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _cells(spans: Sequence[tuple[float, float]], rows: int) -> float:
 def _shares(
     intervals: Sequence[Interval], spans: Sequence[tuple[float, float]], length: float
 ) -> list[dict[str, Any]]:
-    """Return the shares of the causes in each cell: those of one cell are stacked."""
+    """Return the shares of the causes in each cell. Shares of one cell are stacked."""
     found = []
     for span_start, span_end in spans:
         time_in: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -143,7 +143,7 @@ def _shares(
             while at < until:
                 cell = int((at - span_start) / length)
                 edge = min(until, span_start + (cell + 1) * length)
-                if edge <= at:  # rounding: the instant is the end of its cell
+                if edge <= at:  # rounding: the instant is the end of the cell
                     cell += 1
                     edge = min(until, span_start + (cell + 1) * length)
                 time_in[cell][cause] += edge - at
@@ -187,7 +187,7 @@ def _timeouts(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, 
 
 
 def _text(intervals: Iterable[Interval]) -> str:
-    """Describe a row for readers who do not see it: the causes that took most."""
+    """Describe a row for screen readers: the causes with most time."""
     sums: dict[str, float] = defaultdict(float)
     for start, end, cause in intervals:
         sums[cause] += end - start

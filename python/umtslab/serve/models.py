@@ -1,4 +1,4 @@
-"""What the page's addresses return and take. The page's TypeScript types are generated from these."""
+"""Requests and answers of the page's addresses. The page's TypeScript types are generated from these."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Part(Model):
 
 
 class Metric(Model):
-    """A metric with its value as text."""
+    """A metric with the value as text."""
 
     name: str
     label: str
@@ -122,7 +122,7 @@ class StudyRow(Model):
 
 
 class ReproductionRow(Model):
-    """A document whose claims can be reproduced, and its verdicts if it was."""
+    """A document whose claims can be reproduced, and the verdicts of the last reproduction."""
 
     paper: str
     claims: int
@@ -176,7 +176,7 @@ class Place(Model):
 
 
 class Headline(Metric):
-    """A metric beside its replications."""
+    """A metric beside the replications of the run."""
 
     of: str
     summary: Summary
@@ -185,14 +185,14 @@ class Headline(Metric):
 
 
 class RunMetric(Metric):
-    """A metric with its meaning."""
+    """A metric with a description."""
 
     interval: str | None
     meaning: str
 
 
 class RunPart(Part):
-    """One cause of a run's budget, with its share over the replications."""
+    """One cause of a run's budget, with the share over the replications."""
 
     interval: str | None
 
@@ -296,7 +296,7 @@ class Fold(Model):
 
 
 class Piece(Model):
-    """A time with one cause or state, or a part of a cell: from `base` up, `share` of its height."""
+    """A time with one cause or state, or a part of a cell: from `base` up, `share` of the height."""
 
     from_s: float
     to_s: float
@@ -360,7 +360,7 @@ class Key(Model):
 
 
 class ScenarioForm(Model):
-    """A scenario as a form, and its file."""
+    """A scenario as a form, and the text of the file."""
 
     name: str
     title: str
@@ -378,7 +378,7 @@ class Override(Model):
 
 
 class TryRequest(Model):
-    """A scenario to run without keeping it."""
+    """A scenario to run without keeping the run."""
 
     scenario: Name
     text: Annotated[str, Field(max_length=200_000)] | None = None
@@ -386,7 +386,7 @@ class TryRequest(Model):
 
 
 class Mistake(Model):
-    """What is wrong with a scenario: at a key, or at a line of its text."""
+    """A mistake in a scenario: at a key, or at a line of the text."""
 
     key: str | None
     line: int | None
@@ -450,7 +450,7 @@ class JobState(Model):
 
 
 class State(Model):
-    """What a tab is told when it changes: always the latest state, never a history."""
+    """The latest state, sent to each tab after a change."""
 
     jobs: list[JobState]
 
@@ -507,7 +507,7 @@ class Graphs(Model):
 
 
 class Uploaded(Model):
-    """An uploaded capture, to be asked for by its id."""
+    """An uploaded capture, with the id to query."""
 
     id: str
     name: str
@@ -517,7 +517,7 @@ class Uploaded(Model):
 
 
 class Axis(Model):
-    """A varied key with its values."""
+    """A varied key with all values."""
 
     key: str
     label: str
@@ -587,7 +587,7 @@ class FrontPoint(Model):
 
 
 class Bar(Model):
-    """A named number with its interval."""
+    """A named number with an interval."""
 
     label: str
     value: float
@@ -620,7 +620,7 @@ class StudyPage(Model):
 
 
 class ClaimRow(Model):
-    """A claim of a document, with the verdict if it was scored."""
+    """A claim of a document, with the verdict if there is one."""
 
     id: str
     where: str

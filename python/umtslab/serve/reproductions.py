@@ -1,7 +1,7 @@
 """Documents whose claims can be reproduced, and the verdicts of the last reproduction.
 
-``umts reproduce --out FOLDER`` writes ``report.json`` into its folder. The page reads the one of the
-store's folder, of the folder ``reproductions`` in it, and of the default folder beside it.
+``umts reproduce --out FOLDER`` writes ``report.json`` into that folder. The page reads the file in the
+store's folder, in the subfolder ``reproductions``, and in the default folder beside the store.
 """
 
 from __future__ import annotations

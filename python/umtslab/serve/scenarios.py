@@ -1,4 +1,4 @@
-"""Scenarios that visitors may run: those of the served folder, with values of their own."""
+"""Scenarios that visitors may run: files of the served folder, with changed values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_CHAIN = 16
 """Limit on scenarios that extend one another."""
 
 _FREE_TEXT = frozenset({"name", "title", "source"})
-"""Keys whose texts are never file names."""
+"""Keys with texts that are never file names."""
 
 LARGEST_TEXT = 200_000
 """Limit on the text of a scenario, in characters."""
@@ -36,7 +36,7 @@ class SyntaxMistake(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """A scenario to run: its file, a text instead of the file's if given, and overrides."""
+    """A scenario to run: the file, a text to use instead of the file, and overrides."""
 
     name: str
     text: str | None
@@ -63,7 +63,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
-    """Load a scenario after checking the files that it names.
+    """Load a scenario after checking the files named there.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
 def check_files(folder: Path, text: str, overrides: Sequence[tuple[str, str]] = ()) -> None:
     """Check that every file that a scenario may name is in the folder, or a trace beside it.
 
-    Every text of the scenario counts as a file name, whatever its key, so that new keys are covered.
+    Every text of the scenario counts as a file name, under any key, so that new keys are covered.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def _is_inside(folder: Path, name: str) -> bool:
         place = (folder / name).resolve()
     except (OSError, RuntimeError, ValueError):
         return False
-    # A text that is no path, such as "32 kbit/s", has no step up and no root: it is inside.
+    # A text that is no path, such as "32 kbit/s", has no step up and no root, and counts as inside.
     return any(place.is_relative_to(one) for one in allowed)
 
 
 def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every text of a parsed file, with its dotted key."""
+    """Yield every text of a parsed file, with the dotted key."""
     if isinstance(content, dict):
         for name, value in content.items():
             if name not in _FREE_TEXT or not isinstance(value, str):

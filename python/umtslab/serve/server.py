@@ -25,7 +25,7 @@ _MOST_CONNECTIONS = 256
 
 
 class DeadlineProtocol(H11Protocol):
-    """HTTP/1.1 that cuts connections whose next request does not come in `HEAD_S`."""
+    """HTTP/1.1 that cuts a connection if the next request takes longer than `HEAD_S`."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -35,7 +35,7 @@ class DeadlineProtocol(H11Protocol):
         self._arm()
 
     def data_received(self, data: bytes) -> None:
-        """Start or stop the time limit, according to what the request still lacks."""
+        """Start or stop the time limit, depending on whether the request is complete."""
         super().data_received(data)
         if self._awaits_head:
             self._arm()

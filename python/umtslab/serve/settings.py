@@ -19,7 +19,7 @@ LARGEST_MESSAGE = 2**16
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page serves, to whom, and what visitors may do."""
+    """Served folders, addresses, and the rights of visitors."""
 
     store: Path
     scenarios: Path
@@ -45,7 +45,7 @@ class Settings:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The exact values of ``Host`` that are answered, each with its port."""
+        """The exact values of ``Host`` that are answered, each with the port."""
         names = {*self.names}
         if self.is_loopback:
             names |= {"127.0.0.1", "localhost", "[::1]"}
@@ -58,7 +58,7 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie with the token. Cookies do not distinguish ports, so it has the port."""
+        """Name of the cookie with the token. Cookies do not distinguish ports, so the name does."""
         return f"umtslab_{self.port}"
 
     @property
@@ -69,5 +69,5 @@ class Settings:
 
 
 def bracketed(address: str) -> str:
-    """Return an IP address as it stands in a URL: IPv6 in brackets."""
+    """Return an IP address in the form for URLs: IPv6 in brackets."""
     return f"[{address}]" if ":" in address else address

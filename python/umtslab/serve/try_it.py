@@ -1,6 +1,6 @@
-"""A scenario that is run while its keys are changed. Nothing is kept.
+"""A scenario that is run while keys are changed. Nothing is kept.
 
-`tried` runs in a process of its own. It imports no data frame library, so that a result is there in
+`tried` runs in a separate process and imports no data frame library, so that a result is there in
 a fraction of a second.
 """
 
@@ -40,17 +40,17 @@ _SHOWN = (
 )
 _MOST_SHOWN = 6
 _COLUMNS = 800
-"""Points of a curve: one per pixel column of its figure."""
+"""Points of a curve: one per pixel column of the figure."""
 
 _MOST_TIMEOUTS = 500
 
 
 def tried(folder: Path, request: Request, allow_code: bool, report: object = None) -> dict[str, Any]:
-    """Run a scenario, and return its result or its mistakes, as `models.TryResult`."""
+    """Run a scenario, and return the result or the mistakes, as `models.TryResult`."""
     try:
         scenario = load(folder, request, allow_code=allow_code)
         began = time.perf_counter()
-        # The budget is part of what is shown, and changes no event of the run.
+        # The budget is shown, and changes no event of the run.
         scenario = scenario.with_overrides({"measure.budget": True})
         result = _core.simulate(scenario.core, scenario.seed, 0, series=True)
     except (_core.ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
@@ -89,7 +89,7 @@ def _metric(name: str, value: float | None) -> dict[str, Any]:
 
 
 def command(request: Request) -> str:
-    """Return the command for the same run. A changed text has none, so its file must be saved first."""
+    """Return the command for the same run. A changed text has none until the file is saved."""
     words = ["umts", "run", f"scenarios/{request.name}.toml"]
     for key, value in request.overrides:
         words += ["--set", f"{key}={value}"]
@@ -124,10 +124,10 @@ def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[li
 
 
 def mistakes(error: Exception, folder: Path, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield each mistake with its key or line, and a repair where one is known."""
+    """Yield each mistake with key or line, and a repair where one is known."""
     if isinstance(error, _core.ScenarioError):
         for one in _each(error):
-            # A file other than the scenario is named by its own place, which is not in the editor.
+            # Lines of other files are not in the editor.
             own = one.file in ("override", f"{request.name}.toml", str(folder / f"{request.name}.toml"))
             by_override = one.file == "override"
             yield {

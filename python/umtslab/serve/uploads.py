@@ -26,7 +26,7 @@ class TooManyUploads(Exception):
 
 @dataclass(frozen=True)
 class Upload:
-    """An uploaded capture. `name` is the visitor's name for it, which is only shown."""
+    """An uploaded capture. `name` is the visitor's name for the file, for display only."""
 
     id: str
     name: str
@@ -67,7 +67,7 @@ class Uploads:
         return self._keep(Upload(identity, name[:200], path))
 
     def get(self, identity: str) -> Upload | None:
-        """Return an upload, or None if there is none or it was removed."""
+        """Return an upload, or None if there is none any more."""
         return self._kept.get(identity)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What jobs do, each in a process of its own: runs, figures, reports, analyses of captures.
+"""Functions of jobs, each for a separate process: runs, figures, reports, analyses of captures.
 
 Libraries are imported in the functions, so that the process that is copied for each job stays small.
 """
@@ -46,7 +46,7 @@ class WrongCapture(ValueError):
 
 
 def check(folder: Path, request: Request, allow_code: bool, report: Report) -> list[str]:
-    """Return what is wrong with a scenario, one sentence per mistake."""
+    """Return the mistakes in a scenario, one sentence each."""
     from umtslab._core import ScenarioError
     from umtslab.scenario import CodeNotAllowed
     from umtslab.serve.files import NoSuchFile
@@ -61,7 +61,7 @@ def check(folder: Path, request: Request, allow_code: bool, report: Report) -> l
 
 
 def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
-    """Return a scenario as a form. The result is that of `models.ScenarioForm`."""
+    """Return a scenario as a form. The result is a `models.ScenarioForm`."""
     from dataclasses import asdict
 
     from umtslab.serve.form import form
@@ -106,7 +106,7 @@ def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
 
 
 def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
-    """Analyse a capture, as ``umts analyse`` does. The result is that of `models.Capture`."""
+    """Analyse a capture, as ``umts analyse`` does. The result is a `models.Capture`."""
     from umtslab._core import CaptureReadError, capture_metric_definitions
     from umtslab.captures import HEADLINE, analyse_captures, units
     from umtslab.labels import metric_label
