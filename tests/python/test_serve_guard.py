@@ -434,9 +434,8 @@ def test_an_oversized_head_or_message_is_cut(served: Served) -> None:
     with connect(served, served.origin, served.cookie) as channel:
         channel.recv(10)
         channel.send("x" * 200_000)
-        list(channel)  # up to the end: a state may still arrive
         with pytest.raises(ConnectionClosed):
-            channel.recv(20)
+            list(channel)  # up to the end: a state may still arrive
     assert served.ask("/api/about").status == 200
 
 

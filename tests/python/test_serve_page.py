@@ -135,7 +135,7 @@ def tab(chromium: Any, served: Served) -> Iterator[Tab]:
 
 def watched(page: Any, served: Served) -> Tab:
     one = Tab(page, served)
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.on(
         "console", lambda said: one.errors.append(said.text) if said.type in ("error", "warning") else None
     )
