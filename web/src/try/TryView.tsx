@@ -46,7 +46,7 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
   const [changes, setChanges] = useState<Changes>(initial);
   const [text, setText] = useState<string | undefined>();
   const [showsFile, setShowsFile] = useState(false);
-  const { result, before, mistakes, problem, hold, release } = useTrial(form, changes, text);
+  const { result, before, mistakes, problem, hold } = useTrial(form, changes, text);
   const change = (key: string, value: string | undefined) => {
     const { [key]: _, ...rest } = changes;
     setChanges(value === undefined ? rest : { ...rest, [key]: value });
@@ -71,7 +71,7 @@ function Trial({ form, initial }: { form: Form; initial: Changes }) {
         <span class="small">{[form.name, form.source].filter(Boolean).join(', ')}</span>
       </div>
       <div class="split">
-        <form onSubmit={(event) => event.preventDefault()} onPointerDown={hold} onPointerUp={release}>
+        <form onSubmit={(event) => event.preventDefault()} onPointerDown={hold}>
           <Keys form={form} changes={changes} change={change} mistakes={mistakes.filter((one) => one.line === null)}>
             <button type="button" disabled={!count} onClick={() => setChanges({})}>
               Reset {count} {count === 1 ? 'key' : 'keys'}
@@ -119,8 +119,8 @@ interface Trialled {
   before: Tried | undefined;
   mistakes: Mistake[];
   problem: string | undefined;
+  /** Keeps the current result as the one before, until the pointer is released. */
   hold: () => void;
-  release: () => void;
 }
 
 /**
@@ -133,7 +133,7 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
   const [before, setBefore] = useState<Tried>();
   const [mistakes, setMistakes] = useState<Mistake[]>([]);
   const [problem, setProblem] = useState<string>();
-  const latest = useRef<string | undefined>(undefined);
+  const latest = useRef<{ body: string; isOfDrag: boolean } | undefined>(undefined);
   const isBusy = useRef(false);
   const isHeld = useRef(false);
   const shown = useRef<Tried | undefined>(undefined);
@@ -146,13 +146,13 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
     isBusy.current = true;
     try {
       while (latest.current !== undefined) {
-        const body = latest.current;
+        const { body, isOfDrag } = latest.current;
         latest.current = undefined;
         const tried = await tryOut(body, shown.current === undefined);
         setMistakes(tried.mistakes);
         setProblem(undefined);
         if (tried.result) {
-          if (!isHeld.current && shown.current) setBefore(shown.current);
+          if (!isOfDrag && shown.current) setBefore(shown.current);
           shown.current = tried.result;
           setResult(tried.result);
           const first = tried.result.metrics[0];
@@ -167,7 +167,8 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
     }
   };
   useEffect(() => {
-    latest.current = wanted;
+    // The result may arrive after the end of the drag that asked for it.
+    latest.current = { body: wanted, isOfDrag: isHeld.current };
     const timer = setTimeout(() => void run(), text === undefined ? 0 : TYPING_MS);
     return () => clearTimeout(timer);
   }, [wanted]);
@@ -179,9 +180,14 @@ function useTrial(form: Form, changes: Changes, text: string | undefined): Trial
     hold: () => {
       if (shown.current) setBefore(shown.current);
       isHeld.current = true;
-    },
-    release: () => {
-      isHeld.current = false;
+      const release = () => {
+        isHeld.current = false;
+        removeEventListener('pointerup', release);
+        removeEventListener('pointercancel', release);
+      };
+      // Of the window: the pointer may leave the form.
+      addEventListener('pointerup', release);
+      addEventListener('pointercancel', release);
     },
   };
 }
