@@ -13,6 +13,11 @@ from pathlib import Path
 from typing import Any
 
 
+PATIENCE_S = 240.0
+"""Limit on each wait for the server or the browser: long, because the machine may be busy. A test
+that meets it has failed."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """Status, headers (names in lower case) and body of an answer."""
@@ -55,7 +60,7 @@ class Served:
             "content-type": "application/json" if method == "POST" else None,
             "content-length": str(len(body or b"")) if method == "POST" else None,
         } | headers
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in sent.items():
@@ -91,6 +96,6 @@ def serving(folder: Path, *options: object) -> Iterator[Served]:
         finally:
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()

@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
-from serving import Served, serving
+from serving import PATIENCE_S, Served, serving
 from umtslab import open_store, simulate
 from umtslab.serve import guard, jobs
 from umtslab.serve.guard import POLICY
@@ -88,8 +88,13 @@ def files(folder: Path) -> dict[str, int]:
 def connect(served: Served, origin: str | None = None, cookie: str | None = None) -> ClientConnection:
     """Open a WebSocket."""
     address = f"ws://127.0.0.1:{served.port}/api/socket"
-    given = None if origin is None else Origin(origin)
-    return open_socket(address, origin=given, additional_headers={"Cookie": cookie} if cookie else None)
+    return open_socket(
+        address,
+        origin=None if origin is None else Origin(origin),
+        additional_headers={"Cookie": cookie} if cookie else None,
+        open_timeout=PATIENCE_S,
+        ping_timeout=None,
+    )
 
 
 # ── Who is answered ─────────────────────────────────────────────────────────────────────────────────
@@ -182,7 +187,7 @@ def test_a_websocket_needs_the_cookie_and_gets_the_latest_state(served: Served) 
     with pytest.raises(InvalidStatus):
         connect(served, served.origin)
     with connect(served, served.origin, served.cookie) as channel:
-        assert '"jobs"' in str(channel.recv(10))
+        assert '"jobs"' in str(channel.recv(PATIENCE_S))
 
 
 def test_other_addresses_need_listen_and_warn_without_tls(folder: Path) -> None:
@@ -203,7 +208,7 @@ def test_tls_makes_the_cookie_secure_and_needs_no_warning(folder: Path, tmp_path
         context = ssl.create_default_context(cafile=str(certificate))
         context.check_hostname = False
         with (
-            socket.create_connection(("127.0.0.1", one.port), 20) as plain,
+            socket.create_connection(("127.0.0.1", one.port), PATIENCE_S) as plain,
             context.wrap_socket(plain) as secure,
         ):
             secure.sendall(f"GET /?token={one.token} HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode())
@@ -380,7 +385,7 @@ def test_texts_of_the_store_are_data_and_not_markup(served: Served, folder: Path
 def test_an_upload_is_checked_while_it_streams(served: Served) -> None:
     declared = served.ask("/api/captures", "POST", b"", **{"content-length": str(LARGEST_UPLOAD + 1)})
     assert declared.status == 413
-    with socket.create_connection(("127.0.0.1", served.port), 60) as client:
+    with socket.create_connection(("127.0.0.1", served.port), PATIENCE_S) as client:
         client.sendall(head(served, "/api/captures", "Transfer-Encoding: chunked"))
         piece = b"100000\r\n" + bytes(2**20) + b"\r\n"
         sent = 0
@@ -404,7 +409,7 @@ def test_other_bodies_are_at_most_a_megabyte(served: Served) -> None:
 
 
 def test_a_slow_head_is_cut(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), 60) as client:
+    with socket.create_connection(("127.0.0.1", served.port), PATIENCE_S) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: ")
         # The server closes the connection, else `recv` times out.
         with suppress(ConnectionResetError):
@@ -432,7 +437,7 @@ def test_an_oversized_head_or_message_is_cut(served: Served) -> None:
     request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nX: {'x' * 200_000}\r\n\r\n"
     assert b" 200 " not in raw(served.port, request.encode())
     with connect(served, served.origin, served.cookie) as channel:
-        channel.recv(10)
+        channel.recv(PATIENCE_S)
         channel.send("x" * 200_000)
         with pytest.raises(ConnectionClosed):
             list(channel)  # up to the end: a state may still arrive
@@ -445,7 +450,7 @@ def spin(report: jobs.Report) -> None:
 
 
 def sleep(report: jobs.Report) -> None:
-    time.sleep(600)
+    time.sleep(3600)
 
 
 def fill_memory(report: jobs.Report) -> None:
@@ -519,7 +524,7 @@ def test_a_busy_port_and_a_missing_store_are_said(folder: Path, served: Served) 
 
 def raw(port: int, request: bytes, address: str = "127.0.0.1") -> bytes:
     """Send bytes, and return the beginning of the answer."""
-    with socket.create_connection((address, port), 30) as client:
+    with socket.create_connection((address, port), PATIENCE_S) as client:
         client.sendall(request)
         try:
             return client.recv(4096) or b"closed"

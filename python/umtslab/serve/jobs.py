@@ -35,10 +35,11 @@ class Limits(NamedTuple):
     """Size of each written file, in bytes."""
 
 
-QUICK = Limits(cpu_s=10, wall_s=20.0, memory=4 * 2**30, file_size=2**20)
-"""For a result that a visitor waits for, which writes no file."""
+QUICK = Limits(cpu_s=10, wall_s=60.0, memory=4 * 2**30, file_size=2**20)
+"""For a result that a visitor waits for, which writes no file. The limits on elapsed time are loose,
+because a busy machine gives a process only a part of a core."""
 
-DRAWING = Limits(cpu_s=60, wall_s=120.0, memory=4 * 2**30, file_size=2**20)
+DRAWING = Limits(cpu_s=60, wall_s=300.0, memory=4 * 2**30, file_size=2**20)
 """For figures, reports and analyses."""
 
 LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
@@ -46,7 +47,7 @@ LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
 
 _MOST_AT_ONCE = max(2, os.cpu_count() or 2)
 _MOST_WAITING = 8
-_PATIENCE_S = 10.0
+_PATIENCE_S = 30.0
 _GRACE_S = 2.0
 _REMEMBERED = 50
 
