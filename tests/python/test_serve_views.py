@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 import time
 from pathlib import Path
@@ -85,6 +86,13 @@ def test_a_trial_has_the_metrics_of_the_run() -> None:
     assert acknowledged[-1] * 8 / 20 == pytest.approx(run.metrics["goodput_kbps"], rel=0.02)
     assert len(result["timeouts_s"]) == run.metrics["rto_count"]
     assert sum(part["share_pct"] for part in result["budget"]) == pytest.approx(100)
+
+
+def test_the_command_of_a_trial_names_the_file() -> None:
+    words = shlex.split(attempt(SHORT)["result"]["command"])
+    assert words[:2] == ["umts", "run"]
+    assert Path(words[2]).samefile(FTP)
+    assert words[3:] == ["--set", "duration=20 s", "--budget", "--series"]
 
 
 def test_mistakes_have_keys_lines_and_repairs() -> None:

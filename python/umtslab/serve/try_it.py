@@ -11,6 +11,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -56,10 +57,12 @@ def tried(folder: Path, request: Request, allow_code: bool, report: object = Non
     except (_core.ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
         return {"mistakes": list(mistakes(error, folder, request)), "result": None}
     took_ms = 1000 * (time.perf_counter() - began)
-    return {"mistakes": [], "result": _shown(scenario, result, request, took_ms)}
+    return {"mistakes": [], "result": _shown(scenario, result, folder, request, took_ms)}
 
 
-def _shown(scenario: Scenario, result: _core.RunResult, request: Request, took_ms: float) -> dict[str, Any]:
+def _shown(
+    scenario: Scenario, result: _core.RunResult, folder: Path, request: Request, took_ms: float
+) -> dict[str, Any]:
     metrics = finite(result.metrics)
     times, kilobytes = _acknowledged(_rows(result.series["acked"]), scenario.duration_s)
     timeouts = [row["time_s"] for row in _rows(result.series["budget_rtos"])]
@@ -74,7 +77,7 @@ def _shown(scenario: Scenario, result: _core.RunResult, request: Request, took_m
         "timeouts_s": timeouts[:_MOST_TIMEOUTS],
         "budget": parts(metrics),
         "budget_total": f"{number(metrics.get('budget_total_s'), 4)} s",
-        "command": command(request),
+        "command": command(folder, request),
     }
 
 
@@ -88,9 +91,12 @@ def _metric(name: str, value: float | None) -> dict[str, Any]:
     }
 
 
-def command(request: Request) -> str:
-    """Return the command for the same run. A changed text has none until the file is saved."""
-    words = ["umts", "run", f"scenarios/{request.name}.toml"]
+def command(folder: Path, request: Request) -> str:
+    """Return the command for the same run, in the server's working directory."""
+    path = folder / f"{request.name}.toml"
+    with suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    words = ["umts", "run", str(path)]
     for key, value in request.overrides:
         words += ["--set", f"{key}={value}"]
     return shlex.join([*words, "--budget", "--series"])

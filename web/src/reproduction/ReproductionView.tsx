@@ -52,10 +52,10 @@ export function ReproductionView({ paper, query }: { paper: string; query: URLSe
               <tr>
                 <th scope="col">Verdict</th>
                 <th scope="col">Claim</th>
-                <th scope="col">Theirs</th>
+                <th scope="col">Document</th>
                 <th scope="col">Tolerance</th>
                 <th scope="col">Ours</th>
-                <th scope="col">Why</th>
+                <th scope="col">Reason</th>
               </tr>
             </thead>
             <tbody>
