@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 PATIENCE_S = 240.0
 """Limit on each wait for the server or the browser: long, because the machine may be busy. A test
 that meets it has failed."""

@@ -1,4 +1,4 @@
-"""The guard of ``umts serve``: which requests are answered, and what visitors can reach."""
+"""The guard of ``umts serve``: the requests that are answered, and the files that visitors can reach."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def certificate_in(folder: Path) -> tuple[Path, Path]:
     return certificate, key
 
 
-# ── What requests can do ────────────────────────────────────────────────────────────────────────────
+# ── Effects of requests ────────────────────────────────────────────────────────────────────────────
 
 
 def test_get_and_head_change_nothing(served: Served, folder: Path) -> None:

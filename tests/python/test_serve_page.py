@@ -120,7 +120,7 @@ class Tab:
         assert self.strangers == [], "no request leaves the origin"
 
     def violations(self) -> list[str]:
-        """Return what axe finds."""
+        """Return the violations that axe finds."""
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate(f"axe.run(document, {json.dumps(RULES)})")
         return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]

@@ -1,4 +1,4 @@
-"""What the views of ``umts serve`` are made of: forms, lanes, trials, jobs, pages of runs."""
+"""Contents of the views of ``umts serve``: forms, lanes, trials, jobs, pages of runs."""
 
 from __future__ import annotations
 

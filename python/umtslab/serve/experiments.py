@@ -159,18 +159,24 @@ def _strongest(findings: Findings) -> str:
     most = max(effects, key=lambda one: one.first, default=None)
     if most is None:
         return "No effect was measured."
+    measure = _measure(findings)
+    unit = f" {units().get(metric, '')}".rstrip() if findings.study.method == "morris" else ""
     return (
         f"{metric_label(metric)} depends most on {key_label(most.parameter)}: "
-        f"{with_interval(most.first, most.first_ci95)}."
+        f"{measure} {with_interval(most.first, most.first_ci95)}{unit}."
     )
+
+
+def _measure(findings: Findings) -> str:
+    is_morris = findings.study.method == "morris"
+    return "mean absolute effect" if is_morris else "first-order share of the variance"
 
 
 def _effects(findings: Findings) -> list[dict[str, Any]]:
     is_morris = findings.study.method == "morris"
-    what = "mean absolute effect" if is_morris else "first-order share of the variance"
     return [
         {
-            "title": f"{metric_label(metric)}: {what}",
+            "title": f"{metric_label(metric)}: {_measure(findings)}",
             "unit": units().get(metric, "") if is_morris else "",
             "bars": [
                 {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,7 @@ def reproduction_rows(settings: Settings) -> list[dict[str, Any]]:
         {
             "paper": paper,
             "claims": len(_claims(root, paper)),
-            "verdicts": dict(Counter(one["verdict"] for one in scored[paper].values()))
-            if paper in scored
-            else None,
+            "verdicts": _totals(_verdicts(_claims(root, paper), scored[paper])) if paper in scored else None,
         }
         for paper in papers(root)
     ]
@@ -60,7 +59,7 @@ def reproduction(settings: Settings, paper: str) -> dict[str, Any]:
         "command": shlex.join(["umts", "reproduce", paper, "--quick", "--out", str(settings.store)]),
         "has_verdicts": bool(scored),
         "is_quick": any(one.get("quick") for one in scored.values()),
-        "totals": dict(Counter(str(claim["verdict"]) for claim in claims)),
+        "totals": _totals(claim["verdict"] for claim in claims),
         "claims": claims,
     }
 
@@ -68,6 +67,18 @@ def reproduction(settings: Settings, paper: str) -> dict[str, Any]:
 @lru_cache(maxsize=16)
 def _claims(root: Path, paper: str) -> tuple[Claim, ...]:
     return tuple(load_claims(root, paper))
+
+
+def _verdicts(claims: Iterable[Claim], scored: dict[str, Any]) -> Iterator[str]:
+    for claim in claims:
+        yield scored[claim.id]["verdict"] if claim.id in scored else _NOT_SCORED
+
+
+def _totals(verdicts: Iterable[str]) -> dict[str, int]:
+    """Count the verdicts. Claims that are not scored come last."""
+    counts = Counter(verdicts)
+    left = counts.pop(_NOT_SCORED, 0)
+    return dict(counts) | ({_NOT_SCORED: left} if left else {})
 
 
 def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:

@@ -112,8 +112,8 @@ function Sections({ found, home, kind, word }: { found: Found; home: Home; kind:
           title="Runs"
           note={
             home.results > home.runs.length
-              ? `the newest ${home.runs.length} of ${home.results}. Longest wait: the largest cause that is a wait`
-              : 'newest first. Longest wait: the largest cause that is a wait'
+              ? `the newest ${home.runs.length} of ${home.results}; numbers are means over the runs. Longest wait: the largest cause that is a wait`
+              : 'newest first; numbers are means over the runs. Longest wait: the largest cause that is a wait'
           }
         >
           {!home.runs.length && (

@@ -13,14 +13,14 @@ export function Headlines({ run }: { run: RunPage }) {
             <dd>
               {metric.text} <span>{metric.unit}</span>
               {metric.place && <PlaceMark place={metric.place} />}
-              {metric.interval && <span class="was">{metric.interval}</span>}
+              {metric.interval && <span class="was">mean {metric.interval}</span>}
             </dd>
           </div>
         ))}
       </dl>
       {hasPlaces && (
         <p class="small">
-          Mark: this run. Band: mean of {run.replications} runs with its 95 % interval. Line: smallest to largest.
+          Number and mark: this run. Mean and band: {run.replications} runs, with the 95 % interval. Line: smallest to largest.
         </p>
       )}
     </>

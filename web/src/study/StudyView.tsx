@@ -23,7 +23,7 @@ export function StudyView({ name }: { name: string }) {
         <Bars key={chart.title} chart={chart} />
       ))}
       {study.front.length > 0 && <Front study={study} />}
-      <Section title="All of it">
+      <Section title="All results">
         <Wide label="Table of the study">
           <table>
             <thead>

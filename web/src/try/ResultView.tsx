@@ -109,6 +109,7 @@ function Numbers({ result, before }: { result: Tried; before: Tried | undefined 
       <div class="mini" aria-hidden="true">
         {result.metrics.slice(0, 2).map((metric) => (
           <span key={metric.name}>
+            {metric.label}{' '}
             <b>
               {metric.text} {metric.unit}
             </b>{' '}
