@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
@@ -46,6 +47,10 @@ and the emulator has a real-time priority: two of them can run at the same time.
 
 ALONE = ("test_kills", "test_memory", "test_proxy_load")
 """Prefixes of test files that need the whole machine or measure memory."""
+
+# Hypothesis by default fails tests that a busy machine makes slow.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)`` runs the command in the test's temporary folder and returns the finished

@@ -233,7 +233,7 @@ def test_claims_have_their_verdicts_once_the_document_was_reproduced(umts: Umts,
     before = reproduction(settings, "dubois2005")
     assert before["has_verdicts"] is False
     assert {claim["verdict"] for claim in before["claims"]} == {"not scored"}
-    umts("reproduce", "dubois2005/tab5_1", "--out", tmp_path / "results/reproductions")
+    umts("reproduce", "dubois2005/tab5_1", "--quick", "--out", tmp_path / "results/reproductions")
     after = reproduction(settings, "dubois2005")
     assert after["has_verdicts"]
     assert any(claim["verdict"] == "pass" and claim["ours"] for claim in after["claims"])
