@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     """Size of each written file, in bytes."""
 
 
-QUICK = Limits(cpu_s=10, wall_s=60.0, memory=4 * 2**30, file_size=2**20)
+QUICK = Limits(cpu_s=10, wall_s=180.0, memory=4 * 2**30, file_size=2**20)
 """For a result that a visitor waits for, which writes no file. The limits on elapsed time are loose,
 because a busy machine gives a process only a part of a core."""
 
@@ -47,7 +47,7 @@ LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
 
 _MOST_AT_ONCE = max(2, os.cpu_count() or 2)
 _MOST_WAITING = 8
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 _GRACE_S = 2.0
 _REMEMBERED = 50
 
