@@ -4,9 +4,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := python/umtslab/_core.abi3.so
+# Made whether the page could be built or not, so that a machine without npm tries once.
+PAGE   := $(VENV)/page
 DEMO   := results/demo
 
 RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name fingerprint.rs -o -name Cargo.toml -o -name abi3-py311.txt)
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -not -path web/src/api/schema.d.ts -print)
 CARGO_FLAGS  := --release --locked --workspace
 # With assertions and checks of overflow.
 TEST_FLAGS   := --profile checked --locked --workspace
@@ -34,7 +37,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-lint check-rust check-python setup lint test-rust test-python lowest pictures golden soak \
+.PHONY: help demo test check check-lint check-rust check-python setup page lint test-rust test-python lowest pictures golden soak \
 	fuzz bench dist counts oracle-ns2 format docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
@@ -79,7 +82,12 @@ check-rust:
 check-python: setup
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
-setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
+setup: $(CORE) $(PAGE) ## Make .venv and build the package into it: leaves .venv/bin/umts. Builds the page of `umts serve` where npm can.
+
+page: $(CORE) ## Build the page of `umts serve` again, and say why if that is not possible.
+	@rm -f $(PAGE)
+	@$(MAKE) --no-print-directory $(PAGE)
+	@test -f python/umtslab/serve/page/index.html
 
 lint: setup ## Check formats, lints, layers, types and wording without running a test.
 	cargo fmt --all --check
@@ -105,6 +113,7 @@ test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 
 test-python: setup $(VENV)/site-packages ## Run the Python tests, the wheel in a clean environment among them: on all cores, those of the wall clock in twos, the rest alone.
 	tools/install-tshark
+	tools/install-chromium
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not (alone or wall_clock)" --numprocesses auto --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m wall_clock --numprocesses 2 --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m alone
@@ -163,7 +172,11 @@ format: setup ## Format all sources.
 	$(BIN)/ruff format .
 
 clean: ## Remove whatever the other tasks built: .venv, the extension, target, results.
-	rm -rf $(VENV) $(CORE) target dist results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CORE) python/umtslab/serve/page web/node_modules web/src/api/schema.d.ts target dist results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(PAGE): $(PAGE_SOURCES) tools/build-page $(VENV)/packages
+	@tools/build-page $(BIN)/python
+	@touch $@
 
 $(BIN)/python:
 	tools/check-toolchain $(PYTHON)

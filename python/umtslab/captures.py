@@ -18,6 +18,29 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS = 50_000
 """Default limit on connections with rows. The analysis then needs less than 300 MB."""
 
+HEADLINE = (
+    "goodput_kbps",
+    "goodput_active_kbps",
+    "throughput_kbps",
+    "mean_rtt_s",
+    "p95_rtt_s",
+    "handshake_rtt_s",
+    "mean_outstanding_segments",
+    "max_outstanding_segments",
+    "total_packets",
+    "tcp_retransmissions",
+    "retransmitted_bytes",
+    "tcp_retransmissions_unneeded",
+    "rto_count",
+    "fast_retransmissions",
+    "tail_loss_probes",
+    "dupack_runs",
+    "acks_received",
+    "out_of_order_packets",
+    "transmission_time_s",
+)
+"""Metrics that are shown first."""
+
 MAX_CONNECTION_LIMIT = 1 << 32
 """Largest limit on connections, and largest number of a connection."""
 

@@ -6,6 +6,10 @@ EXTRAS = {
     "distributed": ("umts sweep --dask", "dask"),
     "optuna": ("umts optimise", "optimise"),
     "SALib": ("umts sensitivity", "sensitivity"),
+    "fastapi": ("umts serve", "serve"),
+    "uvicorn": ("umts serve", "serve"),
+    "websockets": ("umts serve", "serve"),
+    "tsdownsample": ("umts serve", "serve"),
 }
 """For each library the command that needs it, and the extra of this package that installs it."""
 

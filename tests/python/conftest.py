@@ -58,6 +58,10 @@ ALONE = ("test_kills", "test_memory", "test_proxy_load")
 """Prefixes of test files that need the whole machine or measure memory. No other test runs at the
 same time."""
 
+# Hypothesis by default fails tests that a busy machine makes slow.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
+
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)`` runs the command in the test's temporary folder and returns the finished
 process."""

@@ -73,3 +73,13 @@ def test_every_installed_package_is_pinned(clean: Path) -> None:
 
     installed = names(sh(clean / "venv/bin/python", "-m", "pip", "freeze"))
     assert installed <= names(CONSTRAINTS.read_text())
+
+
+def test_the_wheel_has_the_page_and_the_licences_of_its_parts(clean: Path) -> None:
+    if not (ROOT / "python/umtslab/serve/page/index.html").exists():
+        pytest.skip("the page is not built: `make page` says why")
+    words = "import umtslab.serve as s; print(s.__path__[0])"
+    page = Path(sh(clean / "venv/bin/python", "-c", words, cwd=clean).strip()) / "page"
+    assert "/assets/" in (page / "index.html").read_text()
+    assert any(path.suffix == ".js" for path in (page / "assets").iterdir())
+    assert "preact" in (page / "licences.txt").read_text()

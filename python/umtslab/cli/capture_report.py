@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.captures import MAX_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
+from umtslab.captures import (
+    HEADLINE,
+    MAX_CONNECTIONS,
+    CaptureAnalysis,
+    analyse_captures,
+    draw_time_sequence,
+    units,
+)
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import ProgressLine
@@ -26,28 +33,6 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 20
 _ROWS_PER_CHUNK = 1000
-
-_HEADLINE = (
-    "goodput_kbps",
-    "goodput_active_kbps",
-    "throughput_kbps",
-    "mean_rtt_s",
-    "p95_rtt_s",
-    "handshake_rtt_s",
-    "mean_outstanding_segments",
-    "max_outstanding_segments",
-    "total_packets",
-    "tcp_retransmissions",
-    "retransmitted_bytes",
-    "tcp_retransmissions_unneeded",
-    "rto_count",
-    "fast_retransmissions",
-    "tail_loss_probes",
-    "dupack_runs",
-    "acks_received",
-    "out_of_order_packets",
-    "transmission_time_s",
-)
 
 _FLOW_COLUMNS = {
     "packets": "packets",
@@ -307,7 +292,7 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
     table = Table("metric", ">value", "unit")
     for name, unit in units().items():
         value = metrics.get(name)
-        if value is not None and (show_all or name in _HEADLINE):
+        if value is not None and (show_all or name in HEADLINE):
             table.add_row(name, number(value), "" if unit == "1" else unit)
     return table
 

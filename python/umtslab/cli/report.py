@@ -1,4 +1,4 @@
-"""``umts report``: an HTML page of a campaign or a study."""
+"""``umts report``: an HTML page of a campaign, a study or a run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from umtslab.cli.studies import find_study
 if TYPE_CHECKING:
     from umtslab.campaign.record import Record
     from umtslab.cli.parser import Parser
+    from umtslab.run import Run
     from umtslab.store import StoreReader
     from umtslab.studies.optimise import Outcome
     from umtslab.studies.sensitivity import Findings
@@ -27,7 +28,8 @@ def options(parser: Parser) -> None:
     parser.add_argument(
         "campaign",
         metavar="CAMPAIGN",
-        help="A campaign in --out, or some of its points (NAME@KEY=VALUE,…); or a study in --out.",
+        help="A campaign in --out, or some of its points (NAME@KEY=VALUE,…); a study in --out; or a run: its "
+        "folder, its key, or the name of a scenario.",
     )
     shown = parser.add_argument_group("content")
     add_values(
@@ -58,13 +60,41 @@ def report(
             print(write_report(record, store, metric, output, over, log=log))
             return 0
     study = find_study(campaign, out)
-    if study is None:
-        hint = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
-        raise UsageError(f"{out} has no campaign or study {campaign!r}; {hint}")
+    runs = [] if study is not None else _runs(campaign, out)
     if metric or over is not None or log:
-        raise UsageError(f"--metric, --over and --log apply to campaigns, and {campaign} is a study")
-    print(_write_study(study, output, out))
+        kind = "study" if study is not None else "run"
+        raise UsageError(f"--metric, --over and --log apply to campaigns, and {campaign} is a {kind}")
+    print(_write_study(study, output, out) if study is not None else _write_run(runs, output, out))
     return 0
+
+
+def _runs(name: str, out: Path) -> list[Run]:
+    """Return the runs of a result, or say what else the name could be."""
+    from umtslab.cli.results import find_runs
+    from umtslab.store.reader import NothingOfThatName
+
+    try:
+        return find_runs(name, out)
+    except NothingOfThatName:
+        made = "`umts sweep`, `umts optimise`, `umts sensitivity` and `umts run` create them"
+        raise UsageError(f"{out} has no campaign {name!r}, nor a study or run of this name; {made}") from None
+
+
+def _write_run(runs: Sequence[Run], output: Path | None, out: Path) -> Path:
+    """Write the page of the first run, beside the interval of all."""
+    from umtslab.cli.results import read_results
+    from umtslab.page import write
+    from umtslab.page.run import html
+    from umtslab.store.reader import is_store
+
+    run = runs[0]
+    others = list(runs)
+    if len(runs) == 1 and is_store(out):
+        with read_results(out) as store:
+            known = store.runs(run.identity.result)
+        others = [other for other in known if other.seed == run.seed] or others
+    path = output or out / "reports" / f"{run.scenario}-{run.key[:12]}.html"
+    return write(path, html(run, others))
 
 
 def _write_study(study: Outcome | Findings, output: Path | None, out: Path) -> Path:

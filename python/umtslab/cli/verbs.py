@@ -137,11 +137,16 @@ RESULTS = {
         ),
     ),
     "report": Verb(
-        "Write an HTML page of a campaign or study: figures, tables, and the commands that repeat its runs.",
+        "Write an HTML page of a campaign, study or run: figures, tables, and commands that repeat its runs.",
         (
             "umts report fach-error-rate",
+            "umts report ftp-fach-dch -o run.html",
             "umts report fach-error-rate --metric goodput_kbps --over radio.bler --log -o page.html",
         ),
+    ),
+    "serve": Verb(
+        "Show a results folder in a browser: runs, campaigns, captures, and scenarios to try.",
+        ("umts serve", "umts serve results --port 8080", "umts serve course --read-only"),
     ),
 }
 

@@ -36,14 +36,19 @@ def html(study: Outcome | Findings, store: StoreReader) -> str:
         "study.html",
         name=frame.name,
         title=frame.title or frame.name,
-        about=_optimisation_sentence(study) if isinstance(study, Outcome) else _sensitivity_sentence(study),
+        about=about(study),
         sections=list(
             _optimisation_sections(study) if isinstance(study, Outcome) else _sensitivity_sections(study)
         ),
-        command=_command(study, store) if isinstance(study, Outcome) else "",
+        command=command(study, store) if isinstance(study, Outcome) else "",
         table=_rows(trials_table(study) if isinstance(study, Outcome) else effects_table(study)),
         table_title="All trials" if is_optimisation else "All effects",
     )
+
+
+def about(study: Outcome | Findings) -> str:
+    """Describe goal, method and size of a study."""
+    return _optimisation_sentence(study) if isinstance(study, Outcome) else _sensitivity_sentence(study)
 
 
 def _optimisation_sentence(outcome: Outcome) -> str:
@@ -137,7 +142,7 @@ def _few_samples(findings: Findings) -> str:
     )
 
 
-def _command(outcome: Outcome, store: StoreReader) -> str:
+def command(outcome: Outcome, store: StoreReader) -> str:
     """Return the command that repeats the runs of the best trial."""
     ranking = outcome.ranking()
     if not ranking or not ranking[0].runs:

@@ -117,6 +117,11 @@ class StoreReader:
             raise RunNotFound(f"{self.path} has no run {run.key}")
         return row.command
 
+    def made_at(self, run: Run) -> str | None:
+        """Return when the run was made, in ISO format, or None if the catalogue does not know."""
+        row = self._catalogue.row(run.key)
+        return None if row is None else row.created or None
+
     def parameters(self, run: Run) -> dict[str, Any]:
         """The run's whole scenario as nested dictionaries, units in text."""
         row = self._catalogue.row(run.key)

@@ -1,0 +1,477 @@
+"""The addresses of the page. A handler calls the module of a view."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
+from fastapi.responses import JSONResponse, Response
+
+from umtslab._core import ScenarioError
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import load_record
+from umtslab.page.causes import looks
+from umtslab.page.run import connections, content
+from umtslab.reproduce.errors import UnknownSelection
+from umtslab.run import MissingSeries, Run
+from umtslab.serve import experiments, models, scenarios, work
+from umtslab.serve.files import NoSuchFile, file_in
+from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
+from umtslab.serve.home import home
+from umtslab.serve.jobs import DRAWING, Busy, JobFailed, Jobs, perform, prepare
+from umtslab.serve.lanes import lanes
+from umtslab.serve.reproductions import reproduction
+from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
+from umtslab.serve.settings import Settings
+from umtslab.serve.try_it import tried
+from umtslab.serve.uploads import TooManyUploads, Uploads
+from umtslab.store import OtherLayout, RunNotFound, read_store
+from umtslab.store.reader import StoreReader, is_store
+from umtslab.version import code_version
+
+PAGE = Path(__file__).with_name("page")
+"""The built page. A source tree has it after ``make setup``."""
+
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+}
+_VIEWS = ("run", "try", "campaign", "study", "reproduction")
+_SEND_S = 10.0
+
+_NOT_FOUND: tuple[type[Exception], ...] = (
+    NoSuchFile,
+    RunNotFound,
+    UnknownSelection,
+    experiments.UnknownMetric,
+    MissingSeries,
+)
+_REFUSED: tuple[type[Exception], ...] = (
+    OutsideFolder,
+    SyntaxMistake,
+    CampaignError,
+    OtherLayout,
+    ScenarioError,
+    work.WrongCapture,
+)
+
+
+def create_app(settings: Settings) -> Guard:
+    """Return the application behind the guard."""
+    return Guard(_api(settings), settings)
+
+
+def openapi() -> dict[str, Any]:
+    """Return the description of the addresses, from which the page's types are generated."""
+    found: dict[str, Any] = _api(Settings(Path("results"), Path("scenarios"), 0)).openapi()
+    return found
+
+
+class _Watchers:
+    """Tabs that wait for changes. Each is woken, and then gets the latest state only."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._events: set[asyncio.Event] = set()
+
+    def begin(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def wake(self) -> None:
+        """Wake all tabs. May be called from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._set_all)
+
+    def _set_all(self) -> None:
+        for event in self._events:
+            event.set()
+
+    @contextmanager
+    def watching(self) -> Iterator[asyncio.Event]:
+        event = asyncio.Event()
+        event.set()
+        self._events.add(event)
+        try:
+            yield event
+        finally:
+            self._events.discard(event)
+
+
+def _api(settings: Settings) -> FastAPI:
+    watchers = _Watchers()
+    jobs, uploads = Jobs(watchers.wake), Uploads()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watchers.begin()
+        prepare()
+        yield
+        await asyncio.to_thread(jobs.close)
+        uploads.close()
+
+    problem: dict[int | str, dict[str, Any]] = {
+        status: {"model": models.Problem} for status in (400, 404, 409, 413, 503)
+    }
+    app = FastAPI(
+        title="umtslab",
+        version="1",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        responses=problem,
+    )
+    _add_errors(app)
+    _add_store(app, settings)
+    _add_scenarios(app, settings, jobs)
+    _add_captures(app, settings, uploads)
+    _add_experiments(app, settings)
+    _add_socket(app, jobs, watchers)
+    _add_page(app, settings)
+    return app
+
+
+# ── Errors ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_errors(app: FastAPI) -> None:
+    def answer(status: int) -> Any:
+        async def handle(_: Request, error: Exception) -> JSONResponse:
+            return JSONResponse({"detail": _sentence(error)}, status)
+
+        return handle
+
+    for kind in _NOT_FOUND:
+        app.add_exception_handler(kind, answer(404))
+    for kind in _REFUSED:
+        app.add_exception_handler(kind, answer(400))
+    app.add_exception_handler(JobFailed, answer(409))
+    for busy in (Busy, TooManyUploads):
+        app.add_exception_handler(busy, answer(503))
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+# ── The store ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[StoreReader]:
+    """Open the store to read. Damaged runs are left out, as everywhere; Home names them."""
+    if not is_store(settings.store):
+        raise NoSuchFile(f"there is no store at {settings.store}")
+    with read_store(settings.store, lambda damage: None) as store:
+        yield store
+
+
+def _found(store: StoreReader, key: str) -> Run:
+    run = store.of_keys([key]).get(key)
+    if run is None:
+        raise RunNotFound("the store has no run with this key")
+    return run
+
+
+def _add_store(app: FastAPI, settings: Settings) -> None:
+    @app.get("/api/about", response_model=models.About)
+    def about() -> dict[str, Any]:
+        return {
+            "version": str(code_version()),
+            "store": str(settings.store),
+            "has_store": is_store(settings.store),
+            "read_only": settings.read_only,
+            "allow_code": settings.allow_code,
+            "causes": list(looks()),
+        }
+
+    @app.get("/api/home", response_model=models.Home)
+    def get_home() -> dict[str, Any]:
+        return home(settings)
+
+    @app.get("/api/runs/{key}", response_model=models.RunPage)
+    def get_run(key: str) -> dict[str, Any]:
+        with _opened(settings) as store:
+            run = _found(store, key)
+            others = store.runs(run.identity.result)
+            title = str(store.parameters(run).get("title") or run.scenario)
+        same_seed = [other for other in others if other.seed == run.seed]
+        code = code_version()
+        return content(run, same_seed) | {
+            "title": title,
+            "others": [{"key": other.key, "run": other.run} for other in same_seed],
+            "other_code": None if run.identity.code == code else str(code),
+            "can_try": run.scenario in scenarios.names(settings.scenarios),
+        }
+
+    @app.get("/api/runs/{key}/connections", response_model=models.Connections)
+    def get_connections(key: str) -> dict[str, Any]:
+        with _opened(settings) as store:
+            return connections(_found(store, key))
+
+    @app.get("/api/runs/{key}/lanes", response_model=models.Lanes | None)
+    def get_lanes(key: str, first: int = 0) -> dict[str, Any] | None:
+        with _opened(settings) as store:
+            return lanes(_found(store, key), max(0, first))
+
+    @app.get("/api/runs/{key}/figures/{name}.svg", response_class=Response)
+    def get_figure(key: str, name: str) -> Response:
+        _check_key(settings, key)
+        drawn = perform(work.figure, settings.store, key, name, limits=DRAWING)
+        return Response(drawn, media_type="image/svg+xml", headers=_ALONE)
+
+    @app.get("/api/runs/{key}/report.html", response_class=Response)
+    def get_report(key: str) -> Response:
+        _check_key(settings, key)
+        page = perform(work.run_report, settings.store, key, limits=DRAWING)
+        name = {"content-disposition": f'attachment; filename="run-{key[:12]}.html"'}
+        return Response(page, media_type="text/html; charset=utf-8", headers=_sandboxed(page) | name)
+
+    @app.get("/api/runs/{key}/captures/{name}", response_class=Response)
+    def get_capture(key: str, name: str) -> Response:
+        with _opened(settings) as store:
+            run = _found(store, key)
+        path = file_in(_folder(run) / "captures", name)
+        headers = {"content-disposition": f'attachment; filename="{run.scenario[:40]}-{path.name}"'}
+        return Response(path.read_bytes(), media_type="application/octet-stream", headers=headers)
+
+    @app.get("/api/runs/{key}/captures/{name}/analysis", response_model=models.Capture)
+    def analyse_capture(key: str, name: str) -> Any:
+        with _opened(settings) as store:
+            run = _found(store, key)
+        path = file_in(_folder(run) / "captures", name)
+        return perform(work.analysis, path, f"{run.heading}: {path.name}", limits=DRAWING)
+
+    @app.get("/api/runs/{key}/captures/{name}/connections/{number}", response_model=models.Graphs)
+    def graph_capture(key: str, name: str, number: int) -> Any:
+        with _opened(settings) as store:
+            run = _found(store, key)
+        return perform(
+            work.connection_graphs, file_in(_folder(run) / "captures", name), _number(number), limits=DRAWING
+        )
+
+    @app.get("/api/reports/{name}", response_class=Response)
+    def get_stored_report(name: str) -> Response:
+        page = file_in(settings.store / "reports", f"{name}.html").read_text(encoding="utf-8")
+        return Response(page, media_type="text/html; charset=utf-8", headers=_sandboxed(page))
+
+
+def _check_key(settings: Settings, key: str) -> None:
+    with _opened(settings) as store:
+        _found(store, key)
+
+
+def _folder(run: Run) -> Path:
+    if run.folder is None:
+        raise RunNotFound("the run has no folder")
+    return run.folder
+
+
+_ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
+"""Policy of a picture, for the case that it is opened as a page."""
+
+
+def _sandboxed(page: str) -> dict[str, str]:
+    """Return the policy of a stored page: no script, no request, only the style sheets in the page.
+
+    A style sheet of a stored page is allowed by a digest.
+    """
+    sheets = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digests = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()}'" for sheet in sheets
+    )
+    style = f"style-src {digests}; " if digests else ""
+    policy = f"default-src 'none'; img-src data:; {style}sandbox"
+    return {"content-security-policy": policy}
+
+
+# ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _request(asked: models.TryRequest | models.RunRequest) -> scenarios.Request:
+    overrides = tuple((one.key.strip(), one.value) for one in asked.overrides)
+    return scenarios.Request(asked.scenario, asked.text, overrides)
+
+
+def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
+    @app.get("/api/scenarios/{name}", response_model=models.ScenarioForm)
+    def get_scenario(name: str) -> Any:
+        return perform(work.scenario_form, settings.scenarios, name)
+
+    @app.post("/api/try", response_model=models.TryResult)
+    def try_scenario(asked: models.TryRequest) -> Any:
+        return perform(tried, settings.scenarios, _request(asked), settings.allow_code)
+
+    @app.post("/api/jobs", response_model=models.JobState)
+    def start_run(asked: models.RunRequest) -> dict[str, Any]:
+        request = _request(asked)
+        scenarios.path_of(settings.scenarios, request.name)
+        mistakes = perform(work.check, settings.scenarios, request, settings.allow_code)
+        if mistakes:
+            raise HTTPException(400, mistakes[0])
+        title = f"{asked.scenario}, {asked.runs} {'run' if asked.runs == 1 else 'runs'}"
+        arguments = (settings.store, settings.scenarios, request, asked.runs, asked.captures)
+        return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
+
+    @app.get("/api/jobs", response_model=models.State)
+    def get_jobs() -> dict[str, Any]:
+        return _state(jobs)
+
+    @app.post("/api/jobs/{number}/stop", response_model=models.State)
+    def stop_job(number: int) -> dict[str, Any]:
+        try:
+            jobs.stop(number)
+        except KeyError:
+            raise HTTPException(404, "There is no such job.") from None
+        return _state(jobs)
+
+
+def _as_model(found: Any) -> dict[str, Any]:
+    return asdict(found)
+
+
+def _state(jobs: Jobs) -> dict[str, Any]:
+    return {"jobs": [_as_model(job) for job in jobs.states()]}
+
+
+# ── Captures ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _number(number: int) -> int:
+    """Check the number of a connection."""
+    if not 0 <= number < 2**32:
+        raise NoSuchFile("there is no such connection")
+    return number
+
+
+def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
+    @app.post(UPLOAD, response_model=models.Uploaded)
+    async def upload(request: Request, name: str = "capture") -> Any:
+        try:
+            kept = await uploads.receive(name, request.stream())
+        except (Oversized, TooSlow) as error:
+            return JSONResponse({"detail": str(error)}, int(error.refusal.status))
+        return {"id": kept.id, "name": kept.name}
+
+    def _path(identity: str) -> tuple[Path, str]:
+        found = uploads.get(identity)
+        if found is None:
+            raise NoSuchFile("this capture is no longer here: drop the file again")
+        return found.path, found.name
+
+    @app.get("/api/captures/{identity}", response_model=models.Capture)
+    def get_analysis(identity: str) -> Any:
+        return perform(work.analysis, *_path(identity), limits=DRAWING)
+
+    @app.get("/api/captures/{identity}/connections/{number}", response_model=models.Graphs)
+    def get_graphs(identity: str, number: int) -> Any:
+        return perform(work.connection_graphs, _path(identity)[0], _number(number), limits=DRAWING)
+
+
+# ── Campaigns, studies, reproductions ───────────────────────────────────────────────────────────────
+
+
+def _add_experiments(app: FastAPI, settings: Settings) -> None:
+    @app.get("/api/campaigns/{name}", response_model=models.CampaignPage)
+    def get_campaign(name: str, metric: str | None = None, over: str | None = None) -> dict[str, Any]:
+        with _opened(settings) as store:
+            record = load_record(store, name)
+            if record is None:
+                raise NoSuchFile("the store has no campaign of this name")
+            return experiments.campaign(record, metric, over)
+
+    @app.get("/api/studies/{name}", response_model=models.StudyPage)
+    def get_study(name: str) -> dict[str, Any]:
+        from umtslab.studies.record import load_study
+
+        with _opened(settings) as store:
+            study = load_study(store, name)
+            if study is None:
+                raise NoSuchFile("the store has no study of this name")
+            return experiments.study_page(study, store)
+
+    @app.get("/api/reproductions/{paper}", response_model=models.ReproductionPage)
+    def get_reproduction(paper: str) -> dict[str, Any]:
+        return reproduction(settings, paper)
+
+
+# ── The socket and the page ─────────────────────────────────────────────────────────────────────────
+
+
+def _add_socket(app: FastAPI, jobs: Jobs, watchers: _Watchers) -> None:
+    @app.websocket("/api/socket")
+    async def socket(channel: WebSocket) -> None:
+        await channel.accept()
+
+        async def tell() -> None:
+            with watchers.watching() as changed:
+                while True:
+                    await changed.wait()
+                    changed.clear()
+                    state = models.State.model_validate(_state(jobs)).model_dump_json()
+                    await asyncio.wait_for(channel.send_text(state), _SEND_S)
+                    await asyncio.sleep(0.1)
+
+        telling = asyncio.create_task(tell())
+        with suppress(WebSocketDisconnect, RuntimeError):
+            # A tab has nothing to send. Messages are read and dropped.
+            while telling.done() is False:
+                await channel.receive_text()
+        telling.cancel()
+        with suppress(asyncio.CancelledError, TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
+            await telling
+
+
+@lru_cache(maxsize=64)
+def _asset(path: Path, changed_ns: int) -> bytes:
+    return path.read_bytes()
+
+
+def _file(path: Path) -> Response:
+    content = _asset(path, path.stat().st_mtime_ns)
+    kind = _KINDS.get(path.suffix, "application/octet-stream")
+    # The names of the built files change with their content.
+    kept = {"cache-control": "private, max-age=31536000, immutable"} if path.suffix in (".js", ".css") else {}
+    return Response(content, media_type=kind, headers=kept)
+
+
+def _add_page(app: FastAPI, settings: Settings) -> None:
+    def shell() -> Response:
+        try:
+            return _file(PAGE / "index.html")
+        except OSError:
+            text = "The page is not built. In the source tree: make page\n"
+            return Response(text, 503, media_type="text/plain; charset=utf-8")
+
+    @app.get("/assets/{name}", include_in_schema=False)
+    def asset(name: str) -> Response:
+        return _file(file_in(PAGE / "assets", name))
+
+    @app.get("/licences.txt", include_in_schema=False)
+    def licences() -> Response:
+        return _file(file_in(PAGE, "licences.txt"))
+
+    @app.get("/", include_in_schema=False)
+    def first() -> Response:
+        return shell()
+
+    @app.get("/captures", include_in_schema=False)
+    def captures() -> Response:
+        return shell()
+
+    for view in _VIEWS:
+        app.add_api_route(f"/{view}/{{name:path}}", shell, methods=["GET"], include_in_schema=False)

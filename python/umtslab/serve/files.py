@@ -1,0 +1,28 @@
+"""Files that visitors name: only those in a folder, without links out of the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class NoSuchFile(LookupError):
+    """A name does not stand for a file of the folder. The message does not repeat the name."""
+
+
+def file_in(folder: Path, name: str) -> Path:
+    """Return the file `name` of a folder.
+
+    Raises
+    ------
+    NoSuchFile
+        If there is no such regular file, or a symbolic link leads out of the folder.
+    """
+    if name in ("", ".", "..") or any(ord(one) < 32 or one in "/\\" for one in name):
+        raise NoSuchFile("this is not the name of a file here")
+    try:
+        root, place = folder.resolve(strict=True), (folder / name).resolve(strict=True)
+    except (OSError, ValueError):
+        raise NoSuchFile("there is no such file here") from None
+    if not place.is_relative_to(root) or not place.is_file():
+        raise NoSuchFile("there is no such file here")
+    return place

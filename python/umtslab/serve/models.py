@@ -1,0 +1,648 @@
+"""Requests and answers of the page's addresses. The page's TypeScript types are generated from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Word = Annotated[str, Field(max_length=4000)]
+
+
+class Model(BaseModel):
+    """A model without unknown members."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(Model):
+    """Why a request failed, in one sentence."""
+
+    detail: str
+
+
+# ── Common parts ────────────────────────────────────────────────────────────────────────────────────
+
+
+class CauseLook(Model):
+    """Colour of a cause: names of a hue and of a hatch."""
+
+    name: str
+    label: str
+    hue: str
+    hatch: str
+
+
+class About(Model):
+    """The server."""
+
+    version: str
+    store: str
+    has_store: bool
+    read_only: bool
+    allow_code: bool
+    causes: list[CauseLook]
+
+
+class Part(Model):
+    """One cause of a time budget."""
+
+    cause: str
+    label: str
+    seconds: float
+    text: str
+    share_pct: float
+    share_text: str
+
+
+class Metric(Model):
+    """A metric with the value as text."""
+
+    name: str
+    label: str
+    unit: str
+    value: float | None
+    text: str
+
+
+class Column(Model):
+    """Heading of a column of metrics."""
+
+    name: str
+    label: str
+    unit: str
+
+
+class Curve(Model):
+    """Values over time."""
+
+    time_s: list[float]
+    value: list[float]
+
+
+# ── Home ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RunRow(Model):
+    """A result: runs of one scenario that differ by their number only."""
+
+    key: str
+    scenario: str
+    title: str
+    made_at: str | None
+    varied: str
+    runs: int
+    simulated: str
+    goodput: str
+    mean_rtt: str
+    timeouts: str
+    budget: list[Part]
+    longest_wait: str | None
+    is_emulated: bool
+
+
+class CampaignRow(Model):
+    """A campaign of the store."""
+
+    name: str
+    title: str
+    points: int
+    runs: int
+    varied: str
+
+
+class StudyRow(Model):
+    """A study of the store."""
+
+    name: str
+    title: str
+    method: str
+    result: str
+
+
+class ReproductionRow(Model):
+    """A document whose claims can be reproduced, and the verdicts of the last reproduction."""
+
+    paper: str
+    claims: int
+    verdicts: dict[str, int] | None
+
+
+class ScenarioRow(Model):
+    """A scenario of the served folder."""
+
+    name: str
+    title: str
+
+
+class Report(Model):
+    """A stored report."""
+
+    name: str
+
+
+class Home(Model):
+    """Everything in the store, and the scenarios."""
+
+    runs: list[RunRow]
+    results: int
+    campaigns: list[CampaignRow]
+    studies: list[StudyRow]
+    reproductions: list[ReproductionRow]
+    scenarios: list[ScenarioRow]
+    reports: list[Report]
+    damage: list[str]
+
+
+# ── A run ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Summary(Model):
+    """A sample of runs, as in ``--json``."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+    ci95: float | None
+
+
+class Place(Model):
+    """Positions between the smallest replication (0) and the largest (1)."""
+
+    run: float
+    low: float
+    high: float
+
+
+class Headline(Metric):
+    """A metric beside the replications of the run."""
+
+    of: str
+    summary: Summary
+    interval: str | None
+    place: Place | None
+
+
+class RunMetric(Metric):
+    """A metric with a description."""
+
+    interval: str | None
+    meaning: str
+
+
+class RunPart(Part):
+    """One cause of a run's budget, with the share over the replications."""
+
+    interval: str | None
+
+
+class RunBudget(Model):
+    """The time of all connections of a run."""
+
+    total: str
+    parts: list[RunPart]
+
+
+class Change(Model):
+    """A key that differs from the scenario's file."""
+
+    key: str
+    label: str
+    value: str
+
+
+class Figure(Model):
+    """A figure that the run's series allow."""
+
+    name: str
+    shows: str
+
+
+class CaptureFile(Model):
+    """A capture of a run."""
+
+    name: str
+    bytes: int
+    size: str
+
+
+class RunPage(Model):
+    """A run."""
+
+    key: str
+    scenario: str
+    heading: str
+    title: str
+    seed: int
+    run: int
+    replications: int
+    others: list[RunLink]
+    duration: str
+    duration_s: float
+    is_emulated: bool
+    code: str
+    other_code: str | None
+    changes: list[Change]
+    command: str
+    can_try: bool
+    headlines: list[Headline]
+    metrics: list[RunMetric]
+    budget: RunBudget | None
+    series: list[str]
+    figures: list[Figure]
+    captures: list[CaptureFile]
+
+
+class RunLink(Model):
+    """A replication of a run."""
+
+    key: str
+    run: int
+
+
+class ConnectionRow(Model):
+    """A connection of a run."""
+
+    connection: int
+    ue: int | None
+    opened: str | None
+    closed: str | None
+    values: list[str]
+    budget: list[Part]
+    total: str | None
+
+
+class Connections(Model):
+    """The first connections of a run, and the count of all."""
+
+    count: int
+    columns: list[Column]
+    rows: list[ConnectionRow]
+
+
+class Span(Model):
+    """A time that is drawn."""
+
+    from_s: float
+    to_s: float
+
+
+class Fold(Model):
+    """Idle time before the span at an index."""
+
+    at: int
+    text: str
+
+
+class Piece(Model):
+    """A time with one cause or state, or a part of a cell: from `base` up, `share` of the height."""
+
+    from_s: float
+    to_s: float
+    what: str
+    base: float
+    share: float
+
+
+class Timeout(Model):
+    """A retransmission timeout."""
+
+    time_s: float
+    is_needed: bool
+
+
+class LaneRow(Model):
+    """The connections and the RRC states of one UE."""
+
+    ue: int
+    causes: list[Piece]
+    states: list[Piece]
+    timeouts: list[Timeout]
+    text: str
+
+
+class Lanes(Model):
+    """Connections over RRC state."""
+
+    ues: int
+    first: int
+    duration_s: float
+    spans: list[Span]
+    folds: list[Fold]
+    cells_s: float | None
+    rows: list[LaneRow]
+
+
+# ── Try it ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Choice(Model):
+    """One of the values of a key."""
+
+    value: str
+    help: str
+
+
+class Key(Model):
+    """A key of a scenario, for a form."""
+
+    key: str
+    label: str
+    group: str
+    is_first: bool
+    value: str | None
+    stops: list[str]
+    choices: list[Choice]
+    words: list[str]
+    unit: str
+    help: str
+
+
+class ScenarioForm(Model):
+    """A scenario as a form, and the text of the file."""
+
+    name: str
+    title: str
+    source: str
+    duration_s: float
+    text: str
+    keys: list[Key]
+
+
+class Override(Model):
+    """A key with another value."""
+
+    key: Name
+    value: Word
+
+
+class TryRequest(Model):
+    """A scenario to run without keeping the run."""
+
+    scenario: Name
+    text: Annotated[str, Field(max_length=200_000)] | None = None
+    overrides: Annotated[list[Override], Field(max_length=200)] = []
+
+
+class Mistake(Model):
+    """A mistake in a scenario: at a key, or at a line of the text."""
+
+    key: str | None
+    line: int | None
+    column: int | None
+    message: str
+    repair: str | None
+
+
+class Acknowledged(Model):
+    """Acknowledged data of all connections over time."""
+
+    time_s: list[float]
+    kilobytes: list[float]
+
+
+class Tried(Model):
+    """The result of a scenario."""
+
+    title: str
+    took: str
+    duration_s: float
+    seed: int
+    warnings: list[str]
+    metrics: list[Metric]
+    acknowledged: Acknowledged
+    timeouts_s: list[float]
+    budget: list[Part]
+    budget_total: str
+    command: str
+
+
+class TryResult(Model):
+    """A result, or the mistakes that prevent it."""
+
+    mistakes: list[Mistake]
+    result: Tried | None
+
+
+# ── Jobs ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RunRequest(Model):
+    """A scenario to run and keep."""
+
+    scenario: Name
+    text: Annotated[str, Field(max_length=200_000)] | None = None
+    overrides: Annotated[list[Override], Field(max_length=200)] = []
+    runs: Annotated[int, Field(ge=1, le=100)] = 1
+    captures: bool = False
+
+
+class JobState(Model):
+    """A job."""
+
+    id: int
+    title: str
+    state: Literal["waiting", "running", "done", "failed", "stopped"]
+    progress: float
+    message: str
+    result: str | None
+
+
+class State(Model):
+    """The latest state, sent to each tab after a change."""
+
+    jobs: list[JobState]
+
+
+# ── Captures ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class CaptureMetric(Metric):
+    """A metric of a capture."""
+
+    is_first: bool
+    meaning: str
+
+
+class CaptureConnection(Model):
+    """A connection of a capture."""
+
+    connection: int
+    client: str
+    server: str
+    position: str
+    values: list[str]
+
+
+class Capture(Model):
+    """An analysed capture."""
+
+    name: str
+    duration: str
+    warnings: list[str]
+    connections: int
+    metrics: list[CaptureMetric]
+    columns: list[Column]
+    rows: list[CaptureConnection]
+
+
+class Segments(Model):
+    """Segments by the number of their last byte."""
+
+    new: Curve
+    again: Curve
+    segments: int
+    retransmissions: int
+
+
+class Graphs(Model):
+    """TCP graphs of one connection."""
+
+    connection: int
+    sent: Segments
+    acked: Curve
+    throughput: Curve
+    window: str
+
+
+class Uploaded(Model):
+    """An uploaded capture, with the id to query."""
+
+    id: str
+    name: str
+
+
+# ── Campaigns, studies, reproductions ───────────────────────────────────────────────────────────────
+
+
+class Axis(Model):
+    """A varied key with all values."""
+
+    key: str
+    label: str
+    values: list[str]
+
+
+class PointMean(Model):
+    """A metric at one point: mean over runs, with half width."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    n: int
+
+
+class Point(Model):
+    """A point of a campaign."""
+
+    at: list[str]
+    x: float | None
+    group: str
+    runs: list[RunLink]
+    mean: PointMean
+
+
+class CampaignMetric(Model):
+    """A metric of a campaign."""
+
+    name: str
+    label: str
+    unit: str
+    meaning: str
+
+
+class CampaignPage(Model):
+    """A campaign, with one metric."""
+
+    name: str
+    title: str
+    seed: int
+    axes: list[Axis]
+    metrics: list[CampaignMetric]
+    metric: CampaignMetric
+    over: Axis
+    x_label: str
+    points: list[Point]
+    runs: int
+    missing: int
+
+
+class Table(Model):
+    """A table as texts."""
+
+    heads: list[str]
+    rows: list[list[str]]
+
+
+class FrontPoint(Model):
+    """A trial: objective against a bounded metric."""
+
+    trial: str
+    x: float
+    y: float
+    is_feasible: bool
+    is_on_front: bool
+
+
+class Bar(Model):
+    """A named number with an interval."""
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+class BarChart(Model):
+    """Bars of one metric."""
+
+    title: str
+    unit: str
+    bars: list[Bar]
+
+
+class StudyPage(Model):
+    """A study."""
+
+    name: str
+    title: str
+    method: str
+    result: str
+    charts: list[BarChart]
+    front: list[FrontPoint]
+    front_x: str
+    front_y: str
+    table: Table
+    command: str
+
+
+class ClaimRow(Model):
+    """A claim of a document, with the verdict if there is one."""
+
+    id: str
+    where: str
+    statement: str
+    metric: str
+    expected: str
+    tolerance: str
+    confidence: str
+    verdict: str
+    ours: str
+    reason: str
+
+
+class ReproductionPage(Model):
+    """The claims of a document."""
+
+    paper: str
+    command: str
+    has_verdicts: bool
+    is_quick: bool
+    totals: dict[str, int]
+    claims: list[ClaimRow]
+
+
+RunPage.model_rebuild()

@@ -1,0 +1,124 @@
+"""Documents whose claims can be reproduced, and the verdicts of the last reproduction.
+
+``umts reproduce --out FOLDER`` writes ``report.json`` into that folder. The page reads the file in the
+store's folder, in the subfolder ``reproductions``, and in the default folder beside the store.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from umtslab.numbers import number
+from umtslab.reproduce.claims import Claim, load_claims, papers
+from umtslab.reproduce.errors import BadData, UnknownSelection
+from umtslab.reproduce.reproduction import find_data
+from umtslab.serve.settings import Settings
+
+_LARGEST = 64 * 2**20
+_NOT_SCORED = "not scored"
+
+
+def reproduction_rows(settings: Settings) -> list[dict[str, Any]]:
+    """Return the documents, with the counts of verdicts if they were reproduced."""
+    try:
+        root = find_data() / "reproductions"
+    except BadData:
+        return []
+    scored = _scored(settings)
+    return [
+        {
+            "paper": paper,
+            "claims": len(_claims(root, paper)),
+            "verdicts": _totals(_verdicts(_claims(root, paper), scored[paper])) if paper in scored else None,
+        }
+        for paper in papers(root)
+    ]
+
+
+def reproduction(settings: Settings, paper: str) -> dict[str, Any]:
+    """Collect the content of `models.ReproductionPage`.
+
+    Raises
+    ------
+    umtslab.reproduce.errors.UnknownSelection
+        If there is no such document.
+    """
+    root = find_data() / "reproductions"
+    if paper not in papers(root):
+        raise UnknownSelection("there is no such document")
+    scored = _scored(settings).get(paper, {})
+    claims = [_claim(claim, scored.get(claim.id)) for claim in _claims(root, paper)]
+    return {
+        "paper": paper,
+        "command": shlex.join(["umts", "reproduce", paper, "--quick", "--out", str(settings.store)]),
+        "has_verdicts": bool(scored),
+        "is_quick": any(one.get("quick") for one in scored.values()),
+        "totals": _totals(claim["verdict"] for claim in claims),
+        "claims": claims,
+    }
+
+
+@lru_cache(maxsize=16)
+def _claims(root: Path, paper: str) -> tuple[Claim, ...]:
+    return tuple(load_claims(root, paper))
+
+
+def _verdicts(claims: Iterable[Claim], scored: dict[str, Any]) -> Iterator[str]:
+    for claim in claims:
+        yield scored[claim.id]["verdict"] if claim.id in scored else _NOT_SCORED
+
+
+def _totals(verdicts: Iterable[str]) -> dict[str, int]:
+    """Count the verdicts. Claims that are not scored come last."""
+    counts = Counter(verdicts)
+    left = counts.pop(_NOT_SCORED, 0)
+    return dict(counts) | ({_NOT_SCORED: left} if left else {})
+
+
+def _claim(claim: Claim, scored: dict[str, Any] | None) -> dict[str, Any]:
+    ours = scored["ours"] if scored else []
+    return {
+        "id": claim.id.removeprefix(f"{claim.paper}."),
+        "where": claim.where,
+        "statement": claim.statement,
+        "metric": claim.metric,
+        "expected": str(claim.expected),
+        "tolerance": "" if claim.tolerance is None else f"± {number(100 * claim.tolerance, 3)} %",
+        "confidence": claim.confidence,
+        "verdict": scored["verdict"] if scored else _NOT_SCORED,
+        "ours": "; ".join(_reading(one) for one in ours[:4]),
+        "reason": " ".join([scored["detail"], *scored["reasons"]]) if scored else "",
+    }
+
+
+def _reading(reading: dict[str, Any]) -> str:
+    value = reading.get("words") or number(reading["mean"])
+    return f"{reading['label']}: {value}" if reading["label"] else str(value)
+
+
+def _scored(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the scored claims of each document by id, from the reports that are there."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    places = (settings.store / "reproductions", settings.store, settings.store.parent / "reproduction")
+    for place in places:
+        for chapter in _report(place / "report.json").get("chapters", []):
+            of_paper = found.setdefault(chapter["paper"], {})
+            for claim in chapter["claims"]:
+                of_paper.setdefault(claim["id"], claim | {"quick": chapter["quick"]})
+    return found
+
+
+def _report(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _LARGEST:
+            return {}
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,171 @@
+"""Scenarios that visitors may run: files of the served folder, with changed values."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from umtslab.scenario import Scenario, refuse_code
+from umtslab.serve.files import NoSuchFile, file_in
+
+_LONGEST_CHAIN = 16
+"""Limit on scenarios that extend one another."""
+
+_FREE_TEXT = frozenset({"name", "title", "source"})
+"""Keys with texts that are never file names."""
+
+LARGEST_TEXT = 200_000
+"""Limit on the text of a scenario, in characters."""
+
+
+class OutsideFolder(ValueError):
+    """A scenario names a file outside the served folder. The message does not repeat the name."""
+
+
+class SyntaxMistake(ValueError):
+    """The text of a scenario is not TOML."""
+
+    def __init__(self, message: str, line: int | None, column: int | None) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
+
+
+@dataclass(frozen=True)
+class Request:
+    """A scenario to run: the file, a text to use instead of the file, and overrides."""
+
+    name: str
+    text: str | None
+    overrides: tuple[tuple[str, str], ...]
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of the scenarios in a folder, without ``.toml``."""
+    return sorted(path.stem for path in folder.glob("*.toml") if path.is_file())
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Return the file of a scenario.
+
+    Raises
+    ------
+    NoSuchFile
+        If the folder has no such scenario.
+    """
+    try:
+        return file_in(folder, f"{name}.toml")
+    except NoSuchFile:
+        raise NoSuchFile("the scenarios' folder has no scenario of this name") from None
+
+
+def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
+    """Load a scenario after checking the files named there.
+
+    Raises
+    ------
+    NoSuchFile, OutsideFolder, SyntaxMistake
+        If the scenario does not exist, names a file outside the folder, or is not TOML.
+    umtslab.scenario.CodeNotAllowed
+        If the scenario names Python code and that is not allowed.
+    umtslab.ScenarioError
+        If the scenario is wrong.
+    """
+    path = path_of(folder, request.name)
+    text = path.read_text(encoding="utf-8") if request.text is None else request.text
+    check_files(folder, text, request.overrides)
+    if request.text is None:
+        loaded = Scenario.load(path, request.overrides)
+    else:
+        loaded = Scenario.parse(text, name=path.name, base_dir=str(path.parent), overrides=request.overrides)
+    if not allow_code:
+        # Overrides come from the page too, so they get no more rights than the file.
+        refuse_code(loaded, overrides_may=False)
+    return loaded
+
+
+def check_files(folder: Path, text: str, overrides: Sequence[tuple[str, str]] = ()) -> None:
+    """Check that every file that a scenario may name is in the folder, or a trace beside it.
+
+    Every text of the scenario counts as a file name, under any key, so that new keys are covered.
+
+    Raises
+    ------
+    OutsideFolder, SyntaxMistake
+        If a file is outside, or a text is not TOML.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise OutsideFolder(f"a scenario has at most {LARGEST_TEXT:,} characters here")
+    for key, value in overrides:
+        if key.rpartition(".")[2] not in _FREE_TEXT:
+            for word in _words(value):
+                _check(folder, key, word)
+    _check_text(folder, text, 1)
+
+
+def _check_text(folder: Path, text: str, depth: int) -> None:
+    content = _parsed(text)
+    for key, word in _texts(content, ""):
+        _check(folder, key, word)
+    base = content.get("extends")
+    if isinstance(base, str) and depth < _LONGEST_CHAIN:
+        path = folder / base
+        if path.is_file():
+            _check_text(folder, path.read_text(encoding="utf-8", errors="replace"), depth + 1)
+
+
+def _check(folder: Path, key: str, word: str) -> None:
+    """Check one text. A class of Python is written FILE:CLASS."""
+    for name in {word, word.partition(":")[0]}:
+        if "\0" in name or not _is_inside(folder, name):
+            raise OutsideFolder(
+                f"{key} names a file outside the scenarios' folder: name a file in the folder instead"
+            )
+
+
+def _is_inside(folder: Path, name: str) -> bool:
+    if not name.strip() or len(name) > 4096:
+        return True
+    allowed = [folder.resolve(), (folder.parent / "traces").resolve()]
+    try:
+        place = (folder / name).resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+    # A text that is no path, such as "32 kbit/s", has no step up and no root, and counts as inside.
+    return any(place.is_relative_to(one) for one in allowed)
+
+
+def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
+    """Yield every text of a parsed file, with the dotted key."""
+    if isinstance(content, dict):
+        for name, value in content.items():
+            if name not in _FREE_TEXT or not isinstance(value, str):
+                yield from _texts(value, f"{key}.{name}" if key else name)
+    elif isinstance(content, list):
+        for value in content:
+            yield from _texts(value, key)
+    elif isinstance(content, str):
+        yield key, content
+
+
+def _words(value: str) -> list[str]:
+    """Return every text of an override's value, which is TOML or a bare word."""
+    found = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        found += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
+    return found
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise SyntaxMistake("the tables are nested too deeply", None, None) from None
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).partition(" (at ")
+        found = re.search(r"line (\d+), column (\d+)", place)
+        line, column = (int(found[1]), int(found[2])) if found else (None, None)
+        raise SyntaxMistake(message[:1].lower() + message[1:], line, column) from None

@@ -1,0 +1,180 @@
+"""A scenario that is run while keys are changed. Nothing is kept.
+
+`tried` runs in a separate process and imports no data frame library, so that a result is there in
+a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from umtslab import _core
+from umtslab.headline_metrics import first_look
+from umtslab.labels import metric_label
+from umtslab.metrics import units
+from umtslab.numbers import number
+from umtslab.page.run import parts
+from umtslab.run import finite
+from umtslab.scenario import CodeNotAllowed, Scenario
+from umtslab.serve.files import NoSuchFile
+from umtslab.serve.form import unit_of
+from umtslab.serve.scenarios import OutsideFolder, Request, SyntaxMistake, load
+
+_SHOWN = (
+    "page_time_s",
+    "download_time_s",
+    "transfer_time_s",
+    "goodput_kbps",
+    "mean_rtt_s",
+    "tcp_retransmissions",
+    "rto_count",
+    "udp_loss_pct",
+    "residual_loss_pct",
+)
+_MOST_SHOWN = 6
+_COLUMNS = 800
+"""Points of a curve: one per pixel column of the figure."""
+
+_MOST_TIMEOUTS = 500
+
+
+def tried(folder: Path, request: Request, allow_code: bool, report: object = None) -> dict[str, Any]:
+    """Run a scenario, and return the result or the mistakes, as `models.TryResult`."""
+    try:
+        scenario = load(folder, request, allow_code=allow_code)
+        began = time.perf_counter()
+        # The budget is shown, and changes no event of the run.
+        scenario = scenario.with_overrides({"measure.budget": True})
+        result = _core.simulate(scenario.core, scenario.seed, 0, series=True)
+    except (_core.ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
+        return {"mistakes": list(mistakes(error, folder, request)), "result": None}
+    took_ms = 1000 * (time.perf_counter() - began)
+    return {"mistakes": [], "result": _shown(scenario, result, folder, request, took_ms)}
+
+
+def _shown(
+    scenario: Scenario, result: _core.RunResult, folder: Path, request: Request, took_ms: float
+) -> dict[str, Any]:
+    metrics = finite(result.metrics)
+    times, kilobytes = _acknowledged(_rows(result.series["acked"]), scenario.duration_s)
+    timeouts = [row["time_s"] for row in _rows(result.series["budget_rtos"])]
+    return {
+        "title": scenario.title or scenario.name,
+        "took": f"{number(took_ms, 2)} ms",
+        "duration_s": scenario.duration_s,
+        "seed": scenario.seed,
+        "warnings": list(scenario.warnings),
+        "metrics": [_metric(name, metrics[name]) for name in first_look(metrics, among=_SHOWN)[:_MOST_SHOWN]],
+        "acknowledged": {"time_s": times, "kilobytes": kilobytes},
+        "timeouts_s": timeouts[:_MOST_TIMEOUTS],
+        "budget": parts(metrics),
+        "budget_total": f"{number(metrics.get('budget_total_s'), 4)} s",
+        "command": command(folder, request),
+    }
+
+
+def _metric(name: str, value: float | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": metric_label(name),
+        "unit": units().get(name, ""),
+        "value": value,
+        "text": number(value),
+    }
+
+
+def command(folder: Path, request: Request) -> str:
+    """Return the command for the same run, in the server's working directory."""
+    path = folder / f"{request.name}.toml"
+    with suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    words = ["umts", "run", str(path)]
+    for key, value in request.overrides:
+        words += ["--set", f"{key}={value}"]
+    return shlex.join([*words, "--budget", "--series"])
+
+
+def _rows(table: _core.Columns) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in table.json_lines().splitlines()]
+
+
+def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[list[float], list[float]]:
+    """Return the acknowledged kilobytes of all connections over time.
+
+    The sum only grows, so the last value of each pixel column draws the same steps.
+    """
+    newest: dict[int, int] = {}
+    total = 0
+    found: dict[int, tuple[float, float]] = {}
+    for row in rows:
+        # Number 0 is the SYN's: numbers of data begin with 1.
+        acknowledged = max(0, row["ack"] - 1)
+        before = newest.get(row["connection"], 0)
+        if acknowledged > before:
+            total += acknowledged - before
+            newest[row["connection"]] = acknowledged
+            found[int(_COLUMNS * row["time_s"] / duration_s)] = (row["time_s"], total / 1000)
+    points = [(0.0, 0.0), *found.values(), (duration_s, total / 1000)]
+    return [time_s for time_s, _ in points], [kilobytes for _, kilobytes in points]
+
+
+# ── Mistakes ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def mistakes(error: Exception, folder: Path, request: Request) -> Iterator[dict[str, Any]]:
+    """Yield each mistake with key or line, and a repair where one is known."""
+    if isinstance(error, _core.ScenarioError):
+        for one in _each(error):
+            # Lines of other files are not in the editor.
+            own = one.file in ("override", f"{request.name}.toml", str(folder / f"{request.name}.toml"))
+            by_override = one.file == "override"
+            yield {
+                "key": one.key,
+                "line": one.line if own and not by_override else None,
+                "column": one.column if own and not by_override else None,
+                "message": _sentence(one.message, one.help),
+                "repair": _repair(one, folder, request) if by_override else None,
+            }
+        return
+    line, column = (error.line, error.column) if isinstance(error, SyntaxMistake) else (None, None)
+    text = str(error)
+    if isinstance(error, CodeNotAllowed):
+        text = "This scenario names Python code. Start the page with umts serve --allow-code if you trust it."
+    yield {"key": None, "line": line, "column": column, "message": _sentence(text, None), "repair": None}
+
+
+def _each(error: Any) -> Iterable[Any]:
+    return getattr(error, "mistakes", None) or (error,)
+
+
+def _sentence(message: str, advice: str | None) -> str:
+    text = message if advice is None else f"{message}: {advice}"
+    return text if text.endswith((".", ")")) else f"{text}."
+
+
+def _repair(one: Any, folder: Path, request: Request) -> str | None:
+    """Return a value that is probably meant: the unit of the file's value, or the nearest known word."""
+    typed = dict(request.overrides).get(one.key)
+    if typed is None:
+        return None
+    if "has no unit" in one.message:
+        unit = unit_of(_value_in_file(folder, request.name, one.key))
+        return f"{typed} {unit}" if unit else None
+    known = re.findall(r'"([^"]+)"', one.help or "") if "not a known value" in one.message else []
+    near = get_close_matches(typed, known, 1)
+    return near[0] if near else None
+
+
+def _value_in_file(folder: Path, name: str, key: str) -> str | None:
+    from umtslab.serve.form import form
+
+    scenario = load(folder, Request(name, None, ()), allow_code=True)
+    return next((found.value for found in form(scenario) if found.key == key), None)

@@ -1,0 +1,219 @@
+"""Functions of jobs, each for a separate process: runs, figures, reports, analyses of captures.
+
+Libraries are imported in the functions, so that the process that is copied for each job stays small.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from umtslab.serve.jobs import Report
+from umtslab.serve.scenarios import Request, load
+
+_MOST_CONNECTIONS = 200
+_MOST_POINTS = 4000
+
+
+def keep_runs(
+    store: Path,
+    folder: Path,
+    request: Request,
+    runs: int,
+    captures: bool,
+    allow_code: bool,
+    report: Report,
+) -> str:
+    """Run a scenario with series and budget, keep the runs in the store, and return the key of the first."""
+    from umtslab.simulation import simulate
+    from umtslab.store import open_store
+
+    recorded = (*request.overrides, ("measure.budget", "true"))
+    scenario = load(folder, Request(request.name, request.text, recorded), allow_code=allow_code)
+    finished: dict[int, float] = {}
+
+    def watch(task: Any, fraction: float) -> None:
+        finished[task.run] = fraction
+        report(sum(finished.values()) / runs)
+
+    with open_store(store) as opened:
+        found = simulate(scenario, runs=runs, store=opened, series=True, pcap=captures, watch=watch)
+    return found[0].key
+
+
+class WrongCapture(ValueError):
+    """A file is no capture. The message has the visitor's name for the file."""
+
+
+def check(folder: Path, request: Request, allow_code: bool, report: Report) -> list[str]:
+    """Return the mistakes in a scenario, one sentence each."""
+    from umtslab._core import ScenarioError
+    from umtslab.scenario import CodeNotAllowed
+    from umtslab.serve.files import NoSuchFile
+    from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
+    from umtslab.serve.try_it import mistakes
+
+    try:
+        load(folder, request, allow_code=allow_code)
+    except (ScenarioError, CodeNotAllowed, NoSuchFile, OutsideFolder, SyntaxMistake) as error:
+        return [str(one["message"]) for one in mistakes(error, folder, request)]
+    return []
+
+
+def scenario_form(folder: Path, name: str, report: Report) -> dict[str, Any]:
+    """Return a scenario as a form. The result is a `models.ScenarioForm`."""
+    from dataclasses import asdict
+
+    from umtslab.serve.form import form
+    from umtslab.serve.scenarios import path_of
+
+    text = path_of(folder, name).read_text(encoding="utf-8")
+    # Nothing is run, so classes that the scenario names are not either.
+    loaded = load(folder, Request(name, None, ()), allow_code=True)
+    return {
+        "name": name,
+        "title": loaded.title or name,
+        "source": loaded.source,
+        "duration_s": loaded.duration_s,
+        "text": text,
+        "keys": [asdict(key) for key in form(loaded)],
+    }
+
+
+def figure(store: Path, key: str, name: str, report: Report) -> bytes:
+    """Draw a figure of a run."""
+    from umtslab.page.run import figure_svg
+
+    return figure_svg(_run(store, key)[0], name)
+
+
+def run_report(store: Path, key: str, report: Report) -> str:
+    """Return a run's page as one file."""
+    from umtslab.page.run import html
+
+    return html(*_run(store, key))
+
+
+def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
+    from umtslab.store import RunNotFound, read_store
+
+    with read_store(store) as reader:
+        found = reader.of_keys([key])
+        if key not in found:
+            raise RunNotFound("the store has no such run")
+        run = found[key]
+        return run, reader.runs(run.identity.result)
+
+
+def analysis(path: Path, shown_name: str, report: Report) -> dict[str, Any]:
+    """Analyse a capture, as ``umts analyse`` does. The result is a `models.Capture`."""
+    from umtslab._core import CaptureReadError, capture_metric_definitions
+    from umtslab.captures import HEADLINE, analyse_captures, units
+    from umtslab.labels import metric_label
+    from umtslab.numbers import number
+
+    try:
+        [found] = analyse_captures(path, progress=report)
+    except CaptureReadError as error:
+        raise WrongCapture(str(error).replace(str(path), shown_name)) from None
+    meanings = {entry["name"]: entry["meaning"] for entry in capture_metric_definitions()}
+    rows = found.connections().head(_MOST_CONNECTIONS).to_dicts()
+    return {
+        "name": shown_name,
+        "duration": f"{number(found.duration_s, 6)} s",
+        "warnings": found.warnings,
+        "connections": found.connection_count,
+        "metrics": [
+            {
+                "name": name,
+                "label": metric_label(name),
+                "is_first": name in HEADLINE,
+                "meaning": meanings.get(name, ""),
+                "unit": _unit(units(), name),
+                "value": value,
+                "text": number(value),
+            }
+            for name, value in found.metrics.items()
+            if value is not None
+        ],
+        "rows": [
+            {
+                "connection": row["connection"],
+                "client": f"{row.get('client', '')}",
+                "server": f"{row.get('server', '')}",
+                "position": f"{row.get('position', '')}",
+                "values": [number(row.get(name)) for name, _ in CAPTURE_COLUMNS],
+            }
+            for row in rows
+        ],
+        "columns": [
+            {"name": name, "label": label, "unit": _unit(units(), name)} for name, label in CAPTURE_COLUMNS
+        ],
+    }
+
+
+def _unit(units: dict[str, str], name: str) -> str:
+    """Return the unit of a metric, empty for counts and ratios."""
+    return units.get(name, "").removeprefix("1")
+
+
+CAPTURE_COLUMNS = (
+    ("payload_bytes", "Payload"),
+    ("goodput_active_kbps", "Goodput while active"),
+    ("mean_rtt_s", "Mean RTT"),
+    ("tcp_retransmissions", "Retransmissions"),
+    ("rto_count", "Timeouts"),
+)
+"""Columns of the table of a capture's connections."""
+
+
+def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]:
+    """Return the graphs of one connection, as `models.Graphs`."""
+    import polars as pl
+
+    from umtslab.analyse.rates import bin_length, sent_per_window
+    from umtslab.captures import analyse_captures
+
+    [found] = analyse_captures(path, time_sequence=number, connection=number)
+    sent, acked = found.series("sent"), found.series("acked")
+    # Captures number the first byte 0, series of runs number it 1 (the SYN has 0).
+    numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
+    length = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
+    rates = sent_per_window(numbered, window_s=length)
+    return {
+        "connection": number,
+        "sent": _segments(sent),
+        "acked": _curve(acked["time_s"].to_list(), acked["ack"].to_list()),
+        "throughput": _curve(rates["time_s"].to_list(), rates["throughput_kbps"].to_list()),
+        "window": f"{length:g} s",
+    }
+
+
+def _segments(sent: Any) -> dict[str, Any]:
+    """Return new segments, thinned as a curve, and every retransmission up to the same limit."""
+    import polars as pl
+
+    new, again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
+    return {
+        "new": _curve(new["time_s"].to_list(), new["end"].to_list()),
+        "again": {
+            "time_s": again["time_s"].head(_MOST_POINTS).to_list(),
+            "value": again["end"].head(_MOST_POINTS).to_list(),
+        },
+        "segments": len(sent),
+        "retransmissions": len(again),
+    }
+
+
+def _curve(times: list[float], values: list[float]) -> dict[str, list[float]]:
+    """Thin a curve to first, smallest, largest and last value of each of 1,000 columns (M4)."""
+    if len(times) <= _MOST_POINTS:
+        return {"time_s": times, "value": values}
+    import numpy as np
+    from tsdownsample import M4Downsampler
+
+    x, y = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    chosen = M4Downsampler().downsample(  # type: ignore[no-untyped-call]
+        x, y, n_out=_MOST_POINTS
+    )
+    return {"time_s": x[chosen].tolist(), "value": y[chosen].tolist()}

@@ -1,0 +1,59 @@
+"""The built page and the files it is built from: sizes, licences, addresses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+PAGE = ROOT / "python/umtslab/serve/page"
+
+built = pytest.mark.skipif(
+    not (PAGE / "index.html").exists(), reason="the page is not built: `make page` says why"
+)
+
+
+@built
+def test_the_page_is_small_enough() -> None:
+    sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in (PAGE / "assets").iterdir()}
+    text = (PAGE / "index.html").read_text()
+    first = sum(size for name, size in sizes.items() if name in text)
+    assert 0 < first <= 150_000
+    assert sum(sizes.values()) <= 450_000
+
+
+@built
+def test_the_page_has_the_licences_of_its_parts() -> None:
+    text = (PAGE / "licences.txt").read_text()
+    for name in ("preact", "uplot", "@observablehq/plot", "@codemirror/view", "d3-array"):
+        assert f"\n{name} " in f"\n{text}"
+    assert "ISC" in text
+    assert "Permission is hereby granted" in text
+
+
+@built
+def test_the_page_loads_nothing_from_other_servers() -> None:
+    text = (PAGE / "index.html").read_text()
+    assert "http:" not in text
+    assert "https:" not in text
+
+
+def test_the_lock_file_names_no_address_of_a_package() -> None:
+    lock = json.loads((WEB / "package-lock.json").read_text())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert all("resolved" not in package for package in packages.values())
+    assert all("integrity" in package for package in packages.values())
+    assert "omit-lockfile-registry-resolved=true" in (WEB / ".npmrc").read_text().splitlines()
+    assert "registry=" not in (WEB / ".npmrc").read_text()
+
+
+def test_the_description_of_the_addresses_is_current() -> None:
+    pytest.importorskip("fastapi", reason="the extra serve is not installed")
+    from umtslab.serve.openapi import text
+
+    current = (WEB / "openapi.json").read_text()
+    assert current == text(), "python -m umtslab.serve.openapi web/openapi.json"

@@ -1,0 +1,434 @@
+"""The page of ``umts serve`` in a browser: content, behaviour, accessibility.
+
+The browser is Chromium, which ``tools/install-chromium`` installs. Axe, the checker of accessibility
+rules, comes with the page's own packages.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CAMPAIGN, FTP, command
+from serving import PATIENCE_S, Served, serving
+from umtslab import Scenario, open_store, simulate
+
+pytest.importorskip("fastapi", reason="the extra serve is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "python/umtslab/serve/page/index.html"
+AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
+CHROMIUM = shutil.which("chromium")
+
+pytestmark = [
+    pytest.mark.slow,
+    # A test waits several times, each time for up to PATIENCE_S.
+    pytest.mark.timeout(4 * PATIENCE_S),
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: tools/install-chromium says why"),
+    pytest.mark.skipif(not PAGE.exists(), reason="the page is not built: `make page` says why"),
+]
+
+ALONE = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""Chromium without requests by itself, as root too."""
+
+RULES = {
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+}
+"""Rules of axe, those of WCAG 2.2 for the size of targets among them."""
+
+STUDY = f"""
+version = 1
+name = "which-matters"
+title = "What matters"
+scenario = "{FTP}"
+runs = 2
+samples = 2
+metrics = ["goodput_kbps"]
+[set]
+duration = "20 s"
+[parameters]
+radio.bler = {{ from = 0.0, to = 0.2 }}
+tcp.rto_min = {{ from = "200 ms", to = "1000 ms" }}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store: three runs with everything recorded, a campaign and a study."""
+    place = tmp_path_factory.mktemp("page")
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
+    with open_store(place / "results") as store:
+        simulate(scenario, runs=3, store=store, series=True, pcap=True)
+    (place / "two.toml").write_text(CAMPAIGN)
+    (place / "study.toml").write_text(STUDY)
+    for words in (("sweep", "two.toml"), ("sensitivity", "study.toml")):
+        done = subprocess.run(
+            command(*words, "--quiet"), cwd=place, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    with serving(folder, "results", "--scenarios", ROOT / "scenarios") as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(
+            executable_path=CHROMIUM, args=list(ALONE), timeout=1000 * PATIENCE_S
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Tab:
+    """A page of the browser. Errors, and requests to other origins, are collected."""
+
+    page: Any
+    served: Served
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def open(self, path: str, shows: str = "h1") -> None:
+        """Open an address, and wait until the page shows an element."""
+        self.page.goto(self.served.origin + path)
+        self.page.locator(shows).first.wait_for()
+
+    def check(self) -> None:
+        assert self.errors == []
+        assert self.strangers == [], "no request leaves the origin"
+
+    def violations(self) -> list[str]:
+        """Return the violations that axe finds."""
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate(f"axe.run(document, {json.dumps(RULES)})")
+        return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]
+
+
+@pytest.fixture
+def tab(chromium: Any, served: Served) -> Iterator[Tab]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=served.origin)
+    one = watched(context.new_page(), served)
+    one.page.goto(f"{served.origin}/?token={served.token}")
+    yield one
+    context.close()
+    one.check()
+
+
+def watched(page: Any, served: Served) -> Tab:
+    one = Tab(page, served)
+    page.set_default_timeout(1000 * PATIENCE_S)
+    page.on(
+        "console", lambda said: one.errors.append(said.text) if said.type in ("error", "warning") else None
+    )
+    page.on("pageerror", lambda error: one.errors.append(str(error)))
+    own = (served.origin, served.origin.replace("http", "ws"))
+    page.on("request", lambda sent: None if sent.url.startswith(own) else one.strangers.append(sent.url))
+    return one
+
+
+def newest(served: Served, scenario: str) -> str:
+    rows = served.ask("/api/home").json()["runs"]
+    return str(next(row["key"] for row in rows if row["scenario"] == scenario))
+
+
+def views(served: Served) -> dict[str, tuple[str, str]]:
+    """Return the address of each view, and an element that comes last."""
+    key = newest(served, "ftp-fach-dch")
+    return {
+        "home": ("/", ".list li"),
+        "run": (f"/run/{key}", "tbody button"),
+        "try": ("/try/ftp-on-fach?set=duration%3D20%20s&set=rlc.timer_poll%3D170", ".k.bad + *, dl.m"),
+        "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
+        "campaign": ("/campaign/two", ".plot svg"),
+        "study": ("/study/which-matters", ".plot svg"),
+        "reproduction": ("/reproduction/hu-split", "tbody tr"),
+    }
+
+
+# ── Every view ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: `make page` says why")
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 320)])
+def test_axe_finds_nothing_in_any_view(chromium: Any, served: Served, theme: str, width: int) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    one = watched(context.new_page(), served)
+    one.page.goto(f"{served.origin}/?token={served.token}")
+    found = {}
+    for name, (path, shows) in views(served).items():
+        one.open(path, shows)
+        found[name] = one.violations()
+        widest = one.page.evaluate("document.documentElement.scrollWidth")
+        assert widest <= width, f"{name} scrolls sideways"
+    context.close()
+    assert found == {name: [] for name in found}
+    one.check()
+
+
+# ── Home ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_home_finds_and_filters(tab: Tab) -> None:
+    page = tab.page
+    tab.open("/", ".list li")
+    assert page.get_by_role("heading", name="Runs").count() == 1
+    page.keyboard.press("/")
+    page.keyboard.type("ftp-fach-dch")
+    page.get_by_text("rows match").wait_for()
+    assert page.get_by_role("heading", name="Campaigns").count() == 0
+    assert "q=ftp-fach-dch" in page.url
+    page.get_by_label("Find a run, scenario or key").fill("nothing like this")
+    page.get_by_text(
+        'Nothing matches "nothing like this". Clear the search or choose another kind.'
+    ).wait_for()
+    page.get_by_label("Find a run, scenario or key").fill("")
+    page.get_by_role("button", name="Studies").click()
+    assert page.get_by_role("link", name="which-matters").count() == 1
+    assert page.get_by_role("heading", name="Scenarios").count() == 0
+
+
+def test_a_scenario_runs_from_home_and_its_run_opens(tab: Tab) -> None:
+    tab.open("/?q=three-losses")
+    tab.page.get_by_role("button", name="Run three-losses").click()
+    tab.page.get_by_role("link", name="Open the run").click()
+    tab.page.get_by_role("heading", level=1).filter(has_text="Three losses").wait_for()
+    assert "/run/" in tab.page.url
+
+
+# ── Run ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_numbers_of_a_run_are_those_of_the_command(tab: Tab, folder: Path) -> None:
+    from umtslab.numbers import number
+
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}")
+    with open_store(folder / "results") as store:
+        run = store.of_keys([key])[key]
+    shown = tab.served.ask(f"/api/runs/{key}").json()
+    assert {one["name"]: one["value"] for one in shown["metrics"]} == {
+        name: value
+        for name, value in run.metrics.items()
+        if value is not None and not name.startswith("budget_")
+    }
+    for headline in shown["headlines"]:
+        assert headline["value"] == run.metrics[headline["name"]]
+        card = tab.page.locator("dl.m > div").filter(has_text=headline["label"]).first
+        assert number(headline["value"]) in card.inner_text()
+    seconds = sum(part["seconds"] for part in shown["budget"]["parts"])
+    assert seconds == pytest.approx(run.metrics["budget_total_s"])
+
+
+def test_a_connection_is_chosen_by_keyboard_and_its_budget_appears(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}")
+    page = tab.page
+    page.locator("table button").first.wait_for()
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('tbody')?.textContent.includes('UE 0')"):
+            break
+    page.keyboard.press("Enter")
+    page.get_by_role("columnheader", name="Conn. 0, s").wait_for()
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def test_a_figure_is_drawn_when_it_is_opened(tab: Tab) -> None:
+    tab.open(f"/run/{newest(tab.served, 'ftp-fach-dch')}")
+    tab.page.locator("summary", has_text="cwnd").click()
+    picture = tab.page.locator("img")
+    picture.wait_for()
+    tab.page.wait_for_function("document.querySelector('img').naturalWidth > 300")
+
+
+def test_back_and_forward_move_between_views(tab: Tab) -> None:
+    tab.open("/")
+    tab.page.get_by_role("link", name="ftp-fach-dch", exact=True).first.click()
+    tab.page.locator("dl.m").wait_for()
+    tab.page.go_back()
+    tab.page.get_by_role("heading", name="Scenarios").wait_for()
+    tab.page.go_forward()
+    tab.page.locator("dl.m").wait_for()
+
+
+def test_a_run_prints_on_paper_without_controls(tab: Tab) -> None:
+    tab.open(f"/run/{newest(tab.served, 'ftp-fach-dch')}")
+    tab.page.emulate_media(media="print")
+    assert not tab.page.locator("header.top").is_visible()
+    assert not tab.page.get_by_role("button", name="Copy").is_visible()
+    assert tab.page.pdf(format="A4", prefer_css_page_size=True).startswith(b"%PDF")
+
+
+# ── Try it ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def goodput(tab: Tab) -> str:
+    return str(tab.page.locator("dl.m > div").filter(has_text="Goodput").first.inner_text())
+
+
+def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Tab) -> None:
+    tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
+    page = tab.page
+    page.locator("dl.m").wait_for()
+    slider = page.get_by_role("slider", name="Block error rate")
+    slider.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    page.get_by_text("before", exact=False).first.wait_for()
+    # The command is that of the result, which may be behind the slider.
+    key = str(slider.get_attribute("aria-valuetext"))
+    page.wait_for_function(
+        "words => document.querySelector('.cmd code').textContent.includes(words)", arg=f"radio.bler={key} "
+    )
+    request = {
+        "scenario": "ftp-on-fach",
+        "overrides": [{"key": "duration", "value": "20 s"}, {"key": "radio.bler", "value": key}],
+    }
+    same = tab.served.post("/api/try", request).json()["result"]
+    page.wait_for_function(
+        "text => document.querySelector('dl.m').innerText.includes(text)", arg=same["metrics"][0]["text"]
+    )
+
+
+def test_a_mistake_stands_at_its_key_with_a_repair_and_the_last_result_stays(tab: Tab) -> None:
+    tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
+    page = tab.page
+    page.locator("dl.m").wait_for()
+    before = goodput(tab)
+    field = page.locator("#k-rlc-timer_poll")
+    field.fill("170")
+    page.locator(".k.bad").get_by_text("`170` has no unit").wait_for()
+    assert goodput(tab) == before
+    assert field.get_attribute("aria-invalid") == "true"
+    page.get_by_role("button", name="Use 170 ms").click()
+    page.locator(".k.bad").wait_for(state="detached")
+    assert field.input_value() == "170 ms"
+    assert page.get_by_role("button", name="Run and keep").is_enabled()
+
+
+def test_the_file_is_edited_and_a_mistake_stands_at_its_line(tab: Tab) -> None:
+    tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
+    page = tab.page
+    page.locator("dl.m").wait_for()
+    page.get_by_role("button", name="File").click()
+    page.get_by_role("textbox", name="Scenario file").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("wrong = 1\n")
+    page.get_by_text("Line 1:").wait_for()
+    page.get_by_role("button", name="Reset the file").click()
+    page.get_by_text("Line 1:").wait_for(state="detached")
+
+
+# ── Captures, campaigns, studies ────────────────────────────────────────────────────────────────────
+
+
+def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Path) -> None:
+    [capture] = (folder / "results/runs" / newest(tab.served, "ftp-fach-dch")).glob("captures/server.pcapng")
+    tab.open("/captures")
+    tab.page.get_by_label("Drop a capture here").set_input_files(capture)
+    tab.page.get_by_text("TCP stream graphs of connection 0").wait_for()
+    tab.page.get_by_text("segment,").wait_for()
+    identity = tab.page.url.partition("id=")[2]
+    shown = tab.served.ask(f"/api/captures/{identity}").json()
+    done = subprocess.run(command("analyse", capture, "--json"), capture_output=True, text=True, check=True)
+    [wanted] = json.loads(done.stdout)["runs"]
+    assert {one["name"]: one["value"] for one in shown["metrics"]} == {
+        name: value for name, value in wanted["metrics"].items() if value is not None
+    }
+    tab.page.get_by_role("button", name="Throughput").click()
+    tab.page.get_by_text("payload sent, means of").wait_for()
+
+
+def test_a_campaign_shows_slices_a_heat_map_and_opens_its_runs(tab: Tab) -> None:
+    tab.open("/campaign/two")
+    page = tab.page
+    page.locator(".plot svg").nth(1).wait_for()
+    page.get_by_label("Metric").select_option("mean_rtt_s")
+    page.get_by_role("heading", name="Mean RTT over Block error rate").wait_for()
+    assert "metric=mean_rtt_s" in page.url
+    shown = tab.served.ask("/api/campaigns/two?metric=mean_rtt_s").json()
+    assert len(shown["points"]) == 4
+    page.get_by_role("link", name="Run 0 of").first.click()
+    page.locator("dl.m").wait_for()
+
+
+def test_names_and_titles_show_as_text(tab: Tab) -> None:
+    tab.open("/campaign/two")
+    assert tab.page.get_by_role("heading", level=1).inner_text() == "Two versions & two error rates"
+    tab.open("/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+    tab.page.get_by_text('Nothing matches "<img src=x onerror=alert(1)>"').wait_for()
+    assert tab.page.locator("img").count() == 0
+
+
+def test_a_study_shows_effects(tab: Tab) -> None:
+    tab.open("/study/which-matters")
+    tab.page.locator(".plot svg").wait_for()
+    assert "Goodput depends most on" in tab.page.locator("main").inner_text()
+
+
+def test_claims_are_filtered(tab: Tab) -> None:
+    tab.open("/reproduction/hu-split")
+    tab.page.get_by_label("Find a claim").fill("no claim has these words")
+    tab.page.get_by_text("0 of 30 claims").wait_for()
+
+
+# ── The file ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: `make page` says why")
+def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
+    chromium: Any, served: Served, folder: Path
+) -> None:
+    scenario = Scenario.load(FTP, {"duration": "30 s", "measure.budget": True})
+    with open_store(folder / "short") as store:
+        simulate(scenario, runs=2, store=store, series=True)
+    words = command("report", "short", "-o", "run.html")
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    file = folder / "run.html"
+    assert file.stat().st_size <= 5_000_000
+    for theme, width in (("light", 1280), ("dark", 320)):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE_S)
+        asked: list[str] = []
+        page.on("request", lambda sent, asked=asked: asked.append(sent.url))
+        page.goto(file.as_uri())
+        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+        assert Tab(page, served).violations() == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        context.close()
+
+
+def test_a_stopped_server_is_said(chromium: Any, folder: Path) -> None:
+    with serving(folder, "results", "--scenarios", ROOT / "scenarios") as short:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE_S)
+        page.goto(f"{short.origin}/?token={short.token}")
+        page.get_by_role("heading", name="Scenarios").wait_for()
+        short.process.terminate()
+        page.get_by_text("The server stopped. Values are as of").wait_for()
+        context.close()

@@ -1,0 +1,289 @@
+"""Contents of the views of ``umts serve``: forms, lanes, trials, jobs, pages of runs."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FTP, Umts
+from umtslab import Run, Scenario, open_store, simulate
+
+pytest.importorskip("fastapi", reason="the extra serve is not installed")
+
+from umtslab.page import run as run_page
+from umtslab.page.causes import THEMES, looks
+from umtslab.serve import lanes as lane_rows
+from umtslab.serve.form import FIRST, form
+from umtslab.serve.jobs import Busy, Jobs, Report
+from umtslab.serve.lanes import MOST_SHAPES, lanes
+from umtslab.serve.models import Lanes, TryResult
+from umtslab.serve.reproductions import reproduction
+from umtslab.serve.scenarios import Request, names
+from umtslab.serve.settings import Settings
+from umtslab.serve.try_it import tried
+
+SCENARIOS = FTP.parent
+SHORT = ("duration", "20 s")
+
+
+def attempt(
+    *overrides: tuple[str, str], name: str = "ftp-on-fach", text: str | None = None
+) -> dict[str, Any]:
+    found = tried(SCENARIOS, Request(name, text, overrides), allow_code=False)
+    TryResult.model_validate(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def switched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]:
+    """A store with two runs of switched users, with series and budget."""
+    folder = tmp_path_factory.mktemp("switched")
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
+    with open_store(folder) as store:
+        return folder, list(simulate(scenario, runs=2, store=store, series=True))
+
+
+# ── Forms ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", names(SCENARIOS))
+def test_every_shipped_scenario_is_a_form_whose_keys_it_takes(name: str) -> None:
+    scenario = Scenario.load(SCENARIOS / f"{name}.toml")
+    keys = form(scenario)
+    assert len(keys) > 50
+    assert [key.key for key in keys if key.is_first] == [
+        one for one in FIRST if one in {k.key for k in keys if k.is_first}
+    ]
+    for key in keys:
+        assert key.value is None or not key.stops or key.value in key.stops
+        assert key.help.endswith(".")
+
+
+@pytest.mark.parametrize("name", ["ftp-on-fach", "ftp-fach-dch", "web-cell"])
+def test_the_core_takes_every_stop_and_choice_of_the_first_keys(name: str) -> None:
+    scenario = Scenario.load(SCENARIOS / f"{name}.toml")
+    for key in (key for key in form(scenario) if key.is_first):
+        for value in (*key.stops, *(choice.value for choice in key.choices), *key.words):
+            scenario.with_overrides({key.key: value})
+
+
+# ── Try it ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_trial_has_the_metrics_of_the_run() -> None:
+    result = attempt(SHORT, ("radio.bler", "0.1"))["result"]
+    overrides = {"duration": "20 s", "radio.bler": "0.1", "measure.budget": True}
+    [run] = simulate(Scenario.load(FTP, overrides))
+    assert {one["name"]: one["value"] for one in result["metrics"]} == {
+        one["name"]: run.metrics[one["name"]] for one in result["metrics"]
+    }
+    acknowledged = result["acknowledged"]["kilobytes"]
+    assert acknowledged == sorted(acknowledged)
+    assert acknowledged[-1] * 8 / 20 == pytest.approx(run.metrics["goodput_kbps"], rel=0.02)
+    assert len(result["timeouts_s"]) == run.metrics["rto_count"]
+    assert sum(part["share_pct"] for part in result["budget"]) == pytest.approx(100)
+
+
+def test_the_command_of_a_trial_names_the_file() -> None:
+    words = shlex.split(attempt(SHORT)["result"]["command"])
+    assert words[:2] == ["umts", "run"]
+    assert Path(words[2]).samefile(FTP)
+    assert words[3:] == ["--set", "duration=20 s", "--budget", "--series"]
+
+
+def test_mistakes_have_keys_lines_and_repairs() -> None:
+    [mistake] = attempt(SHORT, ("rlc.timer_poll", "170"))["mistakes"]
+    assert (mistake["key"], mistake["line"], mistake["repair"]) == ("rlc.timer_poll", None, "170 ms")
+    [mistake] = attempt(SHORT, ("tcp.variant", "newrenno"))["mistakes"]
+    assert (mistake["key"], mistake["repair"]) == ("tcp.variant", "newreno")
+    text = FTP.read_text().replace('duration = "1500 s"', 'duration = "1500"')
+    [mistake] = attempt(text=text)["mistakes"]
+    assert mistake["line"] == text.splitlines().index('duration = "1500"') + 1
+    [mistake] = attempt(text="version = \n")["mistakes"]
+    assert (mistake["key"], mistake["line"]) == (None, 1)
+    [mistake] = attempt(name="no-such")["mistakes"]
+    assert "no scenario of this name" in mistake["message"]
+
+
+# ── Lanes ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def seconds(pieces: list[dict[str, Any]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for piece in pieces:
+        time_s = (piece["to_s"] - piece["from_s"]) * piece["share"]
+        sums[piece["what"]] = sums.get(piece["what"], 0.0) + time_s
+    return sums
+
+
+def test_lanes_have_the_time_of_the_budget(switched: tuple[Path, list[Run]]) -> None:
+    run = switched[1][0]
+    found = lanes(run)
+    assert found is not None
+    Lanes.model_validate(found)
+    sums: dict[str, float] = {}
+    for row in found["rows"]:
+        for cause, time_s in seconds(row["causes"]).items():
+            sums[cause] = sums.get(cause, 0.0) + time_s
+    for cause, time_s in sums.items():
+        assert time_s == pytest.approx(run.metrics[f"budget_{cause}_s"], rel=1e-6)
+    assert sum(len(row["timeouts"]) for row in found["rows"]) == len(run.series("budget_rtos"))
+
+
+def test_cells_have_the_same_time_as_the_intervals(
+    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = switched[1][0]
+    plain = lanes(run)
+    monkeypatch.setattr(lane_rows, "MOST_SHAPES", 200)
+    cells = lanes(run)
+    assert plain is not None
+    assert cells is not None
+    assert cells["cells_s"] is not None
+    for one, other in zip(plain["rows"], cells["rows"], strict=True):
+        length = cells["cells_s"]
+        for cause, time_s in seconds(one["causes"]).items():
+            in_cells = sum(piece["share"] * length for piece in other["causes"] if piece["what"] == cause)
+            assert in_cells == pytest.approx(time_s, rel=1e-6)
+        assert all(piece["base"] + piece["share"] <= 1 + 1e-9 for piece in other["causes"])
+
+
+def test_lanes_of_a_crowd_stay_drawable(tmp_path: Path) -> None:
+    overrides = {"duration": "200 s", "measure.budget": True}
+    scenario = Scenario.load(FTP.with_name("twenty-on-dch-64.toml"), overrides)
+    with open_store(tmp_path) as store:
+        [run] = simulate(scenario, store=store, series=True)
+    found = lanes(run)
+    assert found is not None
+    shapes = sum(len(row["causes"]) + len(row["states"]) + len(row["timeouts"]) for row in found["rows"])
+    assert shapes <= MOST_SHAPES * 1.25, "at most 10,000 in a frame"
+
+
+def test_idle_time_is_folded_and_nothing_else(switched: tuple[Path, list[Run]]) -> None:
+    run = switched[1][0]
+    found = lanes(run)
+    assert found is not None
+    spans = [(span["from_s"], span["to_s"]) for span in found["spans"]]
+    assert spans == sorted(spans)
+    assert any("s idle" in fold["text"] for fold in found["folds"])
+    for row in found["rows"]:
+        for piece in row["causes"]:
+            assert any(start <= piece["from_s"] and piece["to_s"] <= end for start, end in spans)
+
+
+def test_a_run_without_intervals_has_no_lanes(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        [run] = simulate(Scenario.load(FTP, {"duration": "5 s"}), store=store)
+    assert lanes(run) is None
+
+
+# ── Runs as pages ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_headlines_are_the_metrics_that_vary_with_their_interval(switched: tuple[Path, list[Run]]) -> None:
+    runs = switched[1]
+    found = list(run_page.headlines(runs[0], runs))
+    assert 0 < len(found) <= 8
+    for one in found:
+        values = [run.metrics[one["name"]] for run in runs]
+        assert values[0] != values[1]
+        assert one["value"] == values[0]
+        assert one["place"]["run"] in (0.0, 1.0)
+        assert "±" in one["interval"]
+
+
+def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
+    switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = switched[1]
+    monkeypatch.setattr(run_page, "figures", lambda run: iter([{"name": "goodput", "shows": "x"}]))
+    whole = run_page.html(runs[0], runs)
+    assert "data:image/svg+xml" in whole
+    monkeypatch.setattr(run_page, "_LARGEST", len(whole.encode()) - 10_000)
+    small = run_page.html(runs[0], runs)
+    assert "Left out, because the page would exceed 5 MB: goodput." in small
+    assert len(small.encode()) <= len(whole.encode()) - 10_000
+
+
+def test_umts_report_writes_the_page_of_a_run(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "5 s", "--out", "results")
+    done = umts("report", "ftp-on-fach", "--out", "results")
+    assert done.stdout.strip().startswith("results/reports/ftp-on-fach-")
+    wrong = umts("report", "nothing", "--out", "results", status=2)
+    assert "has no campaign 'nothing', nor a study or run" in wrong.stderr
+    wrong = umts("report", "ftp-on-fach", "--out", "results", "--log", status=2)
+    assert "ftp-on-fach is a run" in wrong.stderr
+
+
+def test_every_cause_has_a_look_in_both_themes() -> None:
+    for look in looks():
+        assert look["hue"] in THEMES
+        assert "Time budget" not in look["label"]
+    told_apart = [(look["hue"], look["hatch"]) for look in looks()]
+    assert len(set(told_apart)) == len(told_apart)
+
+
+@pytest.mark.slow
+def test_claims_have_their_verdicts_once_the_document_was_reproduced(umts: Umts, tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "results", SCENARIOS, 0)
+    before = reproduction(settings, "dubois2005")
+    assert before["has_verdicts"] is False
+    assert {claim["verdict"] for claim in before["claims"]} == {"not scored"}
+    umts("reproduce", "dubois2005/tab5_1", "--quick", "--out", tmp_path / "results/reproductions")
+    after = reproduction(settings, "dubois2005")
+    assert after["has_verdicts"]
+    assert any(claim["verdict"] == "pass" and claim["ours"] for claim in after["claims"])
+
+
+# ── Jobs ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def finish(name: str, report: Report) -> str:
+    report(0.5)
+    return name
+
+
+def last(report: Report) -> str:
+    time.sleep(3600)
+    return "never"
+
+
+def test_jobs_tell_of_each_change_and_can_be_stopped() -> None:
+    changed = threading.Event()
+    jobs = Jobs(changed.set)
+
+    def state_of(number: int) -> str:
+        while True:
+            changed.wait(60)
+            changed.clear()
+            [job] = [job for job in jobs.states() if job.id == number]
+            if job.state not in ("waiting", "running"):
+                return job.state
+
+    try:
+        done = jobs.start("first", finish, "made")
+        assert state_of(done.id) == "done"
+        assert jobs.states()[0].result == "made"
+        long = jobs.start("second", last)
+        jobs.stop(long.id)
+        assert state_of(long.id) == "stopped"
+        with pytest.raises(KeyError):
+            jobs.stop(99)
+        for _ in range(8):
+            jobs.start("more", last)
+        with pytest.raises(Busy):
+            jobs.start("too many", last)
+    finally:
+        jobs.close()
+    assert {job.state for job in jobs.states()[2:]} <= {"stopped", "waiting"}
+
+
+def test_a_wrong_scenario_of_another_file_names_no_line_of_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(FTP.read_text().replace('"1500 s"', '"1500"'))
+    (tmp_path / "own.toml").write_text('version = 1\nextends = "base.toml"\n')
+    found = tried(tmp_path, Request("own", None, ()), allow_code=False)
+    assert all(mistake["line"] is None for mistake in found["mistakes"])

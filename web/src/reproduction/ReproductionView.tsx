@@ -1,0 +1,86 @@
+import { path, type Schemas } from '../api/client';
+import { Command, Section, useTitle, Waiting, Wide } from '../app/parts';
+import { go } from '../app/route';
+import { useLoaded } from '../app/useLoaded';
+
+type Reproduction = Schemas['ReproductionPage'];
+
+/** The claims of a document with their verdicts, and the document's numbers beside ours. */
+export function ReproductionView({ paper, query }: { paper: string; query: URLSearchParams }) {
+  const loaded = useLoaded<Reproduction>(path`/api/reproductions/${paper}`);
+  const found = loaded.content;
+  useTitle(found?.paper);
+  if (!found) return <Waiting of={loaded} what="the claims" />;
+  const [verdict, word] = [query.get('verdict') ?? '', query.get('q') ?? ''];
+  const show = (changed: Record<string, string>) => {
+    const next = new URLSearchParams(Object.entries({ verdict, q: word, ...changed }).filter(([, value]) => value));
+    go(path`/reproduction/${paper}` + (next.size ? `?${next}` : ''), 'replace');
+  };
+  const shown = found.claims.filter(
+    (claim) =>
+      (!verdict || claim.verdict === verdict) && (!word || Object.values(claim).join(' ').toLowerCase().includes(word.toLowerCase())),
+  );
+  return (
+    <>
+      <h1>{found.paper}</h1>
+      <p class="small">
+        {found.claims.length} claims:{' '}
+        {Object.entries(found.totals)
+          .map(([one, count]) => `${count} ${one}`)
+          .join(', ')}
+      </p>
+      {!found.has_verdicts && <p class="note">These claims were not reproduced in this store yet. Run the command below.</p>}
+      {found.is_quick && <p class="note">Some verdicts are of a quick reproduction with few runs: they are provisional.</p>}
+      <Command text={found.command} />
+      <div class="find noprint" role="search">
+        <input type="search" aria-label="Find a claim" placeholder="Find a claim" value={word} onInput={(event) => show({ q: event.currentTarget.value })} />
+        <div class="kinds" role="group" aria-label="Verdict">
+          {['', ...Object.keys(found.totals)].map((one) => (
+            <button key={one} type="button" aria-pressed={one === verdict} onClick={() => show({ verdict: one })}>
+              {one || 'All'}
+            </button>
+          ))}
+        </div>
+      </div>
+      <p class="small" role="status">
+        {shown.length === found.claims.length ? '' : `${shown.length} of ${found.claims.length} claims`}
+      </p>
+      <Section title="Claims">
+        <Wide label="Claims">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Verdict</th>
+                <th scope="col">Claim</th>
+                <th scope="col">Document</th>
+                <th scope="col">Tolerance</th>
+                <th scope="col">Ours</th>
+                <th scope="col">Reason</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((claim) => (
+                <tr key={claim.id}>
+                  <td class={claim.verdict.replace(/ /g, '-')}>{claim.verdict}</td>
+                  <td class="t">
+                    {claim.statement}
+                    <br />
+                    <span class="small">
+                      {claim.where} · <code>{claim.id}</code> · {claim.confidence}
+                    </span>
+                  </td>
+                  <td class="t">
+                    {claim.metric}: {claim.expected}
+                  </td>
+                  <td>{claim.tolerance}</td>
+                  <td class="t">{claim.ours}</td>
+                  <td class="t small">{claim.reason}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Wide>
+      </Section>
+    </>
+  );
+}

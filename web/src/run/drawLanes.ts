@@ -1,0 +1,196 @@
+import type { Schemas } from '../api/client';
+import type { CauseLook } from '../app/context';
+
+type Lanes = Schemas['Lanes'];
+type Piece = Schemas['Piece'];
+
+const AXIS = 20;
+const ROW = 20;
+const UPPER = 10;
+const STRIP = 4;
+const LABEL = 48;
+const FOLD = 24;
+
+export function height(lanes: Lanes): number {
+  return AXIS + ROW * lanes.rows.length;
+}
+
+/** Index of the row at a height in CSS pixels; negative on the axis. */
+export function rowAt(y: number): number {
+  return Math.floor((y - AXIS) / ROW);
+}
+
+interface Axis {
+  /** The pixel of an instant in the span of an index. */
+  at: (span: number, time: number) => number;
+  spans: Lanes['spans'];
+  folds: { x: number; text: string }[];
+}
+
+/** Lays the spans beside one another, with a gap where idle time is folded. */
+function axisOf(lanes: Lanes, width: number): Axis {
+  const folded = new Set(lanes.folds.map((fold) => fold.at));
+  const total = lanes.spans.reduce((sum, span) => sum + span.to_s - span.from_s, 0);
+  const scale = (width - LABEL - FOLD * folded.size) / total;
+  const starts: number[] = [];
+  const folds: Axis['folds'] = [];
+  let x = LABEL;
+  for (let i = 0; i <= lanes.spans.length; i++) {
+    const fold = lanes.folds.find((one) => one.at === i);
+    if (fold) {
+      folds.push({ x: x + FOLD / 2, text: fold.text });
+      x += FOLD;
+    }
+    const span = lanes.spans[i];
+    if (span) {
+      starts.push(x);
+      x += (span.to_s - span.from_s) * scale;
+    }
+  }
+  const at = (span: number, time: number) => (starts[span] ?? 0) + (time - (lanes.spans[span]?.from_s ?? 0)) * scale;
+  return { at, spans: lanes.spans, folds };
+}
+
+/** Draws all rows. The canvas gets its size in device pixels. */
+export function draw(
+  canvas: HTMLCanvasElement,
+  lanes: Lanes,
+  looks: Map<string, CauseLook>,
+  width: number,
+  chosenUe: number | undefined,
+): void {
+  const ratio = Math.max(1, devicePixelRatio);
+  const tall = height(lanes);
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(tall * ratio);
+  canvas.style.height = `${tall}px`;
+  const pen = canvas.getContext('2d');
+  if (!pen) return;
+  pen.scale(ratio, ratio);
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const axis = axisOf(lanes, width);
+  pen.font = `11px ${style.fontFamily}`;
+  drawAxis(pen, axis, tall, colour);
+  const fills = new Map([...looks.values()].map((look) => [look.name, fillOf(pen, look, colour)]));
+  lanes.rows.forEach((row, i) => {
+    const y = AXIS + i * ROW;
+    if (row.ue === chosenUe) {
+      pen.fillStyle = colour('sel');
+      pen.fillRect(0, y, width, ROW);
+    }
+    pen.fillStyle = colour('ink');
+    pen.textAlign = 'left';
+    pen.fillText(`UE ${row.ue}`, 0, y + 14);
+    each(axis, row.causes, (x, wide, piece) => {
+      pen.fillStyle = fills.get(piece.what) ?? colour('idle');
+      pen.fillRect(x, y + 2 + UPPER * (1 - piece.base - piece.share), wide, UPPER * piece.share);
+    });
+    each(axis, row.states, (x, wide, piece) => {
+      pen.fillStyle = colour(piece.what === 'switch' ? 'switch' : piece.what === 'CELL_DCH' ? 'dch' : 'fach');
+      const thick = piece.what === 'CELL_DCH' || piece.what === 'switch' ? STRIP : STRIP / 2;
+      pen.fillRect(x, y + 13 + STRIP - thick, wide, thick);
+    });
+    for (const timeout of row.timeouts) triangle(pen, axis, timeout, y, colour);
+  });
+}
+
+/** Calls `paint` for the visible part of each piece, at least 1 px wide. */
+function each(axis: Axis, pieces: Piece[], paint: (x: number, wide: number, piece: Piece) => void): void {
+  axis.spans.forEach((span, i) => {
+    for (const piece of pieces) {
+      const from = Math.max(piece.from_s, span.from_s);
+      const to = Math.min(piece.to_s, span.to_s);
+      if (from < to) {
+        const x = axis.at(i, from);
+        paint(x, axis.at(i, to) - x, piece);
+      }
+    }
+  });
+}
+
+function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, tall: number, colour: (name: string) => string): void {
+  pen.textAlign = 'center';
+  axis.spans.forEach((span, i) => {
+    const step = stepFor(span, axis.at(i, span.to_s) - axis.at(i, span.from_s));
+    for (let n = Math.ceil(span.from_s / step); n * step <= span.to_s; n++) {
+      const x = axis.at(i, n * step);
+      pen.fillStyle = colour('grid');
+      pen.fillRect(x, AXIS - 4, 1, tall);
+      pen.fillStyle = colour('mute');
+      pen.fillText(`${Number((n * step).toPrecision(6))}${n === 0 || (i === 0 && n === Math.ceil(span.from_s / step)) ? ' s' : ''}`, Math.max(x, LABEL + 6), 12);
+    }
+  });
+  pen.strokeStyle = colour('line2');
+  for (const fold of axis.folds) {
+    pen.setLineDash([2, 2]);
+    pen.beginPath();
+    pen.moveTo(fold.x, AXIS - 4);
+    pen.lineTo(fold.x, tall);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.save();
+    pen.translate(fold.x - 3, Math.min(tall - 4, AXIS + 76));
+    pen.rotate(-Math.PI / 2);
+    pen.textAlign = 'left';
+    pen.fillStyle = colour('mute');
+    pen.fillText(fold.text, 0, 0);
+    pen.restore();
+  }
+}
+
+/** Distance of the axis labels: 1, 2 or 5 times a power of ten, at least 64 px. */
+function stepFor(span: Lanes['spans'][number], pixels: number): number {
+  const least = ((span.to_s - span.from_s) * 64) / Math.max(pixels, 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+}
+
+function fillOf(pen: CanvasRenderingContext2D, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {
+  if (!look.hatch) return colour(look.hue);
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 6;
+  const brush = tile.getContext('2d');
+  if (!brush) return colour(look.hue);
+  brush.fillStyle = colour(look.hue);
+  brush.fillRect(0, 0, 6, 6);
+  brush.strokeStyle = brush.fillStyle = colour('bg');
+  brush.lineWidth = 1.5;
+  brush.beginPath();
+  if (look.hatch === 'dotted' || look.hatch === 'ringed') {
+    brush.arc(3, 3, 1.3, 0, 2 * Math.PI);
+    brush.fill();
+  } else {
+    const down = look.hatch === 'falling' ? 6 : 0;
+    brush.moveTo(0, 6 - down);
+    brush.lineTo(6, down);
+    if (look.hatch === 'crossed' || look.hatch === 'plus') {
+      brush.moveTo(0, down);
+      brush.lineTo(6, 6 - down);
+    }
+    brush.stroke();
+  }
+  return pen.createPattern(tile, 'repeat') ?? colour(look.hue);
+}
+
+function triangle(
+  pen: CanvasRenderingContext2D,
+  axis: Axis,
+  timeout: Schemas['Timeout'],
+  y: number,
+  colour: (name: string) => string,
+): void {
+  const i = axis.spans.findIndex((span) => span.from_s <= timeout.time_s && timeout.time_s <= span.to_s);
+  if (i < 0) return;
+  const x = axis.at(i, timeout.time_s);
+  pen.beginPath();
+  pen.moveTo(x, y + 3);
+  pen.lineTo(x + 4, y + 10);
+  pen.lineTo(x - 4, y + 10);
+  pen.closePath();
+  pen.fillStyle = colour(timeout.is_needed ? 'ink' : 'bg');
+  pen.strokeStyle = colour(timeout.is_needed ? 'bg' : 'ink');
+  pen.lineWidth = 1;
+  pen.fill();
+  pen.stroke();
+}
