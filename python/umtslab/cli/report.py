@@ -71,11 +71,11 @@ def report(
 def _runs(name: str, out: Path) -> list[Run]:
     """Return the runs of a result, or say what else the name could be."""
     from umtslab.cli.results import find_runs
-    from umtslab.store.reader import NothingOfThatName
+    from umtslab.store.reader import NoSuchName
 
     try:
         return find_runs(name, out)
-    except NothingOfThatName:
+    except NoSuchName:
         made = "`umts sweep`, `umts optimise`, `umts sensitivity` and `umts run` create them"
         raise UsageError(f"{out} has no campaign {name!r}, nor a study or run of this name; {made}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -180,7 +179,7 @@ def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> 
     planned = [chapter for chapter in chapters if chapter.plan is not None]
     files = [path for chapter in planned for path in write_chapter(chapter, out, look)]
     files.append(write(out / "report.html", html(chapters, version=version)))
-    content = encoder.dumps(to_json(chapters, files, version=version), allow_nan=False)
+    content = json_text.dumps(to_json(chapters, files, version=version), allow_nan=False)
     write(out / "report.json", content)
     if as_json:
         print(content)

@@ -81,14 +81,14 @@ def serve(
     log: bool,
 ) -> int:
     """Serve the page until Ctrl-C. `options` declares the arguments."""
-    from umtslab.extras import lacking
+    from umtslab.extras import missing_library_text
 
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
         import websockets  # noqa: F401
     except ImportError as error:
-        raise UsageError(lacking(error.name or "fastapi", error)) from None
+        raise UsageError(missing_library_text(error.name or "fastapi", error)) from None
     from dataclasses import replace
 
     from umtslab.serve.app import create_app

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import causes, has_budget, seconds
 from umtslab.figure_kinds import KINDS, WATERFALL
-from umtslab.headline_metrics import first_look, scope_of
+from umtslab.headline_metrics import headline_names, scope_of
 from umtslab.labels import cause_label, key_label, metric_label, value_label
 from umtslab.metrics import definitions, units
 from umtslab.numbers import number, with_interval
@@ -80,7 +80,7 @@ def content(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
 
 def headlines(run: Run, replications: Sequence[Run]) -> Iterator[dict[str, Any]]:
     """Yield the metrics to show first. Metrics that differ between replications precede the others."""
-    names = first_look(run.metrics)
+    names = headline_names(run.metrics)
     samples = {name: [other.metrics.get(name) for other in replications] for name in names}
     varying = [name for name in names if len({value for value in samples[name] if value is not None}) > 1]
     chosen = (varying or names)[:_MOST_HEADLINES]

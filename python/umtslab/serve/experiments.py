@@ -7,7 +7,7 @@ from typing import Any
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.headline_metrics import first_look
+from umtslab.headline_metrics import headline_names
 from umtslab.labels import key_label, metric_label, metric_with_unit, value_label, with_unit
 from umtslab.metrics import definitions, units
 from umtslab.numbers import number, with_interval
@@ -69,7 +69,7 @@ def campaign(record: Record, metric: str | None, over: str | None) -> dict[str, 
 def _metrics(record: Record) -> list[str]:
     """Return the metrics to choose from: the campaign's, then the headline metrics."""
     means = [run.metrics for cell in record.cells for run in cell.runs]
-    return list(dict.fromkeys([*record.metrics, *first_look(*means)])) or ["goodput_kbps"]
+    return list(dict.fromkeys([*record.metrics, *headline_names(*means)])) or ["goodput_kbps"]
 
 
 def _described(name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.labels import cause_label, key_label
 from umtslab.numbers import number
-from umtslab.overrides import in_words
+from umtslab.overrides import changes_text
 from umtslab.page.run import parts
 from umtslab.run import Run
 from umtslab.serve import scenarios
@@ -67,7 +67,7 @@ def _run_row(store: StoreReader, runs: list[Run]) -> dict[str, Any]:
         "scenario": first.scenario,
         "title": str(parameters.get("title", "")),
         "made_at": store.made_at(runs[-1]),
-        "varied": in_words(first.changes).removeprefix("with "),
+        "varied": changes_text(first.changes).removeprefix("with "),
         "runs": len(runs),
         "simulated": number(first.duration_s, 6),
         "goodput": number(mean.get("goodput_kbps")),

@@ -83,7 +83,7 @@ def load(folder: Path, request: Request, *, allow_code: bool) -> Scenario:
         loaded = Scenario.parse(text, name=path.name, base_dir=str(path.parent), overrides=request.overrides)
     if not allow_code:
         # Overrides come from the page too, so they get no more rights than the file.
-        refuse_code(loaded, overrides_may=False)
+        refuse_code(loaded, allow_in_overrides=False)
     return loaded
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from umtslab import _core
-from umtslab.headline_metrics import first_look
+from umtslab.headline_metrics import headline_names
 from umtslab.labels import metric_label
 from umtslab.metrics import units
 from umtslab.numbers import number
@@ -72,7 +72,9 @@ def _shown(
         "duration_s": scenario.duration_s,
         "seed": scenario.seed,
         "warnings": list(scenario.warnings),
-        "metrics": [_metric(name, metrics[name]) for name in first_look(metrics, among=_SHOWN)[:_MOST_SHOWN]],
+        "metrics": [
+            _metric(name, metrics[name]) for name in headline_names(metrics, among=_SHOWN)[:_MOST_SHOWN]
+        ],
         "acknowledged": {"time_s": times, "kilobytes": kilobytes},
         "timeouts_s": timeouts[:_MOST_TIMEOUTS],
         "budget": parts(metrics),
