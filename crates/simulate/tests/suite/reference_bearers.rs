@@ -29,7 +29,7 @@ fn blocks_have_the_sizes_and_numbers_of_the_table() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 20);
+    assert_eq!(compared, 30);
 }
 
 #[test]

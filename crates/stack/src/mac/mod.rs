@@ -6,6 +6,7 @@
 //! [`rnc::tdd`](crate::rnc::tdd) and [`rnc::multicell`](crate::rnc::multicell) have the others.
 
 mod dedicated;
+pub mod hs;
 mod pushed;
 mod rach;
 mod shared;
@@ -15,6 +16,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 pub use self::dedicated::Dedicated;
+pub use self::hs::MacHs;
 pub use self::pushed::Pushed;
 pub use self::rach::{PrivateRach, Rach};
 pub use self::shared::Shared;

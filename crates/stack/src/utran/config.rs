@@ -1,7 +1,10 @@
 //! What a cell is made of.
 
+use std::sync::Arc;
+
 use umts_units::Duration;
 
+use crate::mac::hs::HsDschConfig;
 use crate::nodeb::Iub;
 use crate::rnc::tdd::TddConfig;
 use crate::rnc::{Limits, Reserved};
@@ -19,6 +22,8 @@ pub struct CellConfig {
     pub limits: Limits,
     /// What is reserved for good: the common channel, and the DCHs of UEs that are not switched.
     pub reserved: Reserved,
+    /// Its HS-DSCH, which exists if a UE uses it.
+    pub hs_dsch: Arc<HsDschConfig>,
     /// Time division duplex: no FACH and RACH as above, and capacity on request; `None`: FDD.
     pub tdd: Option<TddConfig>,
 }

@@ -84,7 +84,8 @@ mod tests {
     /// Over 20,000 processes at one instant each: standard error of the mean 0.007.
     #[test]
     fn the_power_is_exponential_with_mean_1() {
-        let powers: Vec<f64> = processes(20_000).iter().map(|of| of.power(Time::from_nanos(7_654_321_000))).collect();
+        let powers: Vec<f64> =
+            processes(20_000).iter().map(|of| of.power(Time::from_nanos(7_654_321_000))).collect();
         assert!((mean(powers.iter().copied()) - 1.0).abs() < 0.021);
         // The sum of 16 paths is a little narrower than exponential far out.
         for level in [0.1, 0.5, 1.0, 2.0] {
@@ -121,7 +122,8 @@ mod tests {
             let crossings: usize = processes(200)
                 .iter()
                 .map(|of| {
-                    let above = (0..seconds * 1_000).map(|ms| of.power(Time::from_nanos(ms * 1_000_000)) > rho * rho);
+                    let above =
+                        (0..seconds * 1_000).map(|ms| of.power(Time::from_nanos(ms * 1_000_000)) > rho * rho);
                     let above: Vec<bool> = above.collect();
                     above.windows(2).filter(|pair| !pair[0] && pair[1]).count()
                 })

@@ -9,10 +9,18 @@ use crate::radio::mac::hs::category::MAX_CQI;
 /// Step between two CQIs in dB.
 pub const CQI_STEP_DB: f64 = 1.02;
 
+/// CQI for an SNR of 0 dB, before rounding.
+const CQI_OFFSET: f64 = 16.62;
+
 /// The CQI for an SNR in dB. 0: out of range.
 pub fn cqi(snr_db: f64) -> u8 {
     // NaN and values below the range become 0.
-    (snr_db / CQI_STEP_DB + 16.62).clamp(0.0, f64::from(MAX_CQI)) as u8
+    (snr_db / CQI_STEP_DB + CQI_OFFSET).clamp(0.0, f64::from(MAX_CQI)) as u8
+}
+
+/// Lowest SNR in dB of a CQI.
+pub fn lowest_snr_db(cqi: u8) -> f64 {
+    (f64::from(cqi) - CQI_OFFSET) * CQI_STEP_DB
 }
 
 /// Probability that a block in the format of `cqi` cannot be decoded at an SNR in dB. The SNR is
@@ -33,7 +41,8 @@ mod tests {
 
     #[test]
     fn cqis_follow_the_snr_from_0_to_30() {
-        let cases = [(f64::NEG_INFINITY, 0), (-16.0, 0), (-15.9, 1), (0.0, 16), (13.6, 29), (14.0, 30), (90.0, 30)];
+        let cases =
+            [(f64::NEG_INFINITY, 0), (-16.0, 0), (-15.9, 1), (0.0, 16), (13.6, 29), (14.0, 30), (90.0, 30)];
         for (snr, expected) in cases {
             assert_eq!(cqi(snr), expected, "{snr} dB");
         }

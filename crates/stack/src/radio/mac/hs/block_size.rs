@@ -57,11 +57,7 @@ fn table() -> &'static [u32; SIZES as usize] {
 
 /// The formula of annex A.
 fn computed(k: u32) -> u32 {
-    if k < 40 {
-        125 + 12 * k
-    } else {
-        (296.0 * libm::pow(2085.0 / 2048.0, f64::from(k))) as u32
-    }
+    if k < 40 { 125 + 12 * k } else { (296.0 * libm::pow(2085.0 / 2048.0, f64::from(k))) as u32 }
 }
 
 #[cfg(test)]

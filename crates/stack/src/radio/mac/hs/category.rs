@@ -77,6 +77,15 @@ impl Category {
         Some(Format { size, codes, modulation, reduction_db: cqi - used })
     }
 
+    /// The format for a reported `cqi` in a cell with `codes` HS-PDSCH codes: that of the highest CQI
+    /// up to `cqi` whose format needs no more codes.
+    ///
+    /// # Panics
+    /// If `cqi` is above 30.
+    pub fn format_within(self, cqi: u8, codes: u8) -> Option<Format> {
+        (0..=cqi).rev().filter_map(|cqi| self.format(cqi)).find(|format| format.codes <= codes)
+    }
+
     /// The highest CQI with a format of its own: above it, the Node B sends the same format with
     /// 1 dB less for each step.
     fn highest_format(self) -> u8 {

@@ -39,9 +39,15 @@ pub enum Ended<B> {
 enum State<B> {
     Idle,
     /// The feedback to the last of `attempts` transmissions is on its way.
-    AwaitsFeedback { block: B, attempts: u8 },
+    AwaitsFeedback {
+        block: B,
+        attempts: u8,
+    },
     /// The block was not acknowledged, and may be transmitted again.
-    AwaitsTurn { block: B, attempts: u8 },
+    AwaitsTurn {
+        block: B,
+        attempts: u8,
+    },
 }
 
 #[derive(Debug)]
@@ -72,6 +78,16 @@ impl<B: Copy> HarqSender<B> {
     pub fn idle_process(&self) -> Option<u8> {
         let idle = self.processes.iter().position(|of| matches!(of.state, State::Idle))?;
         Some(idle as u8)
+    }
+
+    /// The process whose block has waited longest for its next transmission.
+    pub fn next_process(&self) -> Option<u8> {
+        self.turns.first().copied()
+    }
+
+    /// Whether this is the last transmission of a block.
+    pub fn is_last(&self, announcement: Announcement) -> bool {
+        announcement.attempt == self.max_transmissions
     }
 
     /// The block that has waited longest for its next transmission.
