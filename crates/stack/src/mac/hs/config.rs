@@ -18,8 +18,8 @@ options! {
         /// `largest_backlog`, `max_ci` or `proportional_fair`.
         [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
         pub scheduler: SchedulerKind = SchedulerKind::RoundRobin,
-        /// Time constant of the mean rate of `proportional_fair`.
-        [label = "Averaging time of proportional fairness", min = "2 ms", max = "1 h",
+        /// Time constant of the mean rate of a UE, for `proportional_fair` and for credits.
+        [label = "Averaging time of rates", min = "2 ms", max = "1 h",
             source = "Jalali et al. (2000): 1,000 slots"]
         pub mean_over: Duration = Duration::from_millis(2000),
         /// Largest number of UEs in a TTI, each with codes of its own: the number of HS-SCCHs.
@@ -41,9 +41,10 @@ options! {
         [label = "Discard timer of MAC-hs", keyword = "Unlimited::<Duration>", max = "10 s",
             source = "TS 25.435 §6.2.7.24: 20 ms to 7.5 s"]
         pub discard_timer: Option<Duration> = None,
-        /// Capacity of the queue of a UE at the Node B, in PDUs.
-        [label = "Node B queue of the HS-DSCH", min = 1, max = 65535, source = "EURANE: 250"]
-        pub nodeb_queue: u32 = 500,
+        /// Capacity of the queue of a UE at the Node B, in PDUs. The Node B allocates no more credits
+        /// than it has room for, PDUs on the Iub included.
+        [label = "Node B queue of the HS-DSCH", min = 1, max = 65535, source = "an assumption; EURANE: 250"]
+        pub nodeb_queue: u32 = 3000,
         /// Time between two allocations of credits.
         [label = "Interval of allocations", min = "10 ms", max = "2550 ms",
             source = "TS 25.435 §6.3.3.11.4: multiples of 10 ms; EURANE: 30 ms"]

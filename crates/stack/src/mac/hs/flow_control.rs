@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use umts_units::{Duration, Time};
 
-use super::MacHs;
+use super::{MacHs, TTI};
 use crate::ids::UeId;
+use crate::scheduling::memory;
 
 /// Requests and allocations between RNC and Node B of one cell.
 #[derive(Debug)]
@@ -75,11 +76,12 @@ impl MacHs {
         self.flow_control.last = Some(now);
         let known: Vec<UeId> =
             self.flow_control.waiting.iter().filter(|(_, at)| **at <= now).map(|(ue, _)| *ue).collect();
+        let (tti, memory) = (now.as_nanos() / TTI.as_nanos(), memory(TTI, self.config.mean_over));
         // UEs that share the channel from now on.
         let sharing = known.len() + self.active.iter().filter(|ue| known.binary_search(ue).is_err()).count();
         for ue in known {
             let Some(user) = self.users.get_mut(&ue) else { continue };
-            let credits = user.credits(now, iub_delay, sharing);
+            let credits = user.credits(tti, memory, iub_delay, sharing);
             if credits > 0 {
                 self.flow_control.grants.push_back((now + iub_delay, ue, credits));
             }

@@ -95,15 +95,16 @@ impl User {
         }
     }
 
-    /// Credits that the Node B allocates now. They fill the queue to its target time if `sharing` UEs
-    /// share the channel, and cover the time until PDUs for these credits arrive.
-    pub fn credits(&mut self, now: Time, iub_delay: Duration, sharing: usize) -> u32 {
-        let tti = now.as_nanos() / TTI.as_nanos();
-        let per_block = self.format(self.link.reported_cqi(tti)).map_or(1, |(_, pdus)| pdus);
-        let ttis = (self.queue_time + iub_delay * 2).as_nanos() / TTI.as_nanos();
-        let target = (u64::from(per_block) * ttis).div_ceil(sharing.max(1) as u64);
+    /// Credits that the Node B allocates in TTI number `tti`, if `sharing` UEs share the channel. The UE
+    /// is expected to get the rate that it had, or its share of the rate that its CQI allows, whichever
+    /// is higher. At this rate the credits fill the queue to its target time, and cover the time until
+    /// PDUs for these credits arrive. `memory`: as for `mean_pdus`.
+    pub fn credits(&mut self, tti: u64, memory: f64, iub_delay: Duration, sharing: usize) -> u32 {
+        let pdus_of_block = self.format(self.link.reported_cqi(tti)).map_or(1, |(_, pdus)| pdus);
+        let rate = self.mean_pdus(memory, tti).max(f64::from(pdus_of_block) / sharing.max(1) as f64);
+        let ttis = (self.queue_time + iub_delay * 2).as_secs() / TTI.as_secs();
         // At least one full block, so that small shares do not split blocks.
-        let target = target.max(per_block.into()).min(self.max_queue.into()) as u32;
+        let target = ((rate * ttis).ceil() as u32).max(pdus_of_block).min(self.max_queue);
         let held = (self.queue.len() + self.on_iub.len()) as u32 + self.outstanding_credits;
         let credits = target.saturating_sub(held);
         self.outstanding_credits += credits;
