@@ -193,7 +193,7 @@ impl User {
     ) -> u32 {
         let announcement = match self.sender.resend() {
             Some(again) => again,
-            None => self.send_new(tti),
+            None => self.send_new(ctx, config, tti),
         };
         self.next_allowed = tti + u64::from(self.category.min_interval());
         let process = usize::from(announcement.process);
@@ -224,11 +224,20 @@ impl User {
     }
 
     /// Fills a new block in the format of the reported CQI.
-    fn send_new(&mut self, tti: u64) -> Announcement {
+    fn send_new<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        tti: u64,
+    ) -> Announcement {
         let cqi = self.link.reported_cqi(tti);
         let (format, most) = self.format(cqi).expect("the UE can receive a block");
         let filled = self.queue.take(most).expect("the queue has PDUs and an open window");
         let process = self.sender.idle_process().expect("a process is idle");
+        let (direction, channel) = (config.direction, config.channel);
+        for QueuedBlock { ue, set, .. } in &filled.pdus {
+            ctx.cx.show(|| Detail::Blocks { ue: *ue, direction, channel, set, stage: Stage::OnAir });
+        }
         let block = HsBlock { tsn: filled.tsn(), format, cqi, pdus: filled.pdus };
         self.blocks[usize::from(process)] = Some(block);
         self.sender.send(process, filled.count)
@@ -334,8 +343,6 @@ fn deliver<T: TraceSink<TraceEvent>>(
         let (sent, unused) = transmission.take(ue, pdu.set);
         sent.epoch = pdu.epoch;
         sent.lost = if is_lost { Lost::all(sent.set.blocks) } else { Lost::default() };
-        let set = &sent.set;
-        ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         air.return_set(unused);
     }
     air.depart(ctx, transmission, at);
