@@ -1,7 +1,7 @@
 """Runs all benches and prints a table of their figures, as `make bench` does.
 
-Each bench prints its own results. If a bench fails, the table names it and the others continue.
-Usage: all.py [NAME …]
+Each bench prints its own results. If a bench fails, the others continue, and it is named at the
+end. Usage: all.py [NAME …]
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ BENCHES = (
 
 
 def main() -> int:
-    """Run the benches, print the table, and return 1 if one failed."""
+    """Run the benches, print the table, and name the benches that failed. Returns 0 in any case."""
     chosen = sys.argv[1:] or BENCHES
     failed = []
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "figures"
-        environment = {**os.environ, figures.FILE: str(kept)}
+        file = Path(folder) / "figures"
+        environment = {**os.environ, figures.FILE: str(file)}
         for name in chosen:
             print(f"\n== {name}", flush=True)
-            words = (sys.executable, str(ROOT / "benches" / f"{name}.py"))
-            if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode != 0:
+            command = (sys.executable, str(ROOT / "benches" / f"{name}.py"))
+            if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0:
                 failed.append(name)
         print("\n== All figures; times depend on the machine; references were measured in alternation\n")
-        figures.print_table(figures.read(kept))
+        figures.print_table(figures.read(file))
     for name in failed:
         print(f"{name} failed", file=sys.stderr)
     return 0

@@ -4,7 +4,7 @@ The bench generates captures of several kinds: few long downloads with whole fra
 frames cut after the headers, and many short downloads. Both tools read them in turn, several times.
 The table shows the median and the extremes of elapsed time and CPU time. On a busy machine, compare
 CPU times too. The time to start the interpreter and its libraries is part of the command's time,
-and is also shown separately. Nothing here passes or fails.
+and is also shown separately. There is no pass or fail.
 
 The tools compute:
 - `tcptrace -l -r -n`: every connection in detail (packets, octets, retransmissions, duplicate
@@ -12,10 +12,9 @@ The tools compute:
   lookups.
 - `tcptrace -l -r -n -W`: also the mean and maximum of the outstanding window.
 - `umts analyse --json`: all of these in both directions; also the cause of every retransmission and
-whether
-  it was needed (DSACK, timestamps, early acknowledgments), percentiles of the round-trip times, the
-  time average of the outstanding window, sums over all connections; about 80 numbers for each
-  connection.
+  whether it was needed (DSACK, timestamps, early acknowledgments), percentiles of the round-trip
+  times, the time average of the outstanding window, sums over all connections; about 80 numbers for
+  each connection.
 
 Usage: analyse.py [MEGABYTES [MEGABYTES_FOR_MEMORY]]
 """
@@ -48,7 +47,7 @@ KINDS = {
 
 
 @dataclass
-class Took:
+class Usage:
     """Resources that a process used."""
 
     elapsed_s: float
@@ -56,19 +55,19 @@ class Took:
     peak_mib: float
 
 
-def run(*command: str | Path) -> Took:
+def run(*command: str | Path) -> Usage:
     """Run a command and discard its output."""
-    begin = time.perf_counter()
+    start_s = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    elapsed_s = time.perf_counter() - begin
+    elapsed_s = time.perf_counter() - start_s
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}: exit status {process.returncode}")
-    return Took(elapsed_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Usage(elapsed_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def analyse(capture: Path) -> Took:
+def analyse(capture: Path) -> Usage:
     """Run `umts analyse` with every metric of every connection as output."""
     return run(UMTS, "analyse", "--json", "--quiet", capture)
 
@@ -76,17 +75,17 @@ def analyse(capture: Path) -> Took:
 def make(kind: str, megabytes: int, capture: Path) -> str:
     """Write a capture. Returns a description of its content."""
     cargo = ["cargo", "run", "--release", "--locked", "--quiet", "--package", "umts-capture"]
-    words = [*cargo, "--example", "traffic", "--", kind, str(megabytes), str(capture)]
-    done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
+    command = [*cargo, "--example", "traffic", "--", kind, str(megabytes), str(capture)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
-def shown(values: list[float]) -> str:
+def spread(values: list[float]) -> str:
     """Format median and extremes."""
     return f"{statistics.median(values):7.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
-def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
+def compare(folder: Path, kind: str, megabytes: int, start: list[Usage]) -> None:
     """Let both tools read a capture of this kind in turn, and print their times."""
     capture = folder / f"{kind}.pcap"
     content = make(kind, megabytes, capture)
@@ -97,32 +96,32 @@ def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
         "tcptrace -l -r -n -W": (*TCPTRACE, "-W", capture),
         "umts analyse --json": (UMTS, "analyse", "--json", "--quiet", capture),
     }
-    took: dict[str, list[Took]] = {name: [] for name in tools}
+    usages: dict[str, list[Usage]] = {name: [] for name in tools}
     for _ in range(REPEATS):
-        for name, words in tools.items():
-            took[name].append(run(*words))
-    for name, all_runs in took.items():
-        elapsed, cpu = ([getattr(one, part) for one in all_runs] for part in ("elapsed_s", "cpu_s"))
-        print(f"{name:24}{shown(elapsed):>24}{shown(cpu):>24}")
-    *theirs, ours = took
+        for name, command in tools.items():
+            usages[name].append(run(*command))
+    for name, all_runs in usages.items():
+        elapsed, cpu = ([getattr(used, part) for used in all_runs] for part in ("elapsed_s", "cpu_s"))
+        print(f"{name:24}{spread(elapsed):>24}{spread(cpu):>24}")
+    *theirs, ours = usages
     for name in theirs:
-        found = ratios(took[name], took[ours], start)
-        print(f"times as fast as {name}: {found}")
-        figures.add("time", f"{ours}, {kind}, times as fast", "", peer=f"{name}: {found}")
+        text = ratios(usages[name], usages[ours], start)
+        print(f"times as fast as {name}: {text}")
+        figures.add("time", f"{ours}, {kind}, times as fast", "", peer=f"{name}: {text}")
     capture.unlink()
 
 
-def ratios(theirs: list[Took], ours: list[Took], start: list[Took]) -> str:
+def ratios(theirs: list[Usage], ours: list[Usage], start: list[Usage]) -> str:
     """Format how many times faster `umts analyse` is, with and without start-up."""
-    words = []
+    texts = []
     for part, name in (("elapsed_s", "elapsed"), ("cpu_s", "CPU")):
         theirs_s, ours_s, start_s = (
-            statistics.median(getattr(one, part) for one in took) for took in (theirs, ours, start)
+            statistics.median(getattr(used, part) for used in runs) for runs in (theirs, ours, start)
         )
-        own_s = ours_s - start_s
-        without = f"{theirs_s / own_s:.1f}" if own_s > 0.1 * ours_s else "too short"
-        words.append(f"{name} {theirs_s / ours_s:.1f} (without starting: {without})")
-    return ", ".join(words)
+        work_s = ours_s - start_s
+        without_start = f"{theirs_s / work_s:.1f}" if work_s > 0.1 * ours_s else "too short"
+        texts.append(f"{name} {theirs_s / ours_s:.1f} (without starting: {without_start})")
+    return ", ".join(texts)
 
 
 def memory(folder: Path, megabytes: int) -> None:
@@ -137,15 +136,15 @@ def memory(folder: Path, megabytes: int) -> None:
         print(
             f"{KINDS[kind]}: {peaks[0]:.0f} MiB for 10 MB, {peaks[1]:.0f} MiB for {megabytes} MB, {content}"
         )
-        beside = f"{peaks[0]:.0f} for 10 MB"
-        figures.add("memory", f"umts analyse, {kind}, {megabytes} MB, MiB", f"{peaks[1]:.0f}", peer=beside)
+        small = f"{peaks[0]:.0f} for 10 MB"
+        figures.add("memory", f"umts analyse, {kind}, {megabytes} MB, MiB", f"{peaks[1]:.0f}", peer=small)
 
 
 def main() -> None:
     """Compare the times, then measure memory."""
     megabytes, for_memory = (
-        int(sys.argv[place]) if len(sys.argv) > place else default
-        for place, default in ((1, MEGABYTES), (2, MEGABYTES_FOR_MEMORY))
+        int(sys.argv[position]) if len(sys.argv) > position else default
+        for position, default in ((1, MEGABYTES), (2, MEGABYTES_FOR_MEMORY))
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -153,7 +152,7 @@ def main() -> None:
         make("long", 1, tiny)
         start = [analyse(tiny) for _ in range(REPEATS)]
         elapsed_s, cpu_s = (
-            statistics.median(getattr(one, part) for one in start) for part in ("elapsed_s", "cpu_s")
+            statistics.median(getattr(used, part) for used in start) for part in ("elapsed_s", "cpu_s")
         )
         print(f"starting umts: {elapsed_s:.3f} s, {cpu_s:.3f} s of CPU time")
         if shutil.which("tcptrace"):
@@ -162,7 +161,7 @@ def main() -> None:
         else:
             print("SKIPPED: tcptrace is not installed (Debian: apt-get install tcptrace)")
             figures.add("time", "umts analyse, times as fast", "", peer="tcptrace is not installed")
-        print("\nMost memory that `umts analyse --json` took:")
+        print("\nPeak memory of `umts analyse --json`:")
         memory(folder, for_memory)
 
 

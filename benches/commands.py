@@ -1,9 +1,10 @@
 """CPU time and peak memory of whole commands, start-up included.
 
-The commands run in turn with an interpreter that does nothing, and the table shows medians of user
-and system time: on a shared machine only interleaved runs are comparable. With `--against FOLDER`,
-a built checkout of another version, its commands run in turn with ours. A first round caches byte
-code in a separate folder, independent of the environment. Nothing here passes or fails.
+The commands run in turn with an interpreter that does nothing, because on a shared machine only
+interleaved runs are comparable. The table shows medians of user and system time. With `--against
+FOLDER`, a built checkout of another version, its commands run in turn with ours. A first round
+caches byte code in a separate folder, so the cache of the environment has no influence. There is no
+pass or fail.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ POINTS = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--jobs", "1
 class Command:
     """Arguments of `umts`, the goal for CPU time in ms, and the expected exit status."""
 
-    words: tuple[str, ...]
-    at_most: int
+    arguments: tuple[str, ...]
+    goal_ms: int
     status: int = 0
     name: str = ""
 
     def __str__(self) -> str:
-        return self.name or "umts " + " ".join(Path(word).name for word in self.words)
+        return self.name or "umts " + " ".join(Path(argument).name for argument in self.arguments)
 
 
 MOST_MB = 35
@@ -68,34 +69,34 @@ class Measured:
     cpu_ms: list[float] = field(default_factory=list)
     peak_mb: float = 0.0
 
-    def add(self, words: Sequence[str], place: Path, package: Path | None, status: int) -> None:
-        """Run a command once and add its measurements."""
-        environment = with_byte_code(place / "byte-code", package)
+    def add(self, command: Sequence[str], folder: Path, package: Path | None, status: int) -> None:
+        """Run a command once in a folder and add its measurements."""
+        environment = with_byte_code(folder / "byte-code", package)
         silent = subprocess.DEVNULL
-        child = subprocess.Popen(words, cwd=place, env=environment, stdout=silent, stderr=silent)
-        _, ended, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(ended)
+        child = subprocess.Popen(command, cwd=folder, env=environment, stdout=silent, stderr=silent)
+        _, wait_status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(wait_status)
         if child.returncode != status:
-            raise SystemExit(f"{' '.join(words)} ended with status {child.returncode}")
-        self.cpu_ms.append(1000 * (used.ru_utime + used.ru_stime))
-        self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1000)
+            raise SystemExit(f"{' '.join(command)} ended with status {child.returncode}")
+        self.cpu_ms.append(1000 * (usage.ru_utime + usage.ru_stime))
+        self.peak_mb = max(self.peak_mb, usage.ru_maxrss / 1000)
 
     def __str__(self) -> str:
         return f"{statistics.median(self.cpu_ms):6.0f} ({min(self.cpu_ms):.0f} to {max(self.cpu_ms):.0f})"
 
 
-def prepare(place: Path, package: Path) -> None:
+def prepare(folder: Path, package: Path) -> None:
     """Create a capture of about 1.4 MB, and run a campaign."""
     umts = [sys.executable, "-m", "umtslab"]
-    environment = with_byte_code(place / "byte-code", package)
-    for words in (
+    environment = with_byte_code(folder / "byte-code", package)
+    for arguments in (
         ("run", FTP, "--pcap", "--duration", "1450 s", "--out", "recorded"),
         ("sweep", *POINTS, "--out", "swept"),
     ):
-        subprocess.run([*umts, *words], cwd=place, env=environment, check=True, capture_output=True)
-    [captures] = (place / "recorded" / "runs").glob("*/captures")
-    shutil.copytree(captures, place / "captures")
-    size = (place / "captures" / "server.pcapng").stat().st_size
+        subprocess.run([*umts, *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+    [captures] = (folder / "recorded" / "runs").glob("*/captures")
+    shutil.copytree(captures, folder / "captures")
+    size = (folder / "captures" / "server.pcapng").stat().st_size
     print(f"the capture has {size / 1e6:.2f} MB\n")
 
 
@@ -110,19 +111,20 @@ def main() -> int:
     packages = [folder / "python" for folder in (ROOT, *([options.against] if options.against else []))]
     bare = Measured()
     measured = {command: [Measured() for _ in packages] for command in COMMANDS}
-    with tempfile.TemporaryDirectory() as folder:
-        places = [Path(folder) / str(number) for number in range(len(packages))]
-        for place, package in zip(places, packages, strict=True):
-            place.mkdir()
-            prepare(place, package)
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = [Path(temporary) / str(number) for number in range(len(packages))]
+        for folder, package in zip(folders, packages, strict=True):
+            folder.mkdir()
+            prepare(folder, package)
         for number in range(options.rounds + 1):
             if number == 1:  # The first round, which writes byte code, is dropped.
                 bare = Measured()
                 measured = {command: [Measured() for _ in packages] for command in COMMANDS}
-            bare.add([sys.executable, "-c", "pass"], places[0], None, 0)
-            for command, found in measured.items():
-                for one, place, package in zip(found, places, packages, strict=True):
-                    one.add([sys.executable, "-m", "umtslab", *command.words], place, package, command.status)
+            bare.add([sys.executable, "-c", "pass"], folders[0], None, 0)
+            for command, versions in measured.items():
+                line = [sys.executable, "-m", "umtslab", *command.arguments]
+                for version, folder, package in zip(versions, folders, packages, strict=True):
+                    version.add(line, folder, package, command.status)
     _print(bare, measured)
     return 0
 
@@ -133,9 +135,9 @@ def _print(bare: Measured, measured: dict[Command, list[Measured]]) -> None:
     for command, (here, *there) in measured.items():
         median = statistics.median(here.cpu_ms)
         share = f"{median / statistics.median(bare.cpu_ms):.1f} times python -c pass"
-        figures.add("start", f"{command}, ms", f"{median:.0f}", goal=str(command.at_most), peer=share)
-        against = "".join(f"  the other {one}, {one.peak_mb:.0f} MB" for one in there)
-        print(f"{command!s:<58}{command.at_most:>8} {here}, {here.peak_mb:.0f} MB{against}")
+        figures.add("start", f"{command}, ms", f"{median:.0f}", goal=str(command.goal_ms), peer=share)
+        against = "".join(f"  the other {other}, {other.peak_mb:.0f} MB" for other in there)
+        print(f"{command!s:<58}{command.goal_ms:>8} {here}, {here.peak_mb:.0f} MB{against}")
     plain, *_ = measured[COMMANDS[0]]
     figures.add("memory", f"{COMMANDS[0]}, MB", f"{plain.peak_mb:.0f}", goal=str(MOST_MB))
 

@@ -45,20 +45,21 @@ def add(section: str, name: str, ours: str, *, goal: str = "", peer: str = "") -
 
 
 def read(file: Path) -> list[Figure]:
-    """Read the figures of a file, sorted by section and then by time."""
+    """Read the figures of a file, sorted by section. Figures of a section keep their order."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return sorted((Figure(**json.loads(line)) for line in lines), key=lambda one: SECTIONS.index(one.section))
+    found = (Figure(**json.loads(line)) for line in lines)
+    return sorted(found, key=lambda figure: SECTIONS.index(figure.section))
 
 
 def print_table(figures: Iterable[Figure]) -> None:
     """Print a table with columns as wide as their content."""
     rows = [("figure", "ours", "goal", "beside it")]
     section = ""
-    for one in figures:
-        if one.section != section:
-            section = one.section
+    for figure in figures:
+        if figure.section != section:
+            section = figure.section
             rows.append((section.upper(), "", "", ""))
-        rows.append((f"  {one.name}", one.ours, one.goal, one.peer))
+        rows.append((f"  {figure.name}", figure.ours, figure.goal, figure.peer))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for name, ours, goal, peer in rows:
         print(f"{name:<{widths[0]}}  {ours:>{widths[1]}}  {goal:>{widths[2]}}  {peer}".rstrip())

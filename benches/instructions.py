@@ -2,16 +2,16 @@
 
 Each network runs for two lengths; the difference excludes the start-up. Counts are taken with
 metrics, with metrics and time series, and with the null sink; the ratios are the cost of
-observation. Nothing here passes or fails. `benches/history.csv` has the counts of earlier versions,
-and the latest of them are printed too.
+observation. There is no pass or fail. `benches/history.csv` has the counts of earlier versions, and
+the latest of them are printed too.
 
 The bench compiles the plain build of a program that only runs a scenario. If `make dist` has made
 the shipped build, the bench also counts `umts run` with its package. The profile of the shipped
 build comes from other networks than these.
 
-With `--against COMMIT` the plain build of that commit is compiled and counted too, on its own
-scenarios with the same lengths, and so is this one: this shows the cost of a change for networks
-that do not use it. Usage: instructions.py [--quick] [--note VERSION] [--against COMMIT]
+With `--against COMMIT` the plain builds of that commit and of this tree are counted, both with the
+scenarios of that commit and the same lengths. This shows the cost of a change for networks that do
+not use it. Usage: instructions.py [--quick] [--note VERSION] [--against COMMIT]
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PLAIN = TARGET / "release" / "one-run"
 SHIPPED = ROOT / "target" / "dist" / "package"
 HISTORY = ROOT / "benches" / "history.csv"
-SHOWN = 6
-"""Number of earlier versions in the printed history."""
+HISTORY_LENGTH = 6
+"""Number of earlier versions that the printed history has."""
 
 
 @dataclass(frozen=True)
@@ -73,35 +73,37 @@ BENCHES = (
 COLUMNS = tuple(bench.column for bench in BENCHES if bench.column)
 
 
-BY_WORDS = "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000"
-"""Makes the C library copy and clear memory by words. Valgrind counts each byte of the string
-instructions as one instruction."""
+COPY_BY_WORDS = "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000"
+"""Setting that makes the C library copy and clear memory by words instead of string instructions.
+
+Valgrind counts each byte of a string instruction as one instruction.
+"""
 
 
 def instructions(command: Sequence[str | Path], package: Path | None = None) -> int:
     """Count the instructions of a command, with `package` in the path of Python if given."""
-    environment = dict(os.environ) | {"GLIBC_TUNABLES": BY_WORDS}
+    environment = dict(os.environ) | {"GLIBC_TUNABLES": COPY_BY_WORDS}
     if package is not None:
         environment |= {"PYTHONPATH": str(package), "PYTHONHASHSEED": "0"}
-    words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
-    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+    counted = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    done = subprocess.run(counted, check=True, capture_output=True, text=True, env=environment)
     (count,) = re.findall(r"Collected : (\d+)", done.stderr)
     return int(count)
 
 
-def of_program(bench: Bench, sink: str, length_s: int, program: Path = PLAIN, root: Path = ROOT) -> int:
+def count_program(bench: Bench, sink: str, length_s: int, program: Path = PLAIN, root: Path = ROOT) -> int:
     """Count a run of the plain program."""
     scenario = root / "scenarios" / bench.scenario
     return instructions([program, scenario, sink, f"duration={length_s} s", *bench.overrides])
 
 
-def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int:
+def count_command(package: Path, bench: Bench, length_s: int, *options: str) -> int:
     """Count a run of `umts run`."""
-    words = [sys.executable, "-m", "umtslab", "run", str(ROOT / "scenarios" / bench.scenario)]
+    command = [sys.executable, "-m", "umtslab", "run", str(ROOT / "scenarios" / bench.scenario)]
     settings = [word for setting in bench.overrides for word in ("--set", setting)]
     with tempfile.TemporaryDirectory() as store:
-        where = ("--duration", f"{length_s} s", "--quiet", "--out", store)
-        return instructions([*words, *settings, *options, *where], package)
+        length = ("--duration", f"{length_s} s", "--quiet", "--out", store)
+        return instructions([*command, *settings, *options, *length], package)
 
 
 def per_simulated_second(bench: Bench, count: Callable[[int], int]) -> float:
@@ -119,8 +121,8 @@ def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | No
     def count(job: tuple[Bench, str]) -> float:
         bench, sink = job
         if package is not None:
-            return per_simulated_second(bench, lambda length_s: of_command(package, bench, length_s))
-        return per_simulated_second(bench, lambda length_s: of_program(bench, sink, length_s))
+            return per_simulated_second(bench, lambda length_s: count_command(package, bench, length_s))
+        return per_simulated_second(bench, lambda length_s: count_program(bench, sink, length_s))
 
     jobs = [(bench, sink) for bench in benches for sink in sinks]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -151,7 +153,7 @@ def print_history(now: dict[str, dict[str, float]]) -> None:
     print(f"\n{'thousand instructions a simulated s, metrics':<46}{'build':>8}", end="")
     print("".join(f"{column:>10}" for column in COLUMNS))
     for build, counts in now.items():
-        before = [row for row in rows if row["build"] == build][-SHOWN:]
+        before = [row for row in rows if row["build"] == build][-HISTORY_LENGTH:]
         here = {column: str(round(counts[column], 1)) for column in COLUMNS}
         for row in (*before, {"version": "here", "build": build, **here}):
             values = "".join(f"{row[column]:>10}" for column in COLUMNS)
@@ -170,16 +172,17 @@ def note(version: str, now: dict[str, dict[str, float]]) -> None:
 def build(root: Path = ROOT, target: Path = TARGET) -> Path:
     """Compile the plain program of a tree. Returns its path.
 
-    The crates have the features of the extension, so that those compiled already are used again.
+    The crates have the same features as for the extension, so that crates compiled already are
+    reused.
     """
-    words = ["cargo", "build", "--release", "--locked", "--quiet"]
+    command = ["cargo", "build", "--release", "--locked", "--quiet"]
     if (root / "tools" / "one-run").is_dir():
-        words += ["-p", "umts-bindings", "-p", "umts-one-run", "--bin", "one-run"]
+        command += ["-p", "umts-bindings", "-p", "umts-one-run", "--bin", "one-run"]
         program = target / "release" / "one-run"
     else:  # Earlier commits have the program elsewhere.
-        words += ["-p", "umts-simulate", "--example", "one_run"]
+        command += ["-p", "umts-simulate", "--example", "one_run"]
         program = target / "release" / "examples" / "one_run"
-    subprocess.run(words, cwd=root, check=True, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
+    subprocess.run(command, cwd=root, check=True, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
     return program
 
 
@@ -208,7 +211,7 @@ def print_against(commit: str, benches: Sequence[Bench]) -> None:
             bench, program = job
             try:
                 return per_simulated_second(
-                    bench, lambda length_s: of_program(bench, "metrics", length_s, program, tree)
+                    bench, lambda length_s: count_program(bench, "metrics", length_s, program, tree)
                 )
             except subprocess.CalledProcessError:
                 return None

@@ -1,11 +1,12 @@
 """`umts proxy` and other proxies on one path: `python benches/proxy.py [CHECK …] [--seconds N]`.
 
-Client, proxy and server are separate network namespaces, joined by veth. Each proxy has one thread
-and is measured several times, in turn with the others. Compare only figures of the same table,
-preferably the ratios below it, which are formed within a turn. Everything has a real-time priority,
-which reduces the influence of other processes. Proxies that are not installed are left out with a
-message: haproxy is searched in PATH, or is the program that the variable HAPROXY names. pepsal is
-not included, because no registry that this project uses has it. Nothing passes or fails.
+Client, proxy and server are in separate network namespaces that veth pairs connect. Each proxy has
+one thread and is measured several times, in turn with the others. Compare only figures of the same
+table, preferably the ratios below it, each of which compares measurements of the same turn. All
+processes have a real-time priority, which reduces the influence of other processes. Proxies that
+are not installed are left out with a message. haproxy is the program that the variable HAPROXY
+names, or is searched in PATH. pepsal is not included, because no registry that this project uses
+has it. There is no pass or fail.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NETWORKS = Path(__file__).parents[1] / "tests" / "python"
+TESTS = Path(__file__).parents[1] / "tests" / "python"
 """Folder of `proxied_path`, which creates the namespaces and is shared with the tests."""
 
 CHECKS = {
@@ -26,10 +27,10 @@ CHECKS = {
 
 
 def main() -> None:
-    """Run the checks. Needs root."""
+    """Run the checks, each in namespaces of its own. Needs root."""
     parser = argparse.ArgumentParser(description=__doc__)
-    told = "; ".join(f"{name}: {what}" for name, what in CHECKS.items())
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=told)
+    descriptions = "; ".join(f"{name}: {description}" for name, description in CHECKS.items())
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=descriptions)
     parser.add_argument("--seconds", type=float, help="for each figure; peers take 5, floods 1")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -37,14 +38,14 @@ def main() -> None:
         _measure(chosen.checks[0], chosen.seconds)
         return
     if os.geteuid() != 0:
-        print("benches/proxy.py takes root: it makes three networks")
+        print("benches/proxy.py needs root: it creates three networks")
         return
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(NETWORKS), *([before] if before else [])])
+    old_path = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), *([old_path] if old_path else [])])
     for name in chosen.checks or CHECKS:
         unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        words = ["--inside", name, *(("--seconds", str(chosen.seconds)) if chosen.seconds else ())]
-        subprocess.run([*unshare, sys.executable, __file__, *words], check=True)
+        arguments = ["--inside", name, *(("--seconds", str(chosen.seconds)) if chosen.seconds else ())]
+        subprocess.run([*unshare, sys.executable, __file__, *arguments], check=True)
 
 
 def _measure(name: str, seconds: float | None) -> None:

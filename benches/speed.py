@@ -2,13 +2,13 @@
 
 CPU time is user and system time of the whole command, minus the CPU time of the same command for
 thirty simulated seconds, which excludes the start-up. Runs of the networks are interleaved, and the
-table shows the median and the extremes: on a shared machine the speed of the processor changes
-within minutes. Nothing here passes or fails.
+table shows the median and the extremes, because the speed of the processor of a shared machine
+changes within minutes. There is no pass or fail.
 
 The bench measures the plain build of the environment, the shipped build if `make dist` has made
 one, and with `--against FOLDER` the plain build of another checkout in which `make setup` was run.
-The builds run in turn, and the CPU time of each is also shown as a ratio to the first one, pair by
-pair.
+The builds run in turn, and the CPU time of each is also shown as a ratio to that of the first one
+in the same turn.
 
 Usage: speed.py [--only WORD] [--repeats N] [--against FOLDER]
 """
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "target" / "dist" / "package"
 REPEATS = 5
 SHORT_S = 30
-"""Length of the short run, for networks with metrics that begin after up to twenty seconds."""
+"""Simulated seconds of the short run. Some networks begin to measure after twenty seconds."""
 NOISE_S = 0.05
 """Variation of the start-up: smaller differences in CPU time are not significant."""
 
@@ -100,9 +100,9 @@ def run(measured: Measured, duration_s: int, store: Path) -> float:
     for override in bench.overrides:
         command += ["--set", override]
     command += ["--quiet", "--out", store]
-    before = children_cpu_s()
+    earlier_s = children_cpu_s()
     subprocess.run(command, check=True, capture_output=True, env=environment)
-    cpu_s = children_cpu_s() - before
+    cpu_s = children_cpu_s() - earlier_s
     card = max(store.glob("runs/*/run.json"), key=lambda card: card.stat().st_mtime_ns)
     metrics = json.loads(card.with_name("metrics.json").read_text())
     measured.pdus = metrics["pdu_transmissions"] + metrics["pdu_transmissions_uplink"]
@@ -117,7 +117,7 @@ def children_cpu_s() -> float:
 
 
 def row(measured: Measured) -> str:
-    """Format a line of the table, with a bound if the CPU time is not above `NOISE_S`."""
+    """Format a line of the table. If the CPU time is below `NOISE_S`, it has a lower bound of the speed."""
     bench = measured.bench
     name = f"{bench.name:<38} {measured.build:<7}"
     goals = f"{bench.at_least:>10,} {bench.aim:>7,}" if bench.at_least else f"{'':>18}"
@@ -130,24 +130,24 @@ def row(measured: Measured) -> str:
 
 
 def print_ratios(rows: list[Measured]) -> None:
-    """Print the CPU time of each further build as a ratio to the first build, pair by pair."""
-    first = {one.bench.name: one for one in reversed(rows)}
-    further = [one for one in rows if one is not first[one.bench.name]]
+    """Print the ratio of each further build's CPU time to the first build's in the same turn."""
+    first = {row.bench.name: row for row in reversed(rows)}
+    further = [row for row in rows if row is not first[row.bench.name]]
     if further:
         print(
             f"\n{'CPU time, ratio to the plain build':<38} {'build':<7}{'least':>9}{'median':>9}{'most':>9}"
         )
-    for one in further:
-        ratios = [here / plain for here, plain in zip(one.cpu_s, first[one.bench.name].cpu_s, strict=True)]
+    for row in further:
+        ratios = [here / plain for here, plain in zip(row.cpu_s, first[row.bench.name].cpu_s, strict=True)]
         values = (min(ratios), statistics.median(ratios), max(ratios))
-        print(f"{one.bench.name:<38} {one.build:<7}" + "".join(f"{value:>9.3f}" for value in values))
+        print(f"{row.bench.name:<38} {row.build:<7}" + "".join(f"{value:>9.3f}" for value in values))
 
 
 def measure(measured: Measured) -> None:
     """Add a measurement, in a new store, so that nothing is reused."""
     with tempfile.TemporaryDirectory() as folder:
-        start_up = run(measured, SHORT_S, Path(folder))
-        cpu_s = max(run(measured, measured.bench.duration_s, Path(folder)) - start_up, 1e-6)
+        start_up_s = run(measured, SHORT_S, Path(folder))
+        cpu_s = max(run(measured, measured.bench.duration_s, Path(folder)) - start_up_s, 1e-6)
     measured.cpu_s.append(cpu_s)
     measured.speeds.append((measured.bench.duration_s - SHORT_S) / cpu_s)
 
@@ -160,25 +160,26 @@ def main() -> None:
     parser.add_argument("--only", default="", help="networks with this word in their name")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, set up")
-    words = parser.parse_args()
+    options = parser.parse_args()
     builds: list[tuple[str, Path | None]] = [("plain", None)]
     if SHIPPED.exists():
         builds.append(("shipped", SHIPPED))
-    if words.against:
-        builds.append(("other", words.against / "python"))
-    rows = [Measured(bench, *build) for bench in BENCHES if words.only in bench.name for build in builds]
-    for repeat in range(words.repeats):
-        for one in rows:
-            print(f"repeat {repeat + 1} of {words.repeats}: {one.bench.name}, {one.build}", file=sys.stderr)
-            measure(one)
+    if options.against:
+        builds.append(("other", options.against / "python"))
+    rows = [Measured(bench, *build) for bench in BENCHES if options.only in bench.name for build in builds]
+    for repeat in range(options.repeats):
+        for measured in rows:
+            name = f"{measured.bench.name}, {measured.build}"
+            print(f"repeat {repeat + 1} of {options.repeats}: {name}", file=sys.stderr)
+            measure(measured)
     columns = "    worst   median     best   at least     aim   events/PDU   ns/PDU"
     print(f"{'simulated seconds per CPU second':<38} {'build':<7}{columns}")
-    for one in rows:
-        print(row(one))
-        if one.bench.at_least:
-            name = f"{one.bench.name}, {one.build}, simulated s per s of CPU"
-            median = f"{statistics.median(one.speeds):,.0f}"
-            figures.add("time", name, median, goal=f"{one.bench.at_least:,}")
+    for measured in rows:
+        print(row(measured))
+        if measured.bench.at_least:
+            name = f"{measured.bench.name}, {measured.build}, simulated s per s of CPU"
+            median = f"{statistics.median(measured.speeds):,.0f}"
+            figures.add("time", name, median, goal=f"{measured.bench.at_least:,}")
     print_ratios(rows)
 
 

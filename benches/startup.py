@@ -2,8 +2,8 @@
 
 Measures CPU time and peak memory of the plain program for a millisecond of simulated time. The
 trace has 100,000 blocks. With `--against FOLDER`, a checkout of another version, both are built and
-run in turn, and their ratios are shown pair by pair: on a shared machine an absolute time says
-little. Nothing here passes or fails.
+run in turn, and the ratios of the pairs of runs are shown, because absolute times vary on a shared
+machine. There is no pass or fail.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class Usage:
 def measure(program: Path, scenario: Path) -> Usage:
     """Run the program once, with metrics."""
     child = subprocess.Popen([program, scenario, "metrics"], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
+    _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         raise SystemExit(f"{program} ended with status {child.returncode}")
-    return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def spread(values: list[float], unit: str) -> str:
@@ -102,18 +102,18 @@ def main() -> int:
         scenario = Path(folder) / "large.toml"
         scenario.write_text(SCENARIO)
         (Path(folder) / "errors.txt").write_text("0000000001" * (BLOCKS // 10))
-        measured: list[list[Usage]] = [[] for _ in programs]
+        usages: list[list[Usage]] = [[] for _ in programs]
         for _ in range(REPEATS):
-            for runs, program in zip(measured, programs, strict=True):
+            for runs, program in zip(usages, programs, strict=True):
                 runs.append(measure(program, scenario))
-    for name, runs in zip(("this version", "the other"), measured, strict=False):
+    for name, runs in zip(("this version", "the other"), usages, strict=False):
         print(f"{name:<14}{spread([run.cpu_s for run in runs], 's of CPU')}")
         print(f"{'':<14}{spread([run.peak_mib for run in runs], 'MiB at most')}")
-    cpu_s, peak_mib = (statistics.median(values) for values in zip(*map(astuple, measured[0]), strict=True))
+    cpu_s, peak_mib = (statistics.median(values) for values in zip(*map(astuple, usages[0]), strict=True))
     figures.add("time", f"a scenario of {USERS:,} users is read and built, s", f"{cpu_s:.2f}")
     figures.add("memory", f"a scenario of {USERS:,} users, MiB", f"{peak_mib:.0f}")
     if against:
-        pairs = list(zip(*measured, strict=True))
+        pairs = list(zip(*usages, strict=True))
         print(
             f"{'ratio':<14}{spread([here.cpu_s / there.cpu_s for here, there in pairs], 'of the CPU time')}"
         )

@@ -20,9 +20,9 @@ bearer = "ps-384"
 def check(seconds: float) -> None:
     """Print throughput, lateness and CPU time."""
     octets = int(seconds * RATE_BPS / 8)
-    words = f"curl --silent --show-error --retry-connrefused --retry 9 -o /dev/null http://10.45.0.1/bytes/{octets}"
-    others = [word for _ in range(USERS - 1) for word in ("--ue", words)]
-    with scenario(TEXT) as file, emulations(["--scenario", file, *others, "--", *words.split()]) as (done,):
+    curl = f"curl --silent --show-error --retry-connrefused --retry 9 -o /dev/null http://10.45.0.1/bytes/{octets}"
+    others = [argument for _ in range(USERS - 1) for argument in ("--ue", curl)]
+    with scenario(TEXT) as file, emulations(["--scenario", file, *others, "--", *curl.split()]) as (done,):
         print(f"{USERS} users at {RATE_BPS // 1000} kbit/s")
         print(
             f"  {done.metrics['goodput_kbps']:.0f} kbit/s of goodput in {done.metrics['packets']:.0f} packets"

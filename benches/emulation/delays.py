@@ -19,7 +19,7 @@ INTERVAL_MS = 23.7
 PAYLOAD = 200
 TTI_S = 0.010
 SIMULATED = 20_000
-"""Number of simulated datagrams, large enough for a small contribution to the distance."""
+"""Number of simulated datagrams, so large that their chance variation hardly affects the distance."""
 IDENTIFICATION = slice(4, 6)
 
 NETWORK = """
@@ -64,13 +64,13 @@ def check(seconds: float) -> None:
         ]
         with emulations(options) as (done,):
             emulated = done.answer["delays_s"]
-    found = ks_2samp(emulated, simulated)
-    trusted = done.fidelity["lateness_p99_s"] < TTI_S / 10
+    test = ks_2samp(emulated, simulated)
+    is_punctual = done.fidelity["lateness_p99_s"] < TTI_S / 10
     print(f"delays of datagrams of {PAYLOAD} octets every {INTERVAL_MS} ms, one PDU in ten lost")
     print(
         f"  {len(emulated)} emulated (mean {_mean_ms(emulated):.2f} ms), {len(simulated)} simulated (mean "
-        f"{_mean_ms(simulated):.2f} ms): KS distance {found.statistic:.4f}; lateness p99 "
-        f"{'below' if trusted else 'NOT below'} a tenth of the TTI; {done.verdict()}"
+        f"{_mean_ms(simulated):.2f} ms): KS distance {test.statistic:.4f}; lateness p99 "
+        f"{'below' if is_punctual else 'NOT below'} a tenth of the TTI; {done.verdict()}"
     )
 
 
@@ -86,7 +86,7 @@ def _simulated() -> list[float]:
         arrived = [
             (packet.data[IDENTIFICATION], packet.at_ns) for packet in recording.read(files["ue.pcapng"])
         ]
-    return [(at - sent[which]) / 1e9 for which, at in arrived]
+    return [(arrival_ns - sent[identification]) / 1e9 for identification, arrival_ns in arrived]
 
 
 def _mean_ms(values: list[float]) -> float:

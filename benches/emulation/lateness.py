@@ -21,8 +21,8 @@ print(json.dumps(_core.measure_lateness(0.01, float(sys.argv[1]))))
 
 def bare_timer(seconds: float) -> subprocess.Popen[str]:
     """Start a process with a timer of 10 ms that does nothing else, for `seconds`."""
-    words = [sys.executable, "-c", BARE, str(seconds)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", BARE, str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 def lateness_of(bare: subprocess.Popen[str]) -> list[float]:
@@ -45,9 +45,9 @@ def check(seconds: float) -> None:
         *probe("collect", SERVER[4], "--count", count),
     ]
     with emulations(options) as (done,):
-        p50, p99, most = lateness_of(bare)
+        p50, p99, maximum = lateness_of(bare)
     print(f"lateness over {seconds:g} s of a datagram in every TTI of 10 ms")
-    print(f"  bare timer: p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms")
+    print(f"  bare timer: p50 {p50:.3f}, p99 {p99:.3f}, max {maximum:.3f} ms")
     print(
         f"  emulator: {done.verdict()}; "
         f"p99 is {1000 * done.fidelity['lateness_p99_s'] / p99:.2f} times the timer's"

@@ -17,9 +17,9 @@ CHUNK = 65536
 
 
 def main() -> None:
-    """Run the probe that the first word names."""
+    """Run the program that the first argument names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    words = parser.add_subparsers(required=True)
+    programs = parser.add_subparsers(required=True)
     for name, run, options in (
         ("source", source, ("address", "--port", "--seconds", "--buffer")),
         ("sink", sink, ("--port", "--seconds")),
@@ -29,15 +29,15 @@ def main() -> None:
         ("datagrams", datagrams, ("--port", "--count", "--interval", "--size")),
         ("collect", collect, ("address", "--port", "--count")),
     ):
-        word = words.add_parser(name)
-        word.set_defaults(run=run)
+        program = programs.add_parser(name)
+        program.set_defaults(run=run)
         for option in options:
             if option == "address":
-                word.add_argument(option)
+                program.add_argument(option)
             else:
-                word.add_argument(option, type=type(DEFAULTS[option]), default=DEFAULTS[option])
+                program.add_argument(option, type=type(DEFAULTS[option]), default=DEFAULTS[option])
     chosen = parser.parse_args()
-    _be_prompt()
+    _raise_priority()
     chosen.run(chosen)
 
 
@@ -51,8 +51,8 @@ DEFAULTS = {
 }
 
 
-def _be_prompt() -> None:
-    """Take a real-time priority below the emulator's if allowed, to add little delay."""
+def _raise_priority() -> None:
+    """Take a real-time priority below the emulator's if that is allowed, to add little delay."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
     except OSError:
@@ -75,8 +75,8 @@ def _connect(address: str, port: int) -> socket.socket:
             time.sleep(0.5)
 
 
-def _bound(connection: socket.socket, octets: int) -> None:
-    """Limit the send buffer, which is still sent after the last write; 0 keeps the default."""
+def _limit_buffer(connection: socket.socket, octets: int) -> None:
+    """Limit the send buffer. Its content is still sent after the last write. 0 keeps the default."""
     if octets:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, octets)
 
@@ -90,21 +90,21 @@ def _write(connection: socket.socket, seconds: float) -> None:
 
 def _read(connection: socket.socket, seconds: float) -> dict[str, float]:
     """Read until the end. Returns the rate in the second half of `seconds`, between two reads."""
-    marks: list[tuple[float, int]] = []
+    reads: list[tuple[float, int]] = []
     total = 0
     while part := connection.recv(CHUNK):
         total += len(part)
-        marks.append((time.monotonic(), total))
-    began = marks[0][0]
-    inside = [mark for mark in marks if began + seconds / 2 <= mark[0] <= began + seconds]
-    (first, before), (last, then) = inside[0], inside[-1]
-    return {"bits_per_s": 8 * (then - before) / (last - first), "octets": total}
+        reads.append((time.monotonic(), total))
+    start = reads[0][0]
+    second_half = [read for read in reads if start + seconds / 2 <= read[0] <= start + seconds]
+    (first_s, first_total), (last_s, last_total) = second_half[0], second_half[-1]
+    return {"bits_per_s": 8 * (last_total - first_total) / (last_s - first_s), "octets": total}
 
 
 def source(chosen: argparse.Namespace) -> None:
     """Connect, write for some time, and print the measurement of the sink."""
     with _connect(chosen.address, chosen.port) as connection:
-        _bound(connection, chosen.buffer)
+        _limit_buffer(connection, chosen.buffer)
         _write(connection, chosen.seconds)
         connection.shutdown(socket.SHUT_WR)
         print(connection.makefile().read(), flush=True)
@@ -128,7 +128,7 @@ def serve(chosen: argparse.Namespace) -> None:
     """Accept one connection and write for some time."""
     with _listener(chosen.port) as listener:
         connection, _ = listener.accept()
-        _bound(connection, chosen.buffer)
+        _limit_buffer(connection, chosen.buffer)
         _write(connection, chosen.seconds)
         connection.close()
 
@@ -158,16 +158,16 @@ def ping(chosen: argparse.Namespace) -> None:
 
 def _echo(raw: socket.socket, is_v6: bool, number: int, sent: float) -> float | None:
     """Return the round-trip time of a request; None if there is no reply within ten seconds."""
-    while (left := sent + 10 - time.monotonic()) > 0:
-        raw.settimeout(left)
+    while (remaining := sent + 10 - time.monotonic()) > 0:
+        raw.settimeout(remaining)
         try:
             packet = raw.recv(2000)
         except TimeoutError:
             return None
         arrived = time.monotonic()
         message = packet if is_v6 else packet[(packet[0] & 15) * 4 :]
-        kind, _, _, whose, which = struct.unpack("!BBHHH", message[:8])
-        if (kind, whose, which) == (129 if is_v6 else 0, os.getpid() & 0xFFFF, number):
+        kind, _, _, identifier, sequence = struct.unpack("!BBHHH", message[:8])
+        if (kind, identifier, sequence) == (129 if is_v6 else 0, os.getpid() & 0xFFFF, number):
             return arrived - sent
     return None
 
@@ -184,11 +184,11 @@ def datagrams(chosen: argparse.Namespace) -> None:
     """Send datagrams at regular intervals to the client, with their number and departure time."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("0.0.0.0", chosen.port))
-        _, asker = udp.recvfrom(100)
+        _, client = udp.recvfrom(100)
         start = time.monotonic()
         for number in range(chosen.count):
             time.sleep(max(0.0, start + number * chosen.interval - time.monotonic()))
-            udp.sendto(struct.pack("!Qd", number, time.monotonic()).ljust(chosen.size, b"\0"), asker)
+            udp.sendto(struct.pack("!Qd", number, time.monotonic()).ljust(chosen.size, b"\0"), client)
 
 
 def collect(chosen: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
-"""Delay of the first packet of an idle user by the promotion of its RRC profile.
+"""Additional delay of an idle user's first packet: the promotion to a channel, by RRC profile.
 
-The round trip is compared with a simulation of the same packet at the same time on an existing
-channel.
+The round trip of the emulation is compared with a simulation of the same packet at the same time on
+an existing channel.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ def check(seconds: float) -> None:
             rrc = json.loads(Scenario.load(file).to_json())["rrc"]
             with emulations(["--scenario", file, "--record", "--", *ping]) as (done,):
                 target = rrc["promotion"]
-                promised = rrc["idle_to_dch" if target == "cell_dch" else "idle_to_fach"]
+                expected = rrc["idle_to_dch" if target == "cell_dch" else "idle_to_fach"]
                 ready = f'bearer = "{DCH}"' if target == "cell_dch" else ""
-                (seen,) = done.answer["round_trips_s"]
+                (measured,) = done.answer["round_trips_s"]
                 (without,) = predict(done, Scenario.parse(READY.format(bearer=ready)))
         print(
-            f"  {profile:16} to {target}: {1000 * seen:.1f} ms, without promotion {1000 * without:.1f} ms: "
-            f"late by {1000 * (seen - without):.1f} ms, promised {promised} (TTI {TTI_MS:g} ms); "
+            f"  {profile:16} to {target}: {1000 * measured:.1f} ms, without promotion "
+            f"{1000 * without:.1f} ms: {1000 * (measured - without):.1f} ms later, the profile has "
+            f"{expected} (TTI {TTI_MS:g} ms); "
             f"{done.verdict()}"
         )

@@ -17,8 +17,8 @@ from emulation.session import emulations
 
 BEARER, DELAY, LOSSES = "ps-384", "70 ms", ("0.01", "0")
 SIZE = 500_000
-TOGETHER = 2
-"""Number of concurrent pairs: few, so that the machine is not late."""
+CONCURRENT_PAIRS = 2
+"""Number of concurrent pairs: few, so that the machine is fast enough."""
 FETCH = """
 import socket, time
 address = socket.getaddrinfo("a.example", 80, type=socket.SOCK_STREAM)[0][4]
@@ -47,16 +47,16 @@ def check(seconds: float) -> None:
         plain, split = _kernel(loss, pairs)
         faster = difference_paired(zip(split, plain, strict=True))
         print(f"  the proxy makes it {_with_interval(faster)} s faster")
-        for name, found, proxied in (("without", plain, False), ("with a proxy", split, True)):
-            kernel, simulated = summarise(found), summarise(_simulated(loss, proxied))
-            off = 100 * (kernel.mean or 0) / (simulated.mean or 1) - 100
-            beside = f"simulated {_with_interval(simulated)} s: {off:+.1f} %"
-            print(f"  {name:<13}{_with_interval(kernel)} s, {beside}")
+        for name, durations, proxied in (("without", plain, False), ("with a proxy", split, True)):
+            kernel, simulated = summarise(durations), summarise(_simulated(loss, proxied))
+            deviation = 100 * (kernel.mean or 0) / (simulated.mean or 1) - 100
+            comparison = f"simulated {_with_interval(simulated)} s: {deviation:+.1f} %"
+            print(f"  {name:<13}{_with_interval(kernel)} s, {comparison}")
 
 
-def _with_interval(of: Summary) -> str:
+def _with_interval(summary: Summary) -> str:
     """Format a mean with its 95 % interval."""
-    return f"{of.mean or 0:.2f} ± {of.ci95 or 0:.2f}"
+    return f"{summary.mean or 0:.2f} ± {summary.ci95 or 0:.2f}"
 
 
 def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
@@ -64,17 +64,17 @@ def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
     network = ("--bearer", BEARER, "--core-delay", DELAY, "--core-loss", loss, "--tcp", "reno")
     plain: list[float] = []
     split: list[float] = []
-    for first in range(1, pairs + 1, TOGETHER):
-        seeds = range(first, min(first + TOGETHER, pairs + 1))
-        words = [
+    for first in range(1, pairs + 1, CONCURRENT_PAIRS):
+        seeds = range(first, min(first + CONCURRENT_PAIRS, pairs + 1))
+        commands = [
             [*network, "--seed", str(seed), *proxy, "--", sys.executable, "-c", FETCH]
             for seed in seeds
             for proxy in ((), ("--proxy",))
         ]
-        with emulations(*words) as finished:
-            took = [float(done.output) for done in finished]
-        plain += took[::2]
-        split += took[1::2]
+        with emulations(*commands) as finished:
+            durations = [float(done.output) for done in finished]
+        plain += durations[::2]
+        split += durations[1::2]
     return plain, split
 
 
@@ -84,7 +84,7 @@ def _simulated(loss: str, proxied: bool) -> list[float]:
     proxy = '[proxy]\nat = "ggsn"\n' if proxied else ""
     text = of_bearer(BEARER, 1) + flow + proxy
     core = Core(delay=DELAY, loss=loss)
-    alike = {"duration": "300 s", **TCP}
-    overrides = (*alike.items(), *core.overrides(Scenario.parse(text, overrides=tuple(alike.items()))))
+    common = {"duration": "300 s", **TCP}
+    overrides = (*common.items(), *core.overrides(Scenario.parse(text, overrides=tuple(common.items()))))
     runs = simulate(Scenario.parse(text, overrides=overrides), runs=RUNS)
     return [run.metrics["download_time_s"] or 300.0 for run in runs]

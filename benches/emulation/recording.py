@@ -1,4 +1,4 @@
-"""Reads and writes packets of a recorded emulation: pcapng files of `umts emulate --record`."""
+"""Reading and writing of recorded emulations: pcapng files of `umts emulate --record`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Packet:
 
 
 def read(path: Path) -> Iterator[Packet]:
-    """Yield the packets of a file from umtslab: little-endian, with times in nanoseconds."""
+    """Yield the packets of a file that umtslab wrote: little-endian, with times in nanoseconds."""
     content = path.read_bytes()
-    at = 0
-    while at < len(content):
-        kind, length = struct.unpack_from("<II", content, at)
+    offset = 0
+    while offset < len(content):
+        kind, length = struct.unpack_from("<II", content, offset)
         if kind == PACKET:
-            port, high, low, size = struct.unpack_from("<IIII", content, at + 8)
-            yield Packet(high << 32 | low, port, content[at + 28 : at + 28 + size])
-        at += length
+            port, high, low, size = struct.unpack_from("<IIII", content, offset + 8)
+            yield Packet(high << 32 | low, port, content[offset + 28 : offset + 28 + size])
+        offset += length
 
 
 def write(path: Path, packets: Iterable[Packet], ports: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs emulations by the command `umts emulate` and reads the results from their run folders."""
+"""Runs of `umts emulate`, and their results from the run folders."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ class Emulation:
     @property
     def answer(self) -> dict[str, Any]:
         """The JSON object that the command printed."""
-        found: dict[str, Any] = json.loads(self.output)
-        return found
+        answer: dict[str, Any] = json.loads(self.output)
+        return answer
 
     @property
     def fidelity(self) -> dict[str, float]:
         """Fidelity of the emulation: lateness and CPU time in seconds, and counts."""
-        found: dict[str, float] = self.card["fidelity"]
-        return found
+        fidelity: dict[str, float] = self.card["fidelity"]
+        return fidelity
 
     def verdict(self) -> str:
         """Format whether the machine was fast enough, and its lateness."""
-        p50, p99, most = (1000 * self.fidelity[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
-        word = "DEGRADED" if self.card["degraded"] else "ok"
-        return f"{word}, late by p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms"
+        p50, p99, maximum = (1000 * self.fidelity[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
+        state = "DEGRADED" if self.card["degraded"] else "ok"
+        return f"{state}, late by p50 {p50:.3f}, p99 {p99:.3f}, max {maximum:.3f} ms"
 
 
-def probe(*words: object) -> list[str]:
+def probe(*arguments: object) -> list[str]:
     """Return the command line of a probe."""
-    return [sys.executable, PROBE, *map(str, words)]
+    return [sys.executable, PROBE, *map(str, arguments)]
 
 
 @contextmanager
@@ -75,9 +75,9 @@ def emulations(*options: Sequence[str]) -> Iterator[list[Emulation]]:
     """
     with tempfile.TemporaryDirectory() as folder:
         started = []
-        for number, words in enumerate(options):
+        for number, arguments in enumerate(options):
             out = Path(folder) / str(number)
-            command = [UMTS, "emulate", "-q", "--out", str(out), *words]
+            command = [UMTS, "emulate", "-q", "--out", str(out), *arguments]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
             started.append((out, process))
         yield [_finished(out, process) for out, process in started]

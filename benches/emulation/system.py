@@ -31,6 +31,6 @@ def check(seconds: float) -> None:
     figures.add("time", "umts emulate among 1,800 users, % of a core", f"{share:.1f}", goal="≤ 8")
 
 
-def _ms(done: Emulation, what: str) -> str:
-    p99, most = (1000 * done.fidelity[f"{what}_{name}_s"] for name in ("p99", "max"))
-    return f"p99 {p99:.3f}, max {most:.3f} ms"
+def _ms(done: Emulation, quantity: str) -> str:
+    p99, maximum = (1000 * done.fidelity[f"{quantity}_{name}_s"] for name in ("p99", "max"))
+    return f"p99 {p99:.3f}, max {maximum:.3f} ms"

@@ -1,7 +1,4 @@
-"""Server, honest client and hostile clients of the floods.
-
-They are Python programs for separate hosts.
-"""
+"""Server, honest client and hostile client of `floods`, as Python programs for separate hosts."""
 
 PORT = 7013
 
@@ -55,7 +52,7 @@ host, port, server = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 def connect(to=None):
     # By SOCKS5 if a server is named.
     made = socket.create_connection((host, port), 60)
-    # With a limit a part of what is waited for would do.
+    # With a timeout, MSG_WAITALL could return a part of the data.
     made.settimeout(None)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if server:

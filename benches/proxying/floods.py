@@ -1,10 +1,11 @@
-"""Slowdown of an honest client by hostile ones, directly and through proxies.
+"""Slowdown of a normal client ("honest") by a client that attacks, directly and through proxies.
 
-Honest client, server and proxy share one processor; the hostile client has another one. So its own
-CPU time does not slow the others, but the work that it causes does. A direct connection shows the
-part of the server and the kernel. Each turn measures both times, so that other processes affect
-both. The times are: a new connection with 100 bytes there and back, 100 bytes on an existing
-connection, 4 MiB on an existing connection.
+Honest client, server and proxy share one processor; the hostile client has another one. So the
+hostile client slows the others only by the work that it causes, not by its own CPU time. A direct
+connection shows the part of the server and the kernel. Each turn measures the honest client first
+alone and then beside the hostile one, so that other processes affect both times. The times are
+those of a new connection with 100 bytes there and back, of 100 bytes there and back on an existing
+connection, and of 4 MiB on an existing connection.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from proxied_path import SERVER, at, make_path
 from umtslab.numbers import number
 
 from proxying.flood_programs import HONEST, HOSTILE, PORT, SERVE
-from proxying.path import HOST, OURS, make_alike, running_haproxy
+from proxying.path import HOST, OURS, equalise_conditions, running_haproxy
 
 LISTEN = 8000 + PORT
 GOAL = 2.0
-FEW = 600
-"""Number of descriptors of a proxy that shall run out of them."""
-ROOM = 9_500
-"""Connection limit of haproxy: about the most that 20,000 descriptors permit."""
-NOWHERE = "198.51.100.77"
+FEW_DESCRIPTORS = 600
+"""Number of file descriptors of a proxy that is to run out of them."""
+MAX_CONNECTIONS = 9_500
+"""Connection limit of haproxy, about the maximum for 20,000 descriptors."""
+UNUSED_ADDRESS = "198.51.100.77"
 """An unused address in the client's network: packets to it are lost."""
 
 
-class Place(NamedTuple):
-    """Address to which clients connect, and the server that they request by SOCKS5."""
+class Target(NamedTuple):
+    """Address to which clients connect, and the server that they request by SOCKS5, if they do."""
 
     host: str
     port: int
-    names: str = ""
+    server: str = ""
 
 
 class Flood(NamedTuple):
@@ -50,19 +51,20 @@ class Flood(NamedTuple):
     kind: str
     rate: float = 0
     """Actions per second; 0: as many as one processor can do."""
-    held: int = 0
-    """Number of connections that it holds open from the start."""
+    connections: int = 0
+    """Number of connections that the client opens at the start and keeps open."""
     by_socks5: bool = False
-    is_scarce: bool = False
-    """The proxy has few descriptors, and the hostile client occupies all of them."""
+    has_few_descriptors: bool = False
+    """Whether the proxy has few descriptors, so that the hostile client can occupy all of them."""
 
 
 class Turn(NamedTuple):
-    """Measurements of one flood at one place."""
+    """Measurements of one flood with one target."""
 
     alone: dict[str, float]
     """Mean times of the honest client in seconds, before the flood."""
     beside: dict[str, float]
+    """The same times during the flood."""
     rate: float
     """Actions of the hostile client per second."""
     failed: float
@@ -77,88 +79,99 @@ FLOODS = (
     Flood("resets of clients, as fast as it goes", "client resets"),
     Flood("1,000 resets of the server a second", "server resets", 1_000),
     Flood("resets of the server, as fast as it goes", "server resets"),
-    Flood("refused for want of descriptors", "refused", 1_000, 1_000, is_scarce=True),
+    Flood("refused for want of descriptors", "refused", 1_000, 1_000, has_few_descriptors=True),
     Flood("connections to the proxy itself", "itself", 1_000, by_socks5=True),
     Flood("octets that are no SOCKS5", "garbage", 1_000, by_socks5=True),
 )
-WHAT = ("opening", "exchange", "download")
+ACTIONS = ("opening", "exchange", "download")
 
 
 @contextmanager
-def direct(flood: Flood) -> Iterator[Place]:
+def direct(flood: Flood) -> Iterator[Target]:
     """Measure without a proxy: this host forwards packets."""
-    yield Place(SERVER[0], PORT)
+    yield Target(SERVER[0], PORT)
 
 
 @contextmanager
-def ours(flood: Flood) -> Iterator[Place]:
+def ours(flood: Flood) -> Iterator[Target]:
     """Run `umts proxy` with one worker."""
-    way = ["--socks5"] if flood.by_socks5 else ["--to", f"{SERVER[0]}:{PORT}"]
-    line = [sys.executable, "-m", "umtslab", "proxy", "--listen", f"{HOST}:{LISTEN}", "--workers", "1", *way]
-    scarce = ["prlimit", f"--nofile={FEW}:{FEW}"] if flood.is_scarce else []
-    process = subprocess.Popen([*scarce, *line], stderr=subprocess.PIPE, text=True)
+    mode = ["--socks5"] if flood.by_socks5 else ["--to", f"{SERVER[0]}:{PORT}"]
+    proxy = [
+        sys.executable,
+        "-m",
+        "umtslab",
+        "proxy",
+        "--listen",
+        f"{HOST}:{LISTEN}",
+        "--workers",
+        "1",
+        *mode,
+    ]
+    limit = ["prlimit", f"--nofile={FEW_DESCRIPTORS}:{FEW_DESCRIPTORS}"] if flood.has_few_descriptors else []
+    process = subprocess.Popen([*limit, *proxy], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     process.stderr.readline()
     try:
-        yield Place(HOST, LISTEN, SERVER[0] if flood.by_socks5 else "")
+        yield Target(HOST, LISTEN, SERVER[0] if flood.by_socks5 else "")
     finally:
         process.kill()
         process.communicate()
 
 
 @contextmanager
-def haproxy(flood: Flood) -> Iterator[Place]:
+def haproxy(flood: Flood) -> Iterator[Target]:
     """Run haproxy with one thread and without splicing, because pipes need descriptors."""
-    with running_haproxy({LISTEN: f"{SERVER[0]}:{PORT}"}, "", ROOM):
-        yield Place(HOST, LISTEN)
+    with running_haproxy({LISTEN: f"{SERVER[0]}:{PORT}"}, "", MAX_CONNECTIONS):
+        yield Target(HOST, LISTEN)
 
 
-PEERS: dict[str, Callable[[Flood], AbstractContextManager[Place]]] = {
+PEERS: dict[str, Callable[[Flood], AbstractContextManager[Target]]] = {
     "direct": direct,
     OURS: ours,
     "haproxy": haproxy,
 }
 
 
-def _is_for(name: str, flood: Flood) -> bool:
+def _applies(name: str, flood: Flood) -> bool:
     """Whether a flood applies: only `umts proxy` resets excess connections and speaks SOCKS5."""
-    return name == OURS or not (flood.by_socks5 or flood.is_scarce)
+    return name == OURS or not (flood.by_socks5 or flood.has_few_descriptors)
 
 
-def _exchange_times(honest: subprocess.Popen[str], what: str) -> dict[str, float]:
+def _times(honest: subprocess.Popen[str], actions: str) -> dict[str, float]:
+    """Let the honest client perform actions, and return the mean time of each."""
     assert honest.stdin is not None
     assert honest.stdout is not None
-    honest.stdin.write(what + "\n")
+    honest.stdin.write(actions + "\n")
     honest.stdin.flush()
-    found: dict[str, float] = json.loads(honest.stdout.readline())
-    return found
+    times: dict[str, float] = json.loads(honest.stdout.readline())
+    return times
 
 
 def _turn(name: str, flood: Flood, seconds: float) -> Turn:
     # New connections are impossible without descriptors.
-    what = " ".join(WHAT[1:] if flood.is_scarce else WHAT)
-    with ExitStack() as all_:
+    actions = " ".join(ACTIONS[1:] if flood.has_few_descriptors else ACTIONS)
+    with ExitStack() as clean_up:
         serving = at("server", SERVE, str(PORT))
-        all_.callback(serving.communicate)
-        all_.callback(serving.kill)
+        clean_up.callback(serving.communicate)
+        clean_up.callback(serving.kill)
         assert serving.stdout is not None
         serving.stdout.readline()
-        place = all_.enter_context(PEERS[name](flood))
-        to = (place.host, str(place.port), place.names)
-        honest = at("client", HONEST, *to, str(seconds), stdin=subprocess.PIPE)
-        all_.callback(honest.communicate)
-        all_.callback(honest.kill)
+        target = clean_up.enter_context(PEERS[name](flood))
+        address = (target.host, str(target.port), target.server)
+        honest = at("client", HONEST, *address, str(seconds), stdin=subprocess.PIPE)
+        clean_up.callback(honest.communicate)
+        clean_up.callback(honest.kill)
         assert honest.stdout is not None
         honest.stdout.readline()
-        alone = _exchange_times(honest, what)
-        hostile = at("client", HOSTILE, *to, flood.kind, str(flood.rate), str(flood.held))
-        all_.callback(hostile.kill)
+        alone = _times(honest, actions)
+        hostile = at("client", HOSTILE, *address, flood.kind, str(flood.rate), str(flood.connections))
+        clean_up.callback(hostile.kill)
         assert hostile.stdout is not None
         hostile.stdout.readline()
-        beside = _exchange_times(honest, what)
+        beside = _times(honest, actions)
         hostile.terminate()
-        count, failed, took = map(float, hostile.communicate()[0].split())
-    return Turn(alone, beside, count / took, failed / max(1, count))
+        count, failed, duration = map(float, hostile.communicate()[0].split())
+    return Turn(alone, beside, count / duration, failed / max(1, count))
 
 
 def measure(seconds: float, rounds: int = 3) -> None:
@@ -167,43 +180,44 @@ def measure(seconds: float, rounds: int = 3) -> None:
         print("floods are measured on two processors: the hostile client has one of its own")
         return
     make_path()
-    make_alike()
-    lost = ["ip", "neigh", "replace", NOWHERE, "lladdr", "02:00:00:00:00:01", "dev", "client"]
-    subprocess.run(lost, check=True)
+    equalise_conditions()
+    neighbour = ["ip", "neigh", "replace", UNUSED_ADDRESS, "lladdr", "02:00:00:00:00:01", "dev", "client"]
+    subprocess.run(neighbour, check=True)
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print("Honest clients' time beside a flood, over their time alone; in brackets milliseconds alone.")
-    print(f"{'':<54}" + "".join(f"{title:>16}" for title in (*WHAT, "times a second", "of it failed")))
+    print("Time of the honest client during a flood, divided by its time alone (in brackets, in ms).")
+    print(f"{'':<54}" + "".join(f"{title:>16}" for title in (*ACTIONS, "times a second", "of it failed")))
     for flood in FLOODS:
-        _show(flood, {name: [] for name in PEERS if _is_for(name, flood)}, seconds, rounds)
+        _measure_flood(flood, {name: [] for name in PEERS if _applies(name, flood)}, seconds, rounds)
 
 
-def _show(flood: Flood, found: dict[str, list[Turn]], seconds: float, rounds: int) -> None:
+def _measure_flood(flood: Flood, turns_of: dict[str, list[Turn]], seconds: float, rounds: int) -> None:
+    """Measure a flood with each proxy in turn, and print a line for each proxy."""
     for _ in range(rounds):
-        for name in list(found):
+        for name in list(turns_of):
             try:
-                found[name].append(_turn(name, flood, seconds))
+                turns_of[name].append(_turn(name, flood, seconds))
             except FileNotFoundError as missing:
                 print(f"{missing} is not installed: left out")
-                del found[name]
+                del turns_of[name]
     ratios: dict[str, str] = {}
-    for name, turns in found.items():
-        cells, told = [], []
-        for what in WHAT:
-            pairs = [(turn.beside[what], turn.alone[what]) for turn in turns if what in turn.alone]
+    for name, turns in turns_of.items():
+        cells, texts = [], []
+        for action in ACTIONS:
+            pairs = [(turn.beside[action], turn.alone[action]) for turn in turns if action in turn.alone]
             ratio = median(beside / alone for beside, alone in pairs) if pairs else None
-            told.append(number(ratio, 3))
+            texts.append(number(ratio, 3))
             cells.append(
                 f"{number(ratio, 3)} ({median(alone for _, alone in pairs) * 1e3:.2f})" if pairs else ""
             )
-        ratios[name] = " ".join(told)
+        ratios[name] = " ".join(texts)
         rate, failed = median(turn.rate for turn in turns), median(turn.failed for turn in turns)
         cells += [f"{rate:,.0f}", f"{failed:.0%}"]
         print(f"{flood.name:<42}{name:<12}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
-    own = ratios.pop(OURS)
+    ours = ratios.pop(OURS)
     figures.add(
         "time",
         f"{OURS}, {flood.name}: times the opening, exchange, download of honest clients",
-        own,
+        ours,
         goal=number(GOAL),
-        peer=", ".join(f"{name}: {told}" for name, told in ratios.items()),
+        peer=", ".join(f"{name}: {text}" for name, text in ratios.items()),
     )

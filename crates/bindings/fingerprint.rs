@@ -10,7 +10,7 @@ use std::{fs, io};
 pub const CRATES: [&str; 6] = ["units", "kernel", "stack", "scenario", "record", "simulate"];
 
 /// Folders of a crate that do not affect results.
-const NO_SOURCES: [&str; 3] = ["tests", "benches", "examples"];
+const EXCLUDED_FOLDERS: [&str; 3] = ["tests", "benches", "examples"];
 
 /// Folders of these crates below the root of the workspace.
 pub fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
@@ -46,7 +46,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let entry = entry?;
         let path = entry.path();
         if path.is_dir() {
-            if !NO_SOURCES.iter().any(|name| entry.file_name() == *name) {
+            if !EXCLUDED_FOLDERS.iter().any(|name| entry.file_name() == *name) {
                 collect(&path, files)?;
             }
         } else if path.extension().is_some_and(|e| e == "rs" || e == "toml") {
@@ -60,19 +60,19 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// that only tests need are included, because the file does not distinguish them.
 pub fn locked(lock: &str) -> BTreeMap<String, String> {
     let packages: Vec<Package> = lock.split("[[package]]").skip(1).map(Package::read).collect();
-    let mut found = BTreeMap::new();
-    let mut wanted: Vec<String> = CRATES.iter().map(|name| format!("umts-{name}")).collect();
-    while let Some(name) = wanted.pop() {
+    let mut versions = BTreeMap::new();
+    let mut queue: Vec<String> = CRATES.iter().map(|name| format!("umts-{name}")).collect();
+    while let Some(name) = queue.pop() {
         // A dependency includes its version if the lock file has several versions of the package.
         let (name, version) = name.split_once(' ').map_or((name.as_str(), None), |(n, v)| (n, Some(v)));
         for package in packages.iter().filter(|p| p.name == name && version.is_none_or(|v| p.version == v)) {
             let key = format!("{} {}", package.name, package.version);
-            if found.insert(key, package.version.clone()).is_none() {
-                wanted.extend(package.dependencies.iter().cloned());
+            if versions.insert(key, package.version.clone()).is_none() {
+                queue.extend(package.dependencies.iter().cloned());
             }
         }
     }
-    found
+    versions
 }
 
 /// A package of a `Cargo.lock`.

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-LARGEST = 16_000_000
+MAX_TEXT_BYTES = 16_000_000
 """Maximum size in bytes of a file that is read as text, for example a scenario."""
 
 
-STORED = 256_000_000
+MAX_STORED_BYTES = 256_000_000
 """Maximum size in bytes of a file of a results folder that is read whole."""
 
 
-def irregular(path: Path) -> str | None:
+def describe_irregular(path: Path) -> str | None:
     """Describe the type of `path`; None if it is a regular file or does not exist.
 
     Symbolic links are followed. Nothing is opened, because opening a named pipe blocks until its
@@ -30,7 +30,7 @@ def irregular(path: Path) -> str | None:
         return "a broken link" if path.is_symlink() else None
     except OSError as error:
         return f"a link that cannot be followed ({error.strerror})" if path.is_symlink() else None
-    return next((words for is_kind, words in _KINDS if is_kind(kind)), None)
+    return next((description for is_kind, description in _KINDS if is_kind(kind)), None)
 
 
 _KINDS = (
@@ -42,28 +42,30 @@ _KINDS = (
 )
 
 
-def stored_bytes(path: Path, most: int = STORED) -> bytes:
-    """Read a file of a results folder. Other programs may have replaced it.
+def stored_bytes(path: Path, maximum: int = MAX_STORED_BYTES) -> bytes:
+    """Read a file of a results folder.
+
+    The file is checked first, because other programs may have replaced it.
 
     Raises
     ------
     OSError
-        If the file is missing, is not a regular file, or has more than `most` bytes.
+        If the file is missing, is not a regular file, or has more than `maximum` bytes.
     """
-    if (found := irregular(path)) is not None:
-        raise OSError(errno.EINVAL, f"it is {found}, not a file", str(path))
+    if (description := describe_irregular(path)) is not None:
+        raise OSError(errno.EINVAL, f"it is {description}, not a file", str(path))
     # Non-blocking: the file may have been replaced by a named pipe since the check.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {most} octets", str(path))
+        content = file.read(maximum + 1)
+    if len(content) > maximum:
+        raise OSError(errno.EFBIG, f"it has more than {maximum} octets", str(path))
     return content
 
 
-def stored_text(path: Path, most: int = STORED) -> str:
+def stored_text(path: Path, maximum: int = MAX_STORED_BYTES) -> str:
     """Read a UTF-8 text file of a results folder.
 
     Raises
@@ -73,11 +75,11 @@ def stored_text(path: Path, most: int = STORED) -> str:
     UnicodeDecodeError
         If the file is not UTF-8.
     """
-    return stored_bytes(path, most).decode()
+    return stored_bytes(path, maximum).decode()
 
 
-def whole_text(path: Path) -> str:
-    """Read a UTF-8 text file of at most `LARGEST` bytes.
+def bounded_text(path: Path) -> str:
+    """Read a UTF-8 text file of at most `MAX_TEXT_BYTES` bytes.
 
     Devices are refused without opening them. The size is limited while reading, so an endless pipe
     is refused too.
@@ -85,7 +87,7 @@ def whole_text(path: Path) -> str:
     Raises
     ------
     OSError
-        If the file cannot be read, is a device, or has more than `LARGEST` bytes.
+        If the file cannot be read, is a device, or has more than `MAX_TEXT_BYTES` bytes.
     UnicodeDecodeError
         If the file is not UTF-8.
     """
@@ -93,14 +95,14 @@ def whole_text(path: Path) -> str:
     if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
         raise OSError(errno.EINVAL, "it is a device, not a file", str(path))
     with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise OSError(errno.EFBIG, f"it has more than {LARGEST} octets", str(path))
+        content = file.read(MAX_TEXT_BYTES + 1)
+    if len(content) > MAX_TEXT_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MAX_TEXT_BYTES} octets", str(path))
     return content.decode()
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Write a file atomically: `path` is complete on success, unchanged on an exception.
 
     Yields a temporary binary file in the directory of `path`. At the end of the block the file is

@@ -34,14 +34,14 @@ def seconds(cause: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def needed_parts() -> tuple[tuple[str, str], ...]:
+def needed_rto_parts() -> tuple[tuple[str, str], ...]:
     """Return metric and label of each part of ``rto_needed``, by place and reason of the loss."""
     from umtslab.metrics import definitions
 
-    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
+    labels = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
     return tuple(
         (name, label.removeprefix("Needed RTO ").replace(":", ""))
-        for name, label in found.items()
+        for name, label in labels.items()
         if name.startswith("budget_rto_needed_after_")
     )
 
@@ -51,8 +51,8 @@ def timeout_counts() -> tuple[tuple[str, str], ...]:
     """Return metric and label of each count of retransmission timeouts (both ends, by reason)."""
     from umtslab.metrics import definitions
 
-    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
-    return tuple((name, label) for name, label in found.items() if "_rtos_" in name)
+    labels = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
+    return tuple((name, label) for name, label in labels.items() if "_rtos_" in name)
 
 
 @lru_cache(maxsize=1)
@@ -63,10 +63,10 @@ def transfer_parts() -> tuple[tuple[str, str], ...]:
     """
     from umtslab.metrics import definitions
 
-    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "transfers"}
+    labels = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "transfers"}
     return tuple(
         (name, label.removeprefix("Transfers").lstrip(":, "))
-        for name, label in found.items()
+        for name, label in labels.items()
         if name != TRANSFERS_TOTAL
     )
 
@@ -76,17 +76,17 @@ def has_budget(names: Mapping[str, object]) -> bool:
     return seconds(_TOTAL) in names
 
 
-def summed(metrics: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
+def seconds_by_cause(metrics: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
     """Return the seconds of each cause, summed over the runs with a budget.
 
     Empty if no run has one.
     """
-    sums: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for run in metrics:
         if has_budget(run):
             for cause in causes():
-                sums[cause] = sums.get(cause, 0.0) + (run[seconds(cause)] or 0.0)
-    return sums
+                totals[cause] = totals.get(cause, 0.0) + (run[seconds(cause)] or 0.0)
+    return totals
 
 
 def budget_frame(metrics: Mapping[str, float | None]) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def budget_frame(metrics: Mapping[str, float | None]) -> pl.DataFrame:
     if not has_budget(metrics):
         raise MissingBudget(
             "the run recorded no time budget: run it again with --budget (in Python: "
-            'Scenario.load(file, {{"measure.budget": True}}))'
+            'Scenario.load(file, {"measure.budget": True}))'
         )
     names = causes()
     return pl.DataFrame(

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from umtslab.run import Metrics
 
 
-MOST_CONNECTIONS = 50_000
+MAX_CONNECTIONS = 50_000
 """Default limit on connections with rows. The analysis then needs less than 300 MB."""
 
-LARGEST_LIMIT = 1 << 32
+MAX_CONNECTION_LIMIT = 1 << 32
 """Largest limit on connections, and largest number of a connection."""
 
 
@@ -30,8 +30,10 @@ def check_most_connections(most_connections: int) -> None:
     ValueError
         If it is not between 1 and 2^32.
     """
-    if not 1 <= most_connections <= LARGEST_LIMIT:
-        raise ValueError(f"most_connections must be from 1 to {LARGEST_LIMIT} (got {most_connections})")
+    if not 1 <= most_connections <= MAX_CONNECTION_LIMIT:
+        raise ValueError(
+            f"most_connections must be from 1 to {MAX_CONNECTION_LIMIT} (got {most_connections})"
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def analyse_captures(
     *,
     time_sequence: int | None = None,
     connection: int | None = None,
-    most_connections: int = MOST_CONNECTIONS,
+    most_connections: int = MAX_CONNECTIONS,
     progress: Callable[[float], None] | None = None,
 ) -> list[CaptureAnalysis]:
     """Analyse captures, each by itself.
@@ -136,7 +138,7 @@ def analyse_captures(
         One or several pcap or pcapng files of any size, also compressed with gzip, Zstandard or
         LZ4. ``-`` is standard input.
     time_sequence : int, optional
-        Number of a connection whose sequence numbers are recorded for ``series``.
+        Number of the connection of which sequence numbers are recorded for ``series``.
     connection : int, optional
         Number of a connection that has a row regardless of `most_connections`.
     most_connections : int
@@ -158,18 +160,18 @@ def analyse_captures(
     """
     from umtslab import _core
 
-    # A single path, not a sequence: a text would be iterated by characters.
-    several = [paths] if isinstance(paths, str | os.PathLike) else paths
-    names = [os.fspath(path) for path in several]
+    # A str is a sequence too: of characters.
+    path_list = [paths] if isinstance(paths, str | os.PathLike) else paths
+    names = [os.fspath(path) for path in path_list]
     check_most_connections(most_connections)
-    found = _core.analyse(
+    analyses = _core.analyse(
         names,
         time_sequence=time_sequence,
         connection=connection,
         most_connections=most_connections,
         progress=progress,
     )
-    return [CaptureAnalysis(analysis) for analysis in found]
+    return [CaptureAnalysis(analysis) for analysis in analyses]
 
 
 @lru_cache(maxsize=1)

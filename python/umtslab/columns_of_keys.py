@@ -15,19 +15,19 @@ def column(key: str, values: Sequence[Any]) -> pl.Series:
     """Return the values in one type, null for None. Quantities are in s, bit/s or bytes."""
     import polars as pl
 
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(value, bool) for value in known):
+    present = [value for value in values if value is not None]
+    if present and all(isinstance(value, bool) for value in present):
         return pl.Series(key, values, dtype=pl.Boolean)
-    if _kind(known) is not None:
-        numbers = [None if (one := quantity(value)) is None else one.base for value in values]
-        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if _are_whole(known) else pl.Float64)
+    if _kind(present) is not None:
+        numbers = [None if (parsed := quantity(value)) is None else parsed.base for value in values]
+        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if _are_whole(present) else pl.Float64)
     return pl.Series(key, [None if value is None else str(value) for value in values], dtype=pl.String)
 
 
 def with_numbers(table: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
-    """The table with numbers in s, bit/s or B instead of text in the columns of `keys`.
+    """Return the table with the text columns of `keys` as numbers in s, bit/s or B.
 
-    A column with other values than quantities of one kind is not changed.
+    A column is left unchanged unless all its values are quantities of one kind.
     """
     import polars as pl
 
@@ -44,16 +44,16 @@ def unit(values: Sequence[Any]) -> str | None:
     return None if kind is None else BASE_UNITS.get(kind, kind)
 
 
-def _are_whole(known: Sequence[Any]) -> bool:
+def _are_whole(present: Sequence[Any]) -> bool:
     """Whether all values are integers that fit into 64 bits."""
     return all(
         (isinstance(value, int) or str(value).lstrip("-").isdecimal()) and abs(float(value)) < 2**63
-        for value in known
+        for value in present
     )
 
 
-def _kind(known: Sequence[Any]) -> str | None:
+def _kind(present: Sequence[Any]) -> str | None:
     """Return the kind of quantity (`Quantity.kind`) that all values have, or None."""
-    found = [quantity(value) for value in known]
-    kinds = {None if one is None else one.kind for one in found}
+    quantities = [quantity(value) for value in present]
+    kinds = {None if parsed is None else parsed.kind for parsed in quantities}
     return kinds.pop() if len(kinds) == 1 else None

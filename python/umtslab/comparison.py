@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from umtslab.analyse.statistics import Summary, difference_paired, difference_unpaired, summarise
-from umtslab.numbers import LEAST_FOR_ZERO
+from umtslab.numbers import MIN_VALUES_FOR_ZERO_WIDTH
 from umtslab.run import Metrics, Run
 
 
@@ -58,7 +58,7 @@ class Difference:
             return Verdict.EQUAL
         if self.ci95 is None:
             return Verdict.ONE_RUN
-        if self.ci95 == 0 and self.n < LEAST_FOR_ZERO:
+        if self.ci95 == 0 and self.n < MIN_VALUES_FOR_ZERO_WIDTH:
             return Verdict.TOO_FEW
         if abs(self.difference) <= self.ci95:
             return Verdict.NOT_SHOWN
@@ -92,8 +92,8 @@ class Comparison:
         try:
             return self[metric]
         except KeyError:
-            nothing = Summary(0, None, None, None)
-            return Difference(metric, nothing, nothing, 0, None, None, equal=False)
+            no_values = Summary(0, None, None, None)
+            return Difference(metric, no_values, no_values, 0, None, None, equal=False)
 
     def __getitem__(self, metric: str) -> Difference:
         for difference in self.differences:
@@ -113,8 +113,12 @@ def compare(first: Sequence[Run], second: Sequence[Run]) -> Comparison:
 
 
 def _pairs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Metrics, Metrics]]:
-    others = {(run.seed, run.run): run.metrics for run in second}
-    return [(run.metrics, others[run.seed, run.run]) for run in first if (run.seed, run.run) in others]
+    second_metrics = {(run.seed, run.run): run.metrics for run in second}
+    return [
+        (run.metrics, second_metrics[run.seed, run.run])
+        for run in first
+        if (run.seed, run.run) in second_metrics
+    ]
 
 
 def _paired(name: str, pairs: Sequence[tuple[Metrics, Metrics]]) -> Difference:
@@ -132,7 +136,18 @@ def _paired(name: str, pairs: Sequence[tuple[Metrics, Metrics]]) -> Difference:
 
 
 def _unpaired(name: str, first: Sequence[Metrics], second: Sequence[Metrics]) -> Difference:
-    one, two = summarise(m.get(name) for m in first), summarise(m.get(name) for m in second)
-    difference, half_width = difference_unpaired(one, two)
+    first_summary, second_summary = (
+        summarise(m.get(name) for m in first),
+        summarise(m.get(name) for m in second),
+    )
+    difference, half_width = difference_unpaired(first_summary, second_summary)
     equal = difference == 0 and half_width == 0
-    return Difference(name, one, two, min(one.n, two.n), difference, half_width, equal)
+    return Difference(
+        name,
+        first_summary,
+        second_summary,
+        min(first_summary.n, second_summary.n),
+        difference,
+        half_width,
+        equal,
+    )

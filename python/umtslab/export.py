@@ -114,7 +114,7 @@ def to_csv(table: pl.DataFrame) -> str:
 
 
 OPPORTUNITY = 1500
-"""Bytes per line of a mahimahi trace."""
+"""Bytes per line of a mahimahi trace. A line is an opportunity to deliver one packet."""
 
 
 def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
@@ -137,10 +137,10 @@ def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
     lines: list[str] = []
     octets = 0
     for time_s, size in delivered.select("time_s", "octets").iter_rows():
-        before = octets // OPPORTUNITY
+        lines_before = octets // OPPORTUNITY
         octets += size
         ms = -(-round(time_s * 1e9) // 1_000_000)
-        lines.extend([f"{ms}\n"] * (octets // OPPORTUNITY - before))
+        lines.extend([f"{ms}\n"] * (octets // OPPORTUNITY - lines_before))
     if not lines:
         raise ValueError(f"UE {ue} received fewer than {OPPORTUNITY} octets over RLC in the {direction}")
     return "".join(lines)

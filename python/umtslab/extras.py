@@ -11,12 +11,15 @@ EXTRAS = {
 
 
 def how_to_install(library: str) -> str:
-    """Return the command for the source tree. The package is in no package index."""
+    """Return the command that installs a library from the source tree.
+
+    The package is in no package index.
+    """
     _, extra = EXTRAS[library]
     return f"pip install '.[{extra}]' in umtslab's source tree"
 
 
-def lacking(library: str, error: ImportError) -> str:
-    """Return the error text for a command without its library."""
+def missing_library_text(library: str, error: ImportError) -> str:
+    """Return the error text for a command that needs a missing library."""
     needed_by, _ = EXTRAS[library]
     return f"{needed_by} needs {library}, which is not installed: {how_to_install(library)} ({error})"

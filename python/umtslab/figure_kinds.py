@@ -27,8 +27,8 @@ class Kind:
 
     def function(self) -> Callable[..., Figure]:
         """Import and return the function that draws the figure."""
-        found: Callable[..., Figure] = import_module(f"umtslab.plot.{self.name}").figure
-        return found
+        figure: Callable[..., Figure] = import_module(f"umtslab.plot.{self.name}").figure
+        return figure
 
 
 KINDS = {
@@ -67,7 +67,7 @@ class UnknownFigure(KeyError):
 _T = TypeVar("_T")
 
 
-def known(kinds: Mapping[str, _T], name: str, noun: str = "figure") -> _T:
+def find_kind(kinds: Mapping[str, _T], name: str, noun: str = "figure") -> _T:
     """Return the kind called `name`.
 
     Raises
@@ -80,20 +80,20 @@ def known(kinds: Mapping[str, _T], name: str, noun: str = "figure") -> _T:
 
     if name in kinds:
         return kinds[name]
-    if (function := _DRAWN_BY.get(name)) is not None:
+    if (function := _SEPARATE_FUNCTIONS.get(name)) is not None:
         raise UnknownFigure(f"{name!r} is drawn by umtslab.plot.{function}, not by this function")
-    near = get_close_matches(name, kinds, 1, 0.6)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}"
+    similar = get_close_matches(name, kinds, 1, 0.6)
+    hint = f"did you mean {similar[0]!r}?" if similar else f"there are {', '.join(kinds)}"
     raise UnknownFigure(f"there is no {noun} {name!r}; {hint}")
 
 
-_DRAWN_BY = {
+_SEPARATE_FUNCTIONS = {
     "waterfall": "draw_waterfall",
     "map": "map.draw_map",
     "budget": "run_budget.draw_run_budget",
     **dict.fromkeys(("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf"), "cdf.draw_cdf"),
 }
-"""Kinds that are drawn by a function of their own in the Python interface."""
+"""Kinds that have a separate function in the Python interface, with its name in `umtslab.plot`."""
 
 WATERFALL = "waterfall"
 """Drawn by `draw_waterfall`, for one connection."""
@@ -101,7 +101,7 @@ WATERFALL = "waterfall"
 MAP = "map"
 """Drawn by `umtslab.plot.map.draw_map`, for one run with a layout."""
 
-_TELLING = {
+_PROPOSED = {
     WATERFALL: WATERFALL,
     "slots": "slots",
     "pdus": "rlc_pdus",
@@ -113,6 +113,6 @@ explicitly come first.
 """
 
 
-def most_telling(run: Run) -> str | None:
+def proposed_kind(run: Run) -> str | None:
     """Return the kind of figure to propose, or None if the run recorded none of the series."""
-    return next((kind for kind, series in _TELLING.items() if run.series_rows(series)), None)
+    return next((kind for kind, series in _PROPOSED.items() if run.series_rows(series)), None)

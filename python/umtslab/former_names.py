@@ -1,4 +1,4 @@
-"""Names of metrics and scenario keys in earlier versions, which stored runs and habits still have."""
+"""Earlier names of metrics and scenario keys: in stored runs, and in commands that users remember."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _CURRENT = "proxy"
 
 
 def current_metrics(stored: Mapping[str, Value]) -> dict[str, Value]:
-    """The metrics of a stored run under their current names."""
+    """Return the metrics of a stored run under their current names."""
     return {current_metric(name): value for name, value in stored.items()}
 
 
 def current_metric(name: str) -> str:
-    """The current name of a metric: ``proxy_transfers`` for ``pep_transfers``."""
+    """Return the current name of a metric: ``proxy_transfers`` for ``pep_transfers``."""
     return "_".join(_CURRENT if part == _FORMER else part for part in name.split("_"))
 
 
 def current_key(key: str) -> str:
-    """The current name of a scenario key: ``proxy.buffer`` for ``pep.buffer``."""
+    """Return the current name of a scenario key: ``proxy.buffer`` for ``pep.buffer``."""
     first, *rest = key.split(".")
     return ".".join([_CURRENT if first == _FORMER else first, *rest])

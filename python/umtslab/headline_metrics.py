@@ -18,19 +18,20 @@ Means = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Row:
-    """A headline metric: its name, a description of its number, and when it is shown."""
+    """A headline metric: its name, what its number covers (a sum, a mean), and when it is shown."""
 
     name: str
-    of: str
+    scope: str
     shown: Callable[[Means], bool]
 
 
-def _some(name: str) -> Callable[[Means], bool]:
+def _is_positive(name: str) -> Callable[[Means], bool]:
     """Return a condition: the metric is greater than 0."""
     return lambda means: (means.get(name) or 0.0) > 0
 
 
-def _known(name: str) -> Callable[[Means], bool]:
+def _has_value(name: str) -> Callable[[Means], bool]:
+    """Return a condition: the metric has a value."""
     return lambda means: means.get(name) is not None
 
 
@@ -54,17 +55,17 @@ def _is_file_of_one_connection(means: Means) -> bool:
     return means.get("download_time_s") is not None and means.get("transfer_time_s") is None
 
 
-_TCP = _some("total_packets")
-_PAGES = _some("pages")
-_SESSIONS = _some("sessions")
-_DATAGRAMS = _some("udp_sent")
-_DATAGRAMS_UP = _some("udp_sent_uplink")
-_RLC = _some("pdu_transmissions")
-_RADIO = _known("sdu_delay_ms")
-_SWITCHED = _known("rrc_switches")
-_LAYOUT = _known("load_factor_pct")
-_PROXY = _some("proxy_transfers")
-_HELPED = ("proxy_repeats", "proxy_hidden_acks", "proxy_held_acks", "proxy_clamped_windows")
+_TCP = _is_positive("total_packets")
+_PAGES = _is_positive("pages")
+_SESSIONS = _is_positive("sessions")
+_DATAGRAMS = _is_positive("udp_sent")
+_DATAGRAMS_UP = _is_positive("udp_sent_uplink")
+_RLC = _is_positive("pdu_transmissions")
+_RADIO = _has_value("sdu_delay_ms")
+_SWITCHED = _has_value("rrc_switches")
+_LAYOUT = _has_value("load_factor_pct")
+_PROXY = _is_positive("proxy_transfers")
+_PROXY_HELP = ("proxy_repeats", "proxy_hidden_acks", "proxy_held_acks", "proxy_clamped_windows")
 _OVER_USERS = "mean over users"
 
 _DATAGRAM_ROWS = (
@@ -78,7 +79,7 @@ _DATAGRAM_ROWS = (
 ROWS = (
     Row("page_time_s", "mean over pages", _PAGES),
     Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
-    Row("transfer_time_s", "mean over transfers", _known("transfer_time_s")),
+    Row("transfer_time_s", "mean over transfers", _has_value("transfer_time_s")),
     Row("download_time_s", "mean over files", _is_file_of_one_connection),
     Row("goodput_kbps", "sum over connections", _TCP),
     Row("goodput_active_kbps", "while any is active", _TCP),
@@ -88,61 +89,61 @@ ROWS = (
     Row("mean_outstanding_segments", "mean of a connection", _TCP),
     Row("tcp_retransmissions", "sum over connections", _TCP),
     Row("rto_count", "of the senders of data", _TCP),
-    Row("connections_failed", "sum over connections", _some("connections_failed")),
+    Row("connections_failed", "sum over connections", _is_positive("connections_failed")),
     Row("proxy_transfers", "sum over flows", _PROXY),
     Row("proxy_buffer_octets", "mean of a transfer, average over time", _PROXY),
     Row("proxy_stalled_s", "sum over transfers", _PROXY),
     Row("proxy_ahead_octets", "most of any transfer", _PROXY),
-    Row("proxy_lost_octets", "sum over transfers", _some("proxy_lost_octets")),
-    *(Row(name, "sum over connections", _some(name)) for name in _HELPED),
+    Row("proxy_lost_octets", "sum over transfers", _is_positive("proxy_lost_octets")),
+    *(Row(name, "sum over connections", _is_positive(name)) for name in _PROXY_HELP),
     Row("pages", "sum over users", _PAGES),
     Row("packet_call_time_s", "mean over packet calls", _has_calls),
     Row("session_time_s", "mean over sessions", _SESSIONS),
-    *(Row(name, f"downlink, {of}", _DATAGRAMS) for name, of in _DATAGRAM_ROWS),
-    *(Row(name + UPLINK, f"uplink, {of}", _DATAGRAMS_UP) for name, of in _DATAGRAM_ROWS),
+    *(Row(name, f"downlink, {scope}", _DATAGRAMS) for name, scope in _DATAGRAM_ROWS),
+    *(Row(name + UPLINK, f"uplink, {scope}", _DATAGRAMS_UP) for name, scope in _DATAGRAM_ROWS),
     Row("link_utilization_pct", "downlink, while in use", _TCP),
     Row("rlc_throughput_iub_kbps", "downlink, sum of users", _RLC),
     Row("sdu_delay_ms", "downlink, mean of SDUs", _RADIO),
     Row("residual_loss_pct", "downlink, of SDUs", _RLC),
-    Row("rlc_unrecoverable_errors", "both ends, sum of users", _some("rlc_unrecoverable_errors")),
-    Row("rlc_reestablishments", "sum of users", _some("rlc_reestablishments")),
-    Row("cell_updates", "sum of users", _some("cell_updates")),
-    Row("rlc_buffer_sdu_drops", "downlink, sum of users", _some("rlc_buffer_sdu_drops")),
+    Row("rlc_unrecoverable_errors", "both ends, sum of users", _is_positive("rlc_unrecoverable_errors")),
+    Row("rlc_reestablishments", "sum of users", _is_positive("rlc_reestablishments")),
+    Row("cell_updates", "sum of users", _is_positive("cell_updates")),
+    Row("rlc_buffer_sdu_drops", "downlink, sum of users", _is_positive("rlc_buffer_sdu_drops")),
     Row("mean_transmissions_per_pdu", "downlink, mean of PDUs", _RLC),
     Row("bler_pct", "downlink, of blocks", _RLC),
-    Row("bler_pct_uplink", "uplink, of blocks", _some("bler_pct_uplink")),
-    Row("fach_queue_drops", "sum over cells", _some("fach_queue_drops")),
-    Row("link_drops", "sum over links", _some("link_drops")),
-    Row("rach_collisions", "sum over cells", _some("rach_collisions")),
-    Row("segment_air_time_s", "mean of data segments", _known("segment_air_time_s")),
-    Row("tdd_slots", "downlink, mean of frames", _known("tdd_slots")),
-    Row("uplink_tdd_slots", "uplink, mean of frames", _known("uplink_tdd_slots")),
-    Row("capacity_wait_s", "downlink, mean of grants", _some("capacity_wait_s")),
-    Row("uplink_capacity_wait_s", "uplink, mean of grants", _some("uplink_capacity_wait_s")),
-    Row("sdus_per_grant", "downlink, mean of grants", _some("sdus_per_grant")),
-    Row("uplink_sdus_per_grant", "uplink, mean of grants", _some("uplink_sdus_per_grant")),
-    Row("capacity_refusals", "downlink", _some("capacity_refusals")),
-    Row("uplink_capacity_refusals", "uplink", _some("uplink_capacity_refusals")),
-    Row("ack_collisions", "sum over cells", _some("ack_collisions")),
+    Row("bler_pct_uplink", "uplink, of blocks", _is_positive("bler_pct_uplink")),
+    Row("fach_queue_drops", "sum over cells", _is_positive("fach_queue_drops")),
+    Row("link_drops", "sum over links", _is_positive("link_drops")),
+    Row("rach_collisions", "sum over cells", _is_positive("rach_collisions")),
+    Row("segment_air_time_s", "mean of data segments", _has_value("segment_air_time_s")),
+    Row("tdd_slots", "downlink, mean of frames", _has_value("tdd_slots")),
+    Row("uplink_tdd_slots", "uplink, mean of frames", _has_value("uplink_tdd_slots")),
+    Row("capacity_wait_s", "downlink, mean of grants", _is_positive("capacity_wait_s")),
+    Row("uplink_capacity_wait_s", "uplink, mean of grants", _is_positive("uplink_capacity_wait_s")),
+    Row("sdus_per_grant", "downlink, mean of grants", _is_positive("sdus_per_grant")),
+    Row("uplink_sdus_per_grant", "uplink, mean of grants", _is_positive("uplink_sdus_per_grant")),
+    Row("capacity_refusals", "downlink", _is_positive("capacity_refusals")),
+    Row("uplink_capacity_refusals", "uplink", _is_positive("uplink_capacity_refusals")),
+    Row("ack_collisions", "sum over cells", _is_positive("ack_collisions")),
     Row("load_factor_pct", "mean of cells", _LAYOUT),
     Row("tx_power_dbm", "mean of cells", _LAYOUT),
-    Row("power_limited_pct", "of TTIs of cells", _some("power_limited_pct")),
+    Row("power_limited_pct", "of TTIs of cells", _is_positive("power_limited_pct")),
     Row("cell_supply_w", "mean of cells", _LAYOUT),
     Row("cell_energy_j_per_mbit", "all cells", _LAYOUT),
-    Row("mean_calls", "mean of cells", _some("mean_calls")),
+    Row("mean_calls", "mean of cells", _is_positive("mean_calls")),
     Row("call_bler_pct", "of blocks of calls", _LAYOUT),
-    Row("calls_blocked_pct", "of calls that began or wanted to", _some("calls_blocked_pct")),
-    Row("calls_dropped", "sum over cells", _some("calls_dropped")),
-    Row("mean_legs", "mean of calls", _known("mean_legs")),
+    Row("calls_blocked_pct", "of calls that began or wanted to", _is_positive("calls_blocked_pct")),
+    Row("calls_dropped", "sum over cells", _is_positive("calls_dropped")),
+    Row("mean_legs", "mean of calls", _has_value("mean_legs")),
     Row("mean_sf", "mean of grants", _LAYOUT),
     Row("dsch_postponed_pct", "of requests for a TTI", _LAYOUT),
-    Row("handovers", "sum over users", _some("handovers")),
+    Row("handovers", "sum over users", _is_positive("handovers")),
     Row("cell_efficiency", "of the reserved rate", _SWITCHED),
     Row("simultaneous_dch", "average over time", _SWITCHED),
     Row("dch_allocations", "sum over cells", _SWITCHED),
-    Row("dch_refusals", "sum over cells", _some("dch_refusals")),
+    Row("dch_refusals", "sum over cells", _is_positive("dch_refusals")),
     Row("dch_wait_s", "mean over waits", _SWITCHED),
-    Row("full_cell_time_s", "sum over cells", _some("full_cell_time_s")),
+    Row("full_cell_time_s", "sum over cells", _is_positive("full_cell_time_s")),
     Row("rrc_switches", "sum over users", _SWITCHED),
     Row("time_in_cell_dch_s", _OVER_USERS, _SWITCHED),
     Row("energy_j", _OVER_USERS, _SWITCHED),
@@ -155,10 +156,10 @@ ROWS = (
 TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
 """Times that a user waits, in order of precedence."""
 
-_OF = {row.name: row.of for row in ROWS}
+_SCOPES = {row.name: row.scope for row in ROWS}
 
 
-def first_look(*results: Means, among: Collection[str] | None = None) -> list[str]:
+def headline_names(*results: Means, among: Collection[str] | None = None) -> list[str]:
     """Return the metrics to show first, for one or several results together.
 
     A metric is shown if any result has a value and fulfils the condition. `among` restricts the
@@ -172,18 +173,18 @@ def first_look(*results: Means, among: Collection[str] | None = None) -> list[st
     ]
 
 
-def leading(*results: Means) -> str:
+def main_metric(*results: Means) -> str:
     """Return the metric to show first: time of a page, transfer or file, else goodput."""
-    shown = first_look(*results, among=TIMES)
+    shown = headline_names(*results, among=TIMES)
     return shown[0] if shown else "goodput_kbps"
 
 
 def scope_of(name: str) -> str:
-    """Describe the number of a metric in a few words: a sum, a mean, a direction."""
-    if name in _OF:
-        return _OF[name]
+    """Describe in a few words what the number of a metric covers: a sum, a mean, a direction."""
+    if name in _SCOPES:
+        return _SCOPES[name]
     scope = scopes().get(name.removesuffix(UPLINK))
     if scope in ("radio", "datagram"):
         return "uplink, all users" if name.endswith(UPLINK) else "downlink, all users"
-    whose = {"connection": "all connections", "cell": "all cells", "layout": "all cells"}
-    return (whose | {"budget": "all connections"}).get(scope or "", "")
+    texts = {"connection": "all connections", "cell": "all cells", "layout": "all cells"}
+    return (texts | {"budget": "all connections"}).get(scope or "", "")

@@ -13,7 +13,7 @@ from umtslab.metrics import UPLINK, definitions, units
 SCENARIO = "scenario"
 """Axis of a campaign with scenario files as values."""
 
-_OVER = {
+_OVERRIDDEN_TABLES = {
     "ue.rlc.": "rlc.",
     "ue.rrc.": "rrc.",
     "ue.radio.": "radio.",
@@ -21,9 +21,9 @@ _OVER = {
     "proxy.server_side.": "tcp.",
     "proxy.radio_side.": "tcp.",
 }
-"""Tables that override the keys of another table, with the same labels."""
+"""For each table that overrides the keys of another table, that other table. The labels are the same."""
 
-_NAMES = {
+_VALUE_LABELS = {
     "tahoe": "Tahoe",
     "reno": "Reno",
     "newreno": "NewReno",
@@ -45,15 +45,16 @@ _NAMES = {
 def metric_label(metric: str) -> str:
     """Return the label of a metric without its unit.
 
-    A metric that the core does not define has its name. >>> metric_label("goodput_kbps"),
-    metric_label("bler_pct_uplink")
+    A metric that the core does not define is returned unchanged.
+
+    >>> metric_label("goodput_kbps"), metric_label("bler_pct_uplink")
     ('Goodput', 'Block error rate, measured, uplink')
     """
-    found = _of_metrics().get(metric)
-    if found is None and metric.endswith(UPLINK):
-        plain = _of_metrics().get(metric.removesuffix(UPLINK))
-        return metric if plain is None else f"{plain}, uplink"
-    return metric if found is None else found
+    label = _metric_labels().get(metric)
+    if label is None and metric.endswith(UPLINK):
+        downlink = _metric_labels().get(metric.removesuffix(UPLINK))
+        return metric if downlink is None else f"{downlink}, uplink"
+    return metric if label is None else label
 
 
 def cause_label(cause: str) -> str:
@@ -75,11 +76,11 @@ def key_label(key: str) -> str:
     """
     if key == SCENARIO:
         return "Scenario"
-    plain = ".".join(part for part in key.split(".") if not part.isdigit())
-    for over, under in _OVER.items():
-        if plain.startswith(over):
-            plain = under + plain.removeprefix(over)
-    return _of_keys().get(plain, key)
+    without_indices = ".".join(part for part in key.split(".") if not part.isdigit())
+    for table, overridden in _OVERRIDDEN_TABLES.items():
+        if without_indices.startswith(table):
+            without_indices = overridden + without_indices.removeprefix(table)
+    return _key_labels().get(without_indices, key)
 
 
 def value_label(value: object) -> str:
@@ -88,7 +89,7 @@ def value_label(value: object) -> str:
     >>> value_label("newreno"), value_label("40 ms"), value_label(True)
     ('NewReno', '40 ms', 'on')
     """
-    return _NAMES.get(str(value), str(value))
+    return _VALUE_LABELS.get(str(value), str(value))
 
 
 def with_unit(label: str, unit: str) -> str:
@@ -110,10 +111,10 @@ def metric_with_unit(metric: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _of_metrics() -> dict[str, str]:
+def _metric_labels() -> dict[str, str]:
     return {entry["name"]: entry["label"] for entry in definitions()}
 
 
 @lru_cache(maxsize=1)
-def _of_keys() -> dict[str, str]:
+def _key_labels() -> dict[str, str]:
     return {row["key"]: row["label"] for row in _core.params()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.labels import key_label, metric_label
-from umtslab.numbers import NOTHING, estimate
+from umtslab.numbers import NO_NUMBER, estimate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,25 +44,25 @@ def escape(text: str) -> str:
 class LatexTable:
     """A table with cells in LaTeX. `kinds` has the column type of each column, as in ``llr``.
 
-    `over` is an optional heading over several columns: its text, first and last column, counted
-    from 1.
+    `spanning` is an optional heading above several columns: its text, first and last column,
+    counted from 1.
     """
 
     kinds: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
-    over: tuple[str, int, int] | None = None
+    spanning: tuple[str, int, int] | None = None
 
     def __str__(self) -> str:
         lines = [r"\begin{table}", PREAMBLE, r"\centering"]
         if self.caption:
             lines.append(rf"\caption{{{escape(self.caption)}}}")
         lines += [rf"\begin{{tabular}}{{{self.kinds}}}", r"\toprule"]
-        if self.over is not None:
-            text, first, last = self.over
-            spanned = rf"\multicolumn{{{last - first + 1}}}{{c}}{{{text}}}"
-            lines += [_row([*[""] * (first - 1), spanned]), rf"\cmidrule(lr){{{first}-{last}}}"]
+        if self.spanning is not None:
+            text, first, last = self.spanning
+            cell = rf"\multicolumn{{{last - first + 1}}}{{c}}{{{text}}}"
+            lines += [_row([*[""] * (first - 1), cell]), rf"\cmidrule(lr){{{first}-{last}}}"]
         lines += [_row(self.headings), r"\midrule", *(_row(row) for row in self.rows)]
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
         return "\n".join(lines) + "\n"
@@ -80,17 +80,17 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
 
     The columns before ``metric`` are the parameters of a campaign.
     """
-    front = table.columns[: table.columns.index("metric")]
+    keys = table.columns[: table.columns.index("metric")]
     rows = []
     for row in table.filter(table["n"] > 0).iter_rows(named=True):
-        at = [_cell(row[key]) for key in front]
+        parameters = [_cell(row[key]) for key in keys]
         label = escape(metric_label(row["metric"]))
         rows.append(
-            [*at, label, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"], row["n"])]
+            [*parameters, label, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"], row["n"])]
         )
-    kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in front) + "llrr"
+    kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in keys) + "llrr"
     headings = [
-        *(escape(key_label(key)) for key in front),
+        *(escape(key_label(key)) for key in keys),
         "metric",
         "unit",
         "$n$",
@@ -99,20 +99,20 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     return str(LatexTable(kinds, headings, rows, caption))
 
 
-def mean(value: float | None, half: float | None, n: int | None = None) -> str:
+def mean(value: float | None, half_width: float | None, n: int | None = None) -> str:
     """Write a mean with its interval for siunitx. Without an interval, writes the mean alone.
 
-    `n` equal values, if too few, have no interval.
+    An interval of width 0 over too few equal values (`n`) is left out, see `estimate`.
     """
-    written, width = estimate(value, half, n)
-    if written == NOTHING:
+    mean_text, interval_text = estimate(value, half_width, n)
+    if mean_text == NO_NUMBER:
         return MISSING
-    if not width[0].isdigit():
-        return rf"\num{{{written}}}"
-    if "e" not in written:
-        return rf"\num{{{written} \pm {width}}}"
-    digits, _, exponent = written.partition("e")
-    return rf"\num{{{digits} \pm {width.partition('e')[0]} e{int(exponent)}}}"
+    if not interval_text[0].isdigit():
+        return rf"\num{{{mean_text}}}"
+    if "e" not in mean_text:
+        return rf"\num{{{mean_text} \pm {interval_text}}}"
+    digits, _, exponent = mean_text.partition("e")
+    return rf"\num{{{digits} \pm {interval_text.partition('e')[0]} e{int(exponent)}}}"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from umtslab import _core
 
 UPLINK = "_uplink"
-"""Suffix of metrics of the uplink. The radio part and UDP have them."""
+"""Suffix of metrics of the uplink, which exist for the radio part and UDP."""
 
 
 @lru_cache(maxsize=1)
@@ -24,13 +24,13 @@ def units() -> dict[str, str]:
 
     Includes the metrics of the uplink.
     """
-    plain = {entry["name"]: entry["unit"] for entry in definitions()}
-    twins = {
+    defined = {entry["name"]: entry["unit"] for entry in definitions()}
+    uplink = {
         entry["name"] + UPLINK: entry["unit"]
         for entry in definitions()
         if entry["scope"] in ("radio", "datagram")
     }
-    return plain | twins
+    return defined | uplink
 
 
 def scopes() -> dict[str, str]:
@@ -38,10 +38,10 @@ def scopes() -> dict[str, str]:
     return {entry["name"]: entry["scope"] for entry in definitions()}
 
 
-def unknown(name: str) -> str:
+def unknown_metric_text(name: str) -> str:
     """Return the error text for an unknown metric, with a suggestion."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, units(), 1)
-    hint = f"did you mean {near[0]}?" if near else "`umts metrics` lists them"
+    similar = get_close_matches(name, units(), 1)
+    hint = f"did you mean {similar[0]}?" if similar else "`umts metrics` lists them"
     return f"there is no metric {name!r}; {hint}"

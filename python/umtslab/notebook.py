@@ -31,8 +31,8 @@ def preformatted(text: str) -> str:
 
 
 def _row(kind: str, cells: Sequence[str], right: Sequence[bool]) -> str:
-    written = (
-        f'<{kind} style="text-align: {"right" if number else "left"}">{escape(cell)}</{kind}>'
-        for cell, number in zip(cells, right, strict=True)
+    cell_html = (
+        f'<{kind} style="text-align: {"right" if is_number else "left"}">{escape(cell)}</{kind}>'
+        for cell, is_number in zip(cells, right, strict=True)
     )
-    return f"<tr>{''.join(written)}</tr>"
+    return f"<tr>{''.join(cell_html)}</tr>"

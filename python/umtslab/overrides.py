@@ -9,14 +9,14 @@ from itertools import pairwise
 OverridePairs = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value. Each key occurs once."""
 
-_RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
-"""Keys that select the records of a run and do not change the run."""
+_RECORDING_KEYS = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
+"""Keys that select what a run records and do not change the run."""
 
 
 def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:
     """Return the overrides that change the run. The last value of each key counts."""
-    last = dict(overrides)
-    return tuple((key, value) for key, value in last.items() if key not in _RECORDED_ONLY)
+    last_values = dict(overrides)
+    return tuple((key, value) for key, value in last_values.items() if key not in _RECORDING_KEYS)
 
 
 def changes_of_command(command: str) -> OverridePairs:
@@ -24,27 +24,21 @@ def changes_of_command(command: str) -> OverridePairs:
     if "--set" not in command:
         return ()
     words = shlex.split(command)
-    pairs = (after.partition("=") for word, after in pairwise(words) if word == "--set")
+    pairs = (value.partition("=") for option, value in pairwise(words) if option == "--set")
     return changes((key, value) for key, _, value in pairs)
 
 
 def shared_changes(changes: Iterable[OverridePairs]) -> OverridePairs:
-    """Return the changes common to all lists, in the order of the first list.
-
-    Empty without lists.
-    """
+    """Return the changes that all lists have, in the order of the first. Empty if there are no lists."""
     first, *others = [*changes] or [()]
     return tuple(pair for pair in first if all(pair in other for other in others))
 
 
-def in_words(made: OverridePairs) -> str:
-    """Write changes as text: ``with ue.bearer = ps-384, radio.bler = 0.1``.
-
-    Empty without changes.
-    """
-    return "with " + ", ".join(f"{key} = {value}" for key, value in made) if made else ""
+def changes_text(applied: OverridePairs) -> str:
+    """Return changes as text: ``with ue.bearer = ps-384, radio.bler = 0.1``. Empty without changes."""
+    return "with " + ", ".join(f"{key} = {value}" for key, value in applied) if applied else ""
 
 
-def after(source: str, made: OverridePairs) -> str:
+def source_text(source: str, applied: OverridePairs) -> str:
     """Describe the source of a scenario, and mark it as changed if there are changes."""
-    return f"after {source}, changed" if source and made else source
+    return f"after {source}, changed" if source and applied else source

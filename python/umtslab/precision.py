@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umtslab.analyse.statistics import summarise
-from umtslab.numbers import LEAST_FOR_ZERO
+from umtslab.numbers import MIN_VALUES_FOR_ZERO_WIDTH
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Precision:
     least: int = 5
     most: int = 200
 
-    def reached(self, values: Sequence[float | None]) -> float | None:
+    def relative_half_width(self, values: Sequence[float | None]) -> float | None:
         """Return the half width relative to the mean.
 
         None if there is no interval yet, or if only two values exist and they are equal.
@@ -38,13 +38,13 @@ class Precision:
         if summary.mean is None or summary.ci95 is None:
             return None
         if summary.ci95 == 0:
-            return 0.0 if summary.n >= LEAST_FOR_ZERO else None
+            return 0.0 if summary.n >= MIN_VALUES_FOR_ZERO_WIDTH else None
         return summary.ci95 / abs(summary.mean) if summary.mean else math.inf
 
     def is_met(self, values: Sequence[float | None]) -> bool:
         """Whether these values of the metric reach the precision."""
-        reached = self.reached(values)
-        return len(values) >= self.least and reached is not None and reached <= self.relative
+        half_width = self.relative_half_width(values)
+        return len(values) >= self.least and half_width is not None and half_width <= self.relative
 
     def next_total(self, values: Sequence[float | None]) -> int:
         """Return the total number of runs after which the rule is evaluated again.
@@ -56,8 +56,8 @@ class Precision:
         done = len(values)
         if done < self.least:
             return self.least
-        reached = self.reached(values)
-        wanted = 2 * done
-        if reached is not None and math.isfinite(reached):
-            wanted = min(wanted, math.ceil(done * (reached / self.relative) ** 2))
-        return min(max(wanted, done + 1), self.most)
+        half_width = self.relative_half_width(values)
+        total = 2 * done
+        if half_width is not None and math.isfinite(half_width):
+            total = min(total, math.ceil(done * (half_width / self.relative) ** 2))
+        return min(max(total, done + 1), self.most)

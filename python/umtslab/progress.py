@@ -8,17 +8,17 @@ import time
 from typing import Any, TextIO
 
 from umtslab.task import Task
-from umtslab.terminal_escape import own
+from umtslab.terminal_escape import without_escaping
 
-_PAUSE_S = 0.2
+_MIN_INTERVAL_S = 0.2
 """Minimum time between two updates of the display."""
 
 
 class Progress:
     """Progress display.
 
-    Pass one as ``watch`` to `simulate`, `sweep` or `run_campaign` of `umtslab`. Each call needs a
-    new one. In a notebook it is a bar, elsewhere a line on standard error if that is a terminal.
+    Pass an object as ``watch`` to `simulate`, `sweep` or `run_campaign` of `umtslab`, a new one to
+    each call. In a notebook it is a bar, elsewhere a line on standard error if that is a terminal.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class Progress:
     def __call__(self, task: Task, fraction: float) -> None:
         """Record the progress of a run. Called from any thread."""
         with self._lock:
-            which = task.scenario.content_hash, task.seed, task.run
-            before = self._fractions.get(which, 0.0)
-            self._fractions[which] = fraction
-            self._sum += fraction - before
-            self._done += (fraction >= 1.0) - (before >= 1.0)
+            key = task.scenario.content_hash, task.seed, task.run
+            previous = self._fractions.get(key, 0.0)
+            self._fractions[key] = fraction
+            self._sum += fraction - previous
+            self._done += (fraction >= 1.0) - (previous >= 1.0)
             now = time.monotonic()
-            if now - self._shown_at >= _PAUSE_S or self.done == self.total:
+            if now - self._shown_at >= _MIN_INTERVAL_S or self.done == self.total:
                 self._shown_at = now
                 self._show()
 
@@ -79,7 +79,7 @@ class Progress:
             self._handle.update(self)
         elif self._file.isatty():
             end = "\n" if self.done == self.total else ""
-            print(f"\r{self!r}\x1b[K", end=end, file=own(self._file), flush=True)
+            print(f"\r{self!r}\x1b[K", end=end, file=without_escaping(self._file), flush=True)
 
 
 def _notebook_handle(progress: Progress) -> Any:

@@ -15,90 +15,94 @@ from typing import Protocol
 from umtslab import _core
 from umtslab.exit_status import FAILED
 
-_HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Work(Protocol):
+class RunProxy(Protocol):
     """Function that runs the proxy to its end and returns the exit status."""
 
     def __call__(self, *, guard: int | None) -> int:
         """Run the proxy.
 
-        `guard` is the read end of a pipe whose write end the supervisor holds. It closes when the
+        `guard` is the read end of a pipe. The supervisor holds the write end, which closes when the
         supervisor exits.
         """
 
 
 def clean() -> list[str]:
-    """Remove rules of killed proxies from the kernel's network. Returns a report in lines."""
+    """Remove rules of killed proxies from the kernel's network. Returns the lines of a report."""
     if os.geteuid() != 0:
         return []
     try:
-        removed, held = _core.clean_proxies(False, True)
+        removed, in_use = _core.clean_proxies(False, True)
     except OSError as error:
-        left = _core.rules_left()
-        return [f"cannot remove {left} policy rules of killed proxies: {error}"] if left else []
+        remaining = _core.rules_left()
+        return [f"cannot remove {remaining} policy rules of killed proxies: {error}"] if remaining else []
     lines = [f"removed {removed} rules of killed proxies"] if removed else []
-    if held:
-        lines.append(f"{held} proxies are still running or about to end: their rules stay")
+    if in_use:
+        lines.append(f"{in_use} proxies are still running or about to end: their rules stay")
     return lines
 
 
-def needs() -> Iterator[tuple[str, str, str]]:
+def doctor_rows() -> Iterator[tuple[str, str, str]]:
     """Yield rows for ``umts doctor``: proxy support and conflicts on this host.
 
     Interception is tried out in a separate process.
     """
-    lacks = _tried("from umtslab import _core; _core.leave_host(False); _core.try_interception('lo')")
-    yield "TPROXY", "yes" if lacks is None else "no", lacks or "umts proxy --transparent"
+    error_text = _error_of("from umtslab import _core; _core.leave_host(False); _core.try_interception('lo')")
+    yield "TPROXY", "yes" if error_text is None else "no", error_text or "umts proxy --transparent"
     try:
         count = _core.proxies_at_work()
     except OSError as error:
         yield "proxies", "unknown", str(error)
         return
-    if left := _core.rules_left():
-        yield "policy rules", str(left), "left by killed proxies: umts doctor --clean removes them"
+    if remaining := _core.rules_left():
+        yield "policy rules", str(remaining), "left by killed proxies: umts doctor --clean removes them"
     if count == 0:
         yield "proxies", "0", "no proxy intercepts connections in this network namespace"
         return
-    yield "proxies", str(count), "; ".join(_hindrances()) or "no setting of this host keeps packets from them"
+    yield (
+        "proxies",
+        str(count),
+        "; ".join(_conflicting_settings()) or "no setting of this host keeps packets from them",
+    )
 
 
-def _hindrances() -> Iterator[str]:
+def _conflicting_settings() -> Iterator[str]:
     """Yield settings of the host that keep packets from a running proxy."""
-    if _kernel("net/ipv4/ip_forward") == "0":
+    if _sysctl("net/ipv4/ip_forward") == "0":
         yield (
             "net.ipv4.ip_forward is 0: the host does not forward other traffic than TCP, or TCP of "
             "other ports"
         )
     bridges = [folder.parent.name for folder in Path("/sys/class/net").glob("*/brport")]
     if bridges:
-        named = ", ".join(sorted(bridges))
+        names = ", ".join(sorted(bridges))
         yield (
-            f"{named}: ports of a bridge: name the bridge in --from; frames between its ports do not "
+            f"{names}: ports of a bridge: name the bridge in --from; frames between its ports do not "
             "reach the proxy"
         )
     strict = [
         folder.name
         for folder in Path("/proc/sys/net/ipv4/conf").iterdir()
-        if _kernel(f"net/ipv4/conf/{folder.name}/rp_filter") == "1"
+        if _sysctl(f"net/ipv4/conf/{folder.name}/rp_filter") == "1"
     ]
     if strict:
-        named = ", ".join(sorted(strict))
+        names = ", ".join(sorted(strict))
         yield (
-            f"rp_filter is strict ({named}): packets that arrive by another device than the answers "
+            f"rp_filter is strict ({names}): packets that arrive by another device than the answers "
             "leave by are dropped"
         )
 
 
-def _kernel(name: str) -> str | None:
+def _sysctl(name: str) -> str | None:
     try:
         return Path("/proc/sys", name).read_text().strip()
     except OSError:
         return None
 
 
-def _tried(program: str) -> str | None:
+def _error_of(program: str) -> str | None:
     """Run a program in a separate Python process.
 
     Returns the last line of its error, or None on success.
@@ -107,22 +111,23 @@ def _tried(program: str) -> str | None:
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
-def guarded(work: Work) -> int:
-    """Run the work in a child process with minimal rights, and clean up after it.
+def run_guarded(run_proxy: RunProxy) -> int:
+    """Run the proxy in a child process, and clean up after it.
 
-    This process forwards signals, except those that were ignored at its start. If the child is
-    killed, this process removes the rules that the child set up. If this process is killed, the
-    child reports it and exits.
+    This process drops all privileges that the clean-up does not need. It forwards signals, except
+    those that were ignored at its start. If the child is killed, this process removes the rules
+    that the child set up. If this process is killed, the child reports it and exits.
     """
-    handed_on = [number for number in _HANDED_ON if signal.getsignal(number) != signal.SIG_IGN]
-    signals = {*handed_on, signal.SIGCHLD}
+    forwarded = [number for number in _FORWARDED if signal.getsignal(number) != signal.SIG_IGN]
+    signals = {*forwarded, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    ended, held = os.pipe()
+    # This process never closes the write end, so it closes when this process exits.
+    read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(held)
-        _be_proxy(work, ended, signals)
-    os.close(ended)
+        os.close(write_end)
+        _run_in_child(run_proxy, read_end, signals)
+    os.close(read_end)
     _core.guard_proxy()
     status = _wait(pid, signals)
     killed = status < 0
@@ -136,17 +141,17 @@ def guarded(work: Work) -> int:
     return FAILED
 
 
-def _be_proxy(work: Work, guard: int, signals: Iterable[int]) -> None:
+def _run_in_child(run_proxy: RunProxy, guard: int, signals: Iterable[int]) -> None:
     """Run the proxy in the child, and exit.
 
-    The child has its own process group. So Ctrl-C in a terminal reaches it once, through the
+    The child has its own process group, so that Ctrl-C in a terminal reaches it once, through the
     parent.
     """
     status = FAILED
     try:
         os.setpgid(0, 0)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        status = work(guard=guard)
+        status = run_proxy(guard=guard)
     except Exception:
         traceback.print_exc()
     finally:
@@ -158,8 +163,8 @@ def _be_proxy(work: Work, guard: int, signals: Iterable[int]) -> None:
 def _wait(pid: int, signals: Iterable[int]) -> int:
     """Forward signals until the child exits. Returns its status, negative if a signal killed it."""
     while True:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
+        exited_pid, status = os.waitpid(pid, os.WNOHANG)
+        if exited_pid:
             return os.waitstatus_to_exitcode(status)
         received = signal.sigwait(signals)
         if received != signal.SIGCHLD:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from umtslab.python_class import place_of
+from umtslab.python_class import file_and_name
 
 
 class CongestionControl:
@@ -62,4 +62,4 @@ def overrides_for(control: type) -> list[tuple[str, str]]:
         If the class is not at the top level of a file, for example defined in a function or at a
         prompt.
     """
-    return [("tcp.variant", '"python"'), ("tcp.python", place_of(control, "congestion"))]
+    return [("tcp.variant", '"python"'), ("tcp.python", file_and_name(control, "congestion"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from umtslab.python_class import place_of
+from umtslab.python_class import file_and_name
 
 if TYPE_CHECKING:
     from umtslab._core import DschAsk, DschFormat
@@ -61,8 +61,8 @@ class DschScheduler:
             Users that are left out wait for the next TTI. They count as postponed because of
             missing credit.
         """
-        turns = sorted(asks, key=lambda ask: (ask.ue - self.next_ue) % 65_536)
-        return [(ask.ue, self.holding(formats, ask.backlog)) for ask in turns]
+        in_turn = sorted(asks, key=lambda ask: (ask.ue - self.next_ue) % 65_536)
+        return [(ask.ue, self.holding(formats, ask.backlog)) for ask in in_turn]
 
     def served(self, *, tti: int, ue: int, sent: int, received: int) -> None:
         """Called with the numbers of blocks sent and received in a user's last TTI."""
@@ -86,4 +86,4 @@ def overrides_for(scheduler: type) -> list[tuple[str, str]]:
         If the class is not at the top level of a file, for example defined in a function or at a
         prompt.
     """
-    return [("cell.0.dsch.python", place_of(scheduler, "scheduler"))]
+    return [("cell.0.dsch.python", file_and_name(scheduler, "scheduler"))]

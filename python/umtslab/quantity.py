@@ -25,7 +25,7 @@ _UNITS = {
 BASE_UNITS = {"time": "s", "rate": "bit/s", "size": "B"}
 """The unit of `Quantity.base` for each kind that has several units."""
 
-_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
+_NUMBER_WITH_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def quantity(value: object) -> Quantity | None:
         return None
     if isinstance(value, int | float):
         number, unit = value, ""
-    elif (found := _WRITTEN.fullmatch(str(value))) is not None:
-        number, unit = float(found[1]), found[2] or ""
+    elif (match := _NUMBER_WITH_UNIT.fullmatch(str(value))) is not None:
+        number, unit = float(match[1]), match[2] or ""
     else:
         return None
     try:
@@ -69,9 +69,10 @@ def in_one_unit(values: list[object]) -> tuple[list[float], str] | None:
 
     None if the values are not quantities of one kind.
     """
-    found = [quantity(value) for value in values]
-    known = [one for one in found if one is not None]
-    if not known or len(known) < len(found) or len({one.kind for one in known}) > 1:
+    quantities = [parsed for value in values if (parsed := quantity(value)) is not None]
+    if not quantities or len(quantities) < len(values) or len({each.kind for each in quantities}) > 1:
         return None
-    scale = known[0].base / known[0].number if known[0].number else Quantity(1.0, known[0].unit).base
-    return [one.number if one.unit == known[0].unit else one.base / scale for one in known], known[0].unit
+    first = quantities[0]
+    scale = first.base / first.number if first.number else Quantity(1.0, first.unit).base
+    numbers = [each.number if each.unit == first.unit else each.base / scale for each in quantities]
+    return numbers, first.unit

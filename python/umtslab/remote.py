@@ -21,18 +21,19 @@ from typing import TYPE_CHECKING
 
 from umtslab.run import Identity, Run
 from umtslab.scenario import Scenario
-from umtslab.task import Recorded, Task, Watch, perform, simulate_task
+from umtslab.task import ProgressHandler, Task, TaskOutput, perform, simulate_task
 
 if TYPE_CHECKING:
     from umtslab.store import Store
 
-LEAST_S = 1.0
+BATCH_S = 1.0
 """Target duration of a batch. The overhead of an executor is some milliseconds per batch."""
 
-MOST_RUNS = 512
+MAX_RUNS = 512
 """Maximum number of runs in a batch."""
 
 _BATCHES_AHEAD = 2
+"""Maximum number of unfinished batches per worker."""
 
 _TRIES = 5
 """Number of lost batches with the same run after which the execution fails."""
@@ -47,7 +48,7 @@ class OtherCode(WorkersFailed):
 
 
 @dataclass(frozen=True)
-class Parcel:
+class ReturnedRun:
     """A finished run, with the files of its folder if it is to be stored."""
 
     run: Run
@@ -55,39 +56,39 @@ class Parcel:
 
 
 @dataclass(frozen=True)
-class Delivery:
+class BatchResult:
     """Result of a batch: finished runs, duration in seconds, and the error that ended it."""
 
-    parcels: list[Parcel]
+    runs: list[ReturnedRun]
     seconds: float
     error: Exception | None
 
 
-def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> Delivery:
+def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> BatchResult:
     """Perform the runs of a batch in this process.
 
     Each task comes with the identity that the sender computed. A different identity here ends the
-    batch with `OtherCode`. Errors are returned in the delivery, not raised.
+    batch with `OtherCode`. Errors are returned in the result, not raised.
     """
-    begun = time.monotonic()
-    parcels: list[Parcel] = []
+    start_s = time.monotonic()
+    runs: list[ReturnedRun] = []
     try:
         for task, identity in tasks:
             if task.identity != identity:
                 raise OtherCode(_difference(identity, task.identity))
-            parcels.append(_packed(task) if keep else Parcel(perform(task, None), {}))
+            runs.append(_with_files(task) if keep else ReturnedRun(perform(task, None), {}))
     except Exception as error:
-        return Delivery(parcels, time.monotonic() - begun, error)
-    return Delivery(parcels, time.monotonic() - begun, None)
+        return BatchResult(runs, time.monotonic() - start_s, error)
+    return BatchResult(runs, time.monotonic() - start_s, None)
 
 
-def execute_elsewhere(
+def execute_in_processes(
     tasks: Iterable[Task],
     executor: Executor,
     *,
     store: Store | None,
     workers: Callable[[], int],
-    watch: Watch | None,
+    watch: ProgressHandler | None,
 ) -> Iterator[Run]:
     """Perform tasks on an executor of other processes.
 
@@ -96,45 +97,45 @@ def execute_elsewhere(
     waiting = list(tasks)
     waiting.reverse()
     size = BatchSize()
-    pending: dict[Future[Delivery], list[Task]] = {}
-    finished: SimpleQueue[Future[Delivery]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
+    pending: dict[Future[BatchResult], list[Task]] = {}
+    finished: SimpleQueue[Future[BatchResult]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
     losses: Counter[str] = Counter()
     try:
         while waiting or pending:
             while waiting and len(pending) < _BATCHES_AHEAD * workers():
                 count = size.next(len(waiting), workers())
                 batch = [waiting.pop() for _ in range(min(count, len(waiting)))]
-                packed = [(_portable(task), task.identity) for task in batch]
-                future = executor.submit(perform_batch, packed, keep=store is not None)
+                portable = [(_portable(task), task.identity) for task in batch]
+                future = executor.submit(perform_batch, portable, keep=store is not None)
                 pending[future] = batch
                 future.add_done_callback(finished.put)
             done = finished.get()
             batch = pending.pop(done)
             try:
-                delivery = done.result()
+                result = done.result()
             except BrokenExecutor as error:
                 raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
             except Exception as error:  # the executor gave up the batch because its workers died
-                _note_losses(losses, batch, error)
+                _count_losses(losses, batch, error)
                 waiting += reversed(batch)
                 size = BatchSize()  # small batches isolate the run that kills workers, if there is one
                 continue
-            size.note(len(delivery.parcels), delivery.seconds)
-            yield from _unpacked(delivery, batch, store, watch)
-            if delivery.error is not None:
-                raise delivery.error
+            size.update(len(result.runs), result.seconds)
+            yield from _stored(result, batch, store, watch)
+            if result.error is not None:
+                raise result.error
     finally:
         for future in pending:
             future.cancel()
 
 
 class BatchSize:
-    """Number of runs per batch: enough to last `LEAST_S`, but at most a fair share per worker."""
+    """Number of runs per batch: enough to last `BATCH_S`, but at most a fair share per worker."""
 
     def __init__(self) -> None:
         self._run_s: float | None = None
 
-    def note(self, runs: int, seconds: float) -> None:
+    def update(self, runs: int, seconds: float) -> None:
         """Update the estimate with a returned batch. It has the weight of all earlier ones."""
         if runs:
             mean = seconds / runs
@@ -144,47 +145,49 @@ class BatchSize:
         """Return the size of the next batch, 1 until the first estimate."""
         if self._run_s is None:
             return 1
-        least = math.ceil(LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
-        most = int(4 * LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
+        minimum = math.ceil(BATCH_S / self._run_s) if self._run_s > 0 else MAX_RUNS
+        maximum = int(4 * BATCH_S / self._run_s) if self._run_s > 0 else MAX_RUNS
         fair = remaining // (_BATCHES_AHEAD * max(1, workers))
-        return max(1, min(max(least, min(fair, most)), remaining, MOST_RUNS))
+        return max(1, min(max(minimum, min(fair, maximum)), remaining, MAX_RUNS))
 
 
-def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:
+def _count_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:
     for task in batch:
         losses[task.identity.key] += 1
         if losses[task.identity.key] >= _TRIES:
             raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
 
 
-def _packed(task: Task) -> Parcel:
+def _with_files(task: Task) -> ReturnedRun:
+    """Perform a task in a temporary folder and return the run with its files."""
     with TemporaryDirectory(prefix="umts-run-") as name:
         folder = Path(name)
         captures = folder / "captures" if task.pcap else None
         if captures is not None:
             captures.mkdir()
-        recorded = Recorded(task, folder, captures)
-        return _parcel(recorded, simulate_task(recorded))
+        output = TaskOutput(task, folder, captures)
+        return _read_files(output, simulate_task(output))
 
 
-def _parcel(of: Recorded, run: Run) -> Parcel:
+def _read_files(output: TaskOutput, run: Run) -> ReturnedRun:
     from umtslab.store.folder import write_run
 
-    assert of.tables is not None, "a run that travels has a folder"
-    write_run(of.tables, run, of.task.scenario)
-    files = sorted(path for path in of.tables.rglob("*") if path.is_file())
-    content = {path.relative_to(of.tables).as_posix(): path.read_bytes() for path in files}
-    return Parcel(replace(run, tables={}), content)
+    assert output.tables is not None, "a run for another process has a folder"
+    write_run(output.tables, run, output.task.scenario)
+    files = sorted(path for path in output.tables.rglob("*") if path.is_file())
+    content = {path.relative_to(output.tables).as_posix(): path.read_bytes() for path in files}
+    return ReturnedRun(replace(run, tables={}), content)
 
 
-def _unpacked(
-    delivery: Delivery, batch: Sequence[Task], store: Store | None, watch: Watch | None
+def _stored(
+    result: BatchResult, batch: Sequence[Task], store: Store | None, watch: ProgressHandler | None
 ) -> Iterator[Run]:
-    for parcel, task in zip(islice(delivery.parcels, len(batch)), batch, strict=False):
+    """Store the runs of a result, if there is a store, and yield them."""
+    for returned, task in zip(islice(result.runs, len(batch)), batch, strict=False):
         # The scenario was sent with its overrides applied, so the returned run has none.
-        run = replace(parcel.run, overrides=task.scenario.overrides)
+        run = replace(returned.run, overrides=task.scenario.overrides)
         if store is not None:
-            run = store.take_in(run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
+            run = store.keep_files(run, returned.files, task.scenario, series=task.series, pcap=task.pcap)
         if watch is not None:
             watch(task, 1.0)
         yield run
@@ -192,21 +195,24 @@ def _unpacked(
 
 def _portable(task: Task) -> Task:
     """Return the task with a self-contained scenario, except for trace files that it names."""
-    return replace(task, scenario=_whole(task.scenario))
+    return replace(task, scenario=_self_contained(task.scenario))
 
 
 @lru_cache(maxsize=16)
-def _whole(origin: Scenario) -> Scenario:
-    """Return the scenario as full text.
+def _self_contained(scenario: Scenario) -> Scenario:
+    """Return the scenario as its full text with defaults.
 
-    Replications share the object, so a batch contains it once.
+    Replications share the returned object, so a batch contains it once.
     """
-    return Scenario.parse(origin.to_toml(), name=origin.name, base_dir=origin.base_dir)
+    return Scenario.parse(scenario.to_toml(), name=scenario.name, base_dir=scenario.base_dir)
 
 
-def _difference(wanted: Identity, found: Identity) -> str:
-    if wanted.code != found.code:
+def _difference(expected: Identity, found: Identity) -> str:
+    """Return the error text for a task that has another identity at the worker than expected."""
+    here, there = expected.code, found.code
+    if here != there:
         return (
-            f"a worker has umts {found.code}, code {found.code.code[:12]}; this machine has {wanted.code}, "
-        ) + (f"code {wanted.code.code[:12]}: install the same version on the worker")
+            f"a worker has umts {there}, code {there.code[:12]}; this machine has {here}, "
+            f"code {here.code[:12]}: install the same version on the worker"
+        )
     return "a worker reads the scenario differently: check that its trace files are the same"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.atomic_files import stored_text
-from umtslab.overrides import OverridePairs, changes, changes_of_command, in_words
+from umtslab.overrides import OverridePairs, changes, changes_of_command, changes_text
 from umtslab.version import CodeVersion
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Run:
     def heading(self) -> str:
         """One line with scenario, seed, number and changes."""
         return ", ".join(
-            filter(None, [f"{self.scenario}, seed {self.seed}, run {self.run}", in_words(self.changes)])
+            filter(None, [f"{self.scenario}, seed {self.seed}, run {self.run}", changes_text(self.changes)])
         )
 
     @property
@@ -138,7 +138,7 @@ class Run:
             If `kind` was not recorded. The message says how to record it.
         """
         if kind not in self.series_kinds():
-            raise MissingSeries(_advice(kind, self.series_kinds()))
+            raise MissingSeries(_missing_series_text(kind, self.series_kinds()))
         return self._table(kind, f"series/{kind}.parquet")
 
     def series_rows(self, kind: str) -> int:
@@ -161,25 +161,22 @@ class Run:
         return budget_frame(self.metrics)
 
     def waterfall_connection(self) -> int | None:
-        """Return the connection of the recorded waterfall, or None.
-
-        None for runs in memory.
-        """
+        """Return the number of the connection of the waterfall. None for runs in memory."""
         import tomllib
 
         if self.folder is None:
             return None
         scenario = tomllib.loads(stored_text(self.folder / "scenario.toml"))
-        found = scenario.get("measure", {}).get("waterfall")
-        return None if found is None else int(found)
+        number = scenario.get("measure", {}).get("waterfall")
+        return None if number is None else int(number)
 
     def lacks_connection(self, number: int) -> str | None:
         """Return an error text if the run has no connection `number`, else None."""
         numbers = [row["connection"] for row in self.connection_rows()]
         if number in numbers:
             return None
-        had = f"connections {numbers[0]} to {numbers[-1]}" if numbers else "no connection"
-        return f"run {self.run} had {had}, so connection {number} was not recorded"
+        existing = f"connections {numbers[0]} to {numbers[-1]}" if numbers else "no connection"
+        return f"run {self.run} had {existing}, so connection {number} was not recorded"
 
     def captures(self) -> list[Path]:
         """Return the captures: one per capture point, and per direction and view of RLC PDUs."""
@@ -194,10 +191,10 @@ class Run:
         from umtslab.notebook import caption, table
         from umtslab.tables import metrics_table
 
-        shown = metrics_table(summarise_metrics([self.metrics]))
+        rows = metrics_table(summarise_metrics([self.metrics]))
         identity = f"{self.duration_s:g} s, seed {self.seed}, run {self.run}, umtslab {self.identity.code}"
-        where = "" if self.folder is None else str(self.folder)
-        return caption(self.scenario, in_words(self.changes), identity, where) + table(shown)
+        folder = "" if self.folder is None else str(self.folder)
+        return caption(self.scenario, changes_text(self.changes), identity, folder) + table(rows)
 
     def _rows(self, name: str, file: str) -> int:
         from umtslab import _core
@@ -214,7 +211,7 @@ class Run:
         return pl.read_parquet(self.folder / file)
 
 
-def _advice(kind: str, recorded: list[str]) -> str:
+def _missing_series_text(kind: str, recorded: list[str]) -> str:
     if not recorded:
         return "the run recorded no time series: run it again with --series (in Python: series=True)"
     if kind == "rlc_pdus":
@@ -235,7 +232,7 @@ def _advice(kind: str, recorded: list[str]) -> str:
 
 
 def finite(metrics: Mapping[str, float | None]) -> Metrics:
-    """Sort metrics by name, and replace values that are not finite by None."""
+    """Return the metrics sorted by name, with None for values that are not finite."""
     return {
         name: value if value is not None and math.isfinite(value) else None
         for name, value in sorted(metrics.items())

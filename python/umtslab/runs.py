@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise_metrics
 from umtslab.columns_of_keys import column, unit
 from umtslab.export import connections_table, runs_table, series_table
-from umtslab.overrides import OverridePairs, in_words, shared_changes
+from umtslab.overrides import OverridePairs, changes_text, shared_changes
 from umtslab.run import Run
 
 if TYPE_CHECKING:
     import polars as pl
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 class Runs(list[Run]):
@@ -39,8 +39,8 @@ class Runs(list[Run]):
     def key_units(self) -> dict[str, str]:
         """Return the units of changed quantities in `to_frame`: ``{"duration": "s"}``."""
         keys = {key: None for run in self for key, _ in run.changes}
-        found = {key: unit([dict(run.changes).get(key) for run in self]) for key in keys}
-        return {key: one for key, one in found.items() if one}
+        key_units = {key: unit([dict(run.changes).get(key) for run in self]) for key in keys}
+        return {key: name for key, name in key_units.items() if name}
 
     def __repr__(self) -> str:
         """As in ``Runs(3 runs of ftp-on-fach, seed 1, umtslab 0.1.0)``."""
@@ -73,9 +73,9 @@ class Runs(list[Run]):
 
         if not self:
             return caption("no runs")
-        shown = metrics_table(self.summary())
-        head = caption(_listed({run.scenario for run in self}), in_words(self.changes), self._identity())
-        return head + table(shown)
+        rows = metrics_table(self.summary())
+        head = caption(_listed({run.scenario for run in self}), changes_text(self.changes), self._identity())
+        return head + table(rows)
 
     def _identity(self) -> str:
         """Describe the number of runs, their seeds and versions."""
@@ -86,4 +86,4 @@ class Runs(list[Run]):
 
 def _listed(names: set[str]) -> str:
     """List the names, or give their number if there are more than three."""
-    return ", ".join(sorted(names)) if len(names) <= _MOST_NAMES else f"{len(names)} different"
+    return ", ".join(sorted(names)) if len(names) <= _MAX_NAMES else f"{len(names)} different"

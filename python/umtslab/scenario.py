@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from umtslab import _core
-from umtslab.overrides import OverridePairs, after, changes, in_words
+from umtslab.overrides import OverridePairs, changes, changes_text, source_text
 from umtslab.python_congestion import overrides_for as control_overrides
 from umtslab.python_scheduler import overrides_for as scheduler_overrides
 
@@ -23,14 +23,11 @@ Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
 def normalise(overrides: Overrides) -> tuple[tuple[str, str], ...]:
     """Convert overrides to pairs of texts, in the given order."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
-    return tuple(found for key, value in pairs for found in _pairs(str(key), value))
+    return tuple(pair for key, value in pairs for pair in _pairs(str(key), value))
 
 
 def _pairs(key: str, value: object) -> Iterator[tuple[str, str]]:
-    """Yield a key with its value.
-
-    For a mapping, yields its keys with this key and a dot before them.
-    """
+    """Yield a key with its value. For a mapping, yields each of its keys after this key and a dot."""
     if not isinstance(value, Mapping):
         yield key, _as_text(value)
         return
@@ -47,8 +44,8 @@ def _as_text(value: object) -> str:
 class Scenario:
     """A network, its users and their traffic.
 
-    Build one with `load` or `parse`. Both raise `umtslab.ScenarioError`, whose text points at the
-    line, states the rule and proposes the repair.
+    Build one with `load` or `parse`. Both raise `umtslab.ScenarioError` with a text that shows the
+    line, states the rule and proposes a correction.
     """
 
     def __init__(
@@ -155,8 +152,8 @@ class Scenario:
         """Python classes in the scenario (``FILE:CLASS``), and whether an override names them."""
         if "python" not in self._toml:
             return []
-        typed = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
-        return [(name, name in typed) for name in dict.fromkeys(_classes(json.loads(self.to_json())))]
+        overridden = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
+        return [(name, name in overridden) for name in dict.fromkeys(_classes(json.loads(self.to_json())))]
 
     @property
     def capture_notes(self) -> list[str]:
@@ -199,13 +196,13 @@ class Scenario:
         ValueError
             If there is no such flow, or it draws no pages.
         """
-        found = self.core.draw_traffic(flow, calls, self.seed if seed is None else seed, run)
-        if found is None:
+        moments = self.core.draw_traffic(flow, calls, self.seed if seed is None else seed, run)
+        if moments is None:
             raise ValueError(
                 f"{self.name}: flow {flow} draws no traffic: it fetches no pages, no files of random "
                 "sizes and no packet calls"
             )
-        return found
+        return moments
 
     def draw_errors(self, blocks: int, *, seed: int | None = None, run: int = 0) -> dict[str, float | None]:
         """Send blocks to the first user without a network, and return statistics of their losses.
@@ -247,15 +244,15 @@ class Scenario:
 
     @property
     def changes(self) -> OverridePairs:
-        """The overrides that change the run or the measurements. Each key occurs once."""
+        """The overrides except those that only select what is recorded. Each key occurs once."""
         return changes(self.overrides)
 
     def _repr_html_(self) -> str:
         from umtslab.notebook import caption, folded, preformatted
 
-        made = self.changes
+        changed = self.changes
         duration = f"{self.name}, {self.duration_s:g} s, seed {self.seed}"
-        lines = (duration, in_words(made), after(self.source, made), *self.warnings)
+        lines = (duration, changes_text(changed), source_text(self.source, changed), *self.warnings)
         head = caption(self.title or self.name, *lines)
         return head + folded("all values, defaults included", preformatted(self.to_toml()))
 
@@ -285,28 +282,28 @@ def _classes(content: object) -> Iterator[str]:
     In a table with a `variant`, only if it is ``python``.
     """
     if isinstance(content, list):
-        for one in content:
-            yield from _classes(one)
+        for item in content:
+            yield from _classes(item)
     elif isinstance(content, dict):
         name = content.get("python")
         if isinstance(name, str) and name and content.get("variant", "python") == "python":
             yield name
-        for one in content.values():
-            yield from _classes(one)
+        for item in content.values():
+            yield from _classes(item)
 
 
 class CodeNotAllowed(ValueError):
-    """A scenario names Python classes that the user did not allow."""
+    """A scenario names Python classes that the user has not allowed."""
 
 
-def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
+def refuse_code(scenario: Scenario, *, allow_in_overrides: bool = True) -> None:
     """Refuse a scenario that names Python classes. They are programs with all rights of the user.
 
     Parameters
     ----------
     scenario : Scenario
         The scenario to run.
-    overrides_may : bool, default True
+    allow_in_overrides : bool, default True
         Whether classes are allowed that an override names, for example on the command line.
 
     Raises
@@ -314,11 +311,13 @@ def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
     CodeNotAllowed
         If the scenario names a class that is not allowed.
     """
-    named = [name for name, by_override in scenario.python_classes if not (by_override and overrides_may)]
-    if named:
+    refused = [
+        name for name, by_override in scenario.python_classes if not (by_override and allow_in_overrides)
+    ]
+    if refused:
         raise CodeNotAllowed(
             f"{scenario.name} names Python code, which runs as a program with your rights: "
-            f"{', '.join(named)}; read it, and add --allow-code if you trust it"
+            f"{', '.join(refused)}; read it, and add --allow-code if you trust it"
         )
 
 

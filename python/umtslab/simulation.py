@@ -17,7 +17,7 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
-from umtslab.task import Task, Watch, perform
+from umtslab.task import ProgressHandler, Task, perform
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -43,7 +43,7 @@ def simulate(
     store: Store | None = None,
     series: bool = False,
     pcap: bool = False,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
     congestion: type | None = None,
     scheduler: type | None = None,
 ) -> Runs:
@@ -87,19 +87,19 @@ def simulate(
         If results cannot be written.
     """
     check_runs(runs, first_run)
-    checked = as_scenario(scenario)
+    loaded = as_scenario(scenario)
     if congestion is not None:
-        checked = checked.with_congestion(congestion)
+        loaded = loaded.with_congestion(congestion)
     if scheduler is not None:
-        checked = checked.with_scheduler(scheduler)
-    chosen = checked.seed if seed is None else seed
+        loaded = loaded.with_scheduler(scheduler)
+    used_seed = loaded.seed if seed is None else seed
     numbers = range(first_run, first_run + runs)
-    tasks = (Task(checked, chosen, number, series, pcap) for number in numbers)
-    Task(checked, chosen, numbers[-1])  # a number that is too high is an error before anything is run
+    tasks = (Task(loaded, used_seed, number, series, pcap) for number in numbers)
+    Task(loaded, used_seed, numbers[-1])  # raises if the number is too high, before anything is run
     if isinstance(watch, Progress):
         watch.expect(runs)
-    found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
-    return Runs(sorted(found, key=lambda run: run.run))
+    finished = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
+    return Runs(sorted(finished, key=lambda run: run.run))
 
 
 def check_runs(runs: int, first_run: int) -> None:
@@ -123,7 +123,7 @@ def execute(
     jobs: int = 1,
     executor: Executor | None = None,
     workers: Callable[[], int] | None = None,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> Iterator[Run]:
     """Perform tasks, and yield each run when it is finished, in any order.
 
@@ -137,23 +137,23 @@ def execute(
     tasks = itertools.chain([first], waiting)
     if executor is None and jobs == 1:
         for task in tasks:
-            yield _watched(task, store, watch, None)
+            yield _perform_and_report(task, store, watch, None)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     if executor is None or isinstance(executor, ThreadPoolExecutor):
         yield from _on_threads(tasks, store, jobs, executor, watch)
     else:
-        from umtslab.remote import execute_elsewhere
+        from umtslab.remote import execute_in_processes
 
-        width = workers or _width_of(executor)
-        yield from execute_elsewhere(tasks, executor, store=store, workers=width, watch=watch)
+        count = workers or _worker_count(executor)
+        yield from execute_in_processes(tasks, executor, store=store, workers=count, watch=watch)
 
 
-def _width_of(executor: Executor) -> Callable[[], int]:
-    """Return the number of workers of a pool, by default the number of processors."""
-    width = getattr(executor, "_max_workers", None) or len(os.sched_getaffinity(0))
-    return lambda: int(width)
+def _worker_count(executor: Executor) -> Callable[[], int]:
+    """Return a function for the number of workers of a pool, by default the number of processors."""
+    count = getattr(executor, "_max_workers", None) or len(os.sched_getaffinity(0))
+    return lambda: int(count)
 
 
 def _on_threads(
@@ -161,7 +161,7 @@ def _on_threads(
     store: Store | None,
     jobs: int,
     executor: ThreadPoolExecutor | None,
-    watch: Watch | None,
+    watch: ProgressHandler | None,
 ) -> Iterator[Run]:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -171,7 +171,7 @@ def _on_threads(
         clean_up.callback(stop.set)
 
         def submit(task: Task) -> Future[Run]:
-            return pool.submit(_watched, task, store, watch, stop)
+            return pool.submit(_perform_and_report, task, store, watch, stop)
 
         yield from _as_finished(iter(tasks), submit)
 
@@ -200,18 +200,22 @@ def _as_finished(tasks: Iterator[Task], submit: Callable[[Task], Future[Run]]) -
             future.cancel()
 
 
-def _watched(task: Task, store: Store | None, watch: Watch | None, stop: threading.Event | None) -> Run:
+def _perform_and_report(
+    task: Task, store: Store | None, watch: ProgressHandler | None, stop: threading.Event | None
+) -> Run:
     """Perform a task, and report its end to `watch`."""
-    run = perform(task, store, _report_to(watch, task, stop))
+    run = perform(task, store, _progress_callback(watch, task, stop))
     if watch is not None:
         watch(task, 1.0)
     return run
 
 
-def _report_to(watch: Watch | None, task: Task, stop: threading.Event | None) -> Callable[[float], None]:
-    """Return the progress callback for the core.
+def _progress_callback(
+    watch: ProgressHandler | None, task: Task, stop: threading.Event | None
+) -> Callable[[float], None]:
+    """Return the progress callback for the core. It raises `Stopped` when the run must stop.
 
-    It also raises `Stopped`, so it exists without `watch`.
+    For this it is needed even without `watch`.
     """
 
     def report(fraction: float) -> None:

@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from umtslab.captures import MOST_CONNECTIONS, check_most_connections
+from umtslab.captures import MAX_CONNECTIONS, check_most_connections
 
 if TYPE_CHECKING:
     from umtslab import _core
 
 Row = Mapping[str, Any]
 
-Course = list[tuple[float, int]]
+Progress = list[tuple[float, int]]
 """Time in seconds since 1970 at which each number of bytes was first reached."""
 
-_SAME = 256
-"""Number of initial bytes that identify equal content.
+_IDENTIFYING_BYTES = 256
+"""Number of first data bytes by which connections with the same data are recognised.
 
-The common beginning of requests is shorter.
+Different requests usually differ within these bytes, although many begin alike.
 """
 
 _PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
@@ -45,7 +45,7 @@ class SplitTransfer:
     Rows are created on access, because captures may have many.
     """
 
-    legs: tuple[_Seen, _Seen]
+    legs: tuple[_Connection, _Connection]
     octets: int
     delay_s: float | None
     longest_delay_s: float | None
@@ -84,19 +84,19 @@ class SplitTransfer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Connection:
     """A connection of one capture."""
 
     core: _core.Analysis
     number: int
     opened_s: float
     """In seconds since 1970."""
-    ends: frozenset[str]
+    addresses: frozenset[str]
     content: tuple[bytes, bytes] | None
     """Digests of the first data bytes of client and server. None if the capture has no payload."""
-    before: int
-    """Bytes before the sender's data that are addressed to the proxy, or come from the proxy."""
-    most: int
+    preamble_bytes: int
+    """Bytes of the proxy protocol before the sender's data (`_proxy_preamble`)."""
+    data_bytes: int
     """Bytes of the sender's data. A FIN takes a sequence number but is not a byte of data."""
 
     def row(self) -> Row:
@@ -105,18 +105,18 @@ class _Seen:
 
     @property
     def hosts(self) -> frozenset[str]:
-        return frozenset(end.rpartition(":")[0] for end in self.ends)
+        return frozenset(address.rpartition(":")[0] for address in self.addresses)
 
-    def courses(self) -> tuple[Course, Course]:
+    def progress(self) -> tuple[Progress, Progress]:
         """Return the progress of the data and of their acknowledgments."""
-        sent, acked = self.core.course(self.number, self.most)
-        return _without(sent, self.before), _without(acked, self.before)
+        sent, acked = self.core.course(self.number, self.data_bytes)
+        return _skip_first_bytes(sent, self.preamble_bytes), _skip_first_bytes(acked, self.preamble_bytes)
 
 
 def split_transfers(
     paths: tuple[str | os.PathLike[str], str | os.PathLike[str]],
     *,
-    most_connections: int = MOST_CONNECTIONS,
+    most_connections: int = MAX_CONNECTIONS,
     warnings: list[str] | None = None,
 ) -> list[SplitTransfer]:
     """Return the transfers with a connection in both captures, in the order of the first capture.
@@ -152,125 +152,144 @@ def split_transfers(
     return [_transfer(one, other) for one, other in _pairs(first, second)]
 
 
-def _connections(core: _core.Analysis) -> Iterator[_Seen]:
+def _connections(core: _core.Analysis) -> Iterator[_Connection]:
     """Yield the connections that have rows, ordered by number."""
     start = core.start_s or 0.0
     for number in core.connection_numbers():
         row = json.loads(core.connection_lines(number, 1))
-        begins = core.beginnings(number)
-        preamble = _proxy_preamble(begins)
-        before = 0
+        first_bytes = core.beginnings(number)
+        preamble = _proxy_preamble(first_bytes)
+        preamble_bytes = 0
         if row["sender"] in ("client", "server"):
-            before = preamble[("client", "server").index(row["sender"])]
-        content = (_digest(begins[0][preamble[0] :][:_SAME]), _digest(begins[1][preamble[1] :][:_SAME]))
-        yield _Seen(
+            preamble_bytes = preamble[("client", "server").index(row["sender"])]
+        content = (
+            _digest(first_bytes[0][preamble[0] :][:_IDENTIFYING_BYTES]),
+            _digest(first_bytes[1][preamble[1] :][:_IDENTIFYING_BYTES]),
+        )
+        yield _Connection(
             core,
             number,
             start + row["opened_s"],
             frozenset((row["client"], row["server"])),
             content if any(content) else None,
-            before,
+            preamble_bytes,
             int((row["distinct_bytes"] or 0) + (row["unseen_bytes"] or 0)),
         )
 
 
-def _digest(begin: bytes) -> bytes:
+def _digest(data: bytes) -> bytes:
     """Return a digest of the first data. Empty if there are none."""
-    return blake2b(begin, digest_size=12).digest() if begin else b""
+    return blake2b(data, digest_size=12).digest() if data else b""
 
 
-def _without(course: Course, before: int) -> Course:
-    return [(at, octets - before) for at, octets in course if octets > before] if before else course
+def _skip_first_bytes(progress: Progress, count: int) -> Progress:
+    """Return the progress of the bytes after the first `count`."""
+    return [(time_s, octets - count) for time_s, octets in progress if octets > count] if count else progress
 
 
-def _proxy_preamble(begins: tuple[bytes, bytes]) -> tuple[int, int]:
+def _proxy_preamble(first_bytes: tuple[bytes, bytes]) -> tuple[int, int]:
     """Return the length of the proxy protocol before the data, from the client and from the server.
 
     Recognises a SOCKS5 request without a password and its replies (RFC 1928), and a header of the
     PROXY protocol.
     """
-    client, server = begins
+    client, server = first_bytes
     if client.startswith(_PROXY_SIGNATURE) and len(client) >= 16:
         return 16 + int.from_bytes(client[14:16]), 0
     if client[:1] == b"\x05" and server[:2] == b"\x05\x00":
         start = 2 + client[1]
-        return start + _socks_words(client[start:]), 2 + _socks_words(server[2:])
+        return start + _socks_message_length(client[start:]), 2 + _socks_message_length(server[2:])
     return 0, 0
 
 
-def _socks_words(words: bytes) -> int:
-    """Return the length of a SOCKS5 request or reply, which ends with an address."""
-    if len(words) < 5:
+def _socks_message_length(message: bytes) -> int:
+    """Return the length of the SOCKS5 request or reply with which `message` begins, or 0.
+
+    Such a message has a header of four bytes, an address and a port of two bytes. The last byte of
+    the header is the type of the address: IPv4, a name with its length, or IPv6.
+    """
+    if len(message) < 5:
         return 0
-    address = {1: 4, 3: 1 + words[4], 4: 16}.get(words[3])
-    return 0 if address is None else 6 + address
+    address_length = {1: 4, 3: 1 + message[4], 4: 16}.get(message[3])
+    return 0 if address_length is None else 6 + address_length
 
 
-def _pairs(first: Sequence[_Seen], second: Sequence[_Seen]) -> list[tuple[_Seen, _Seen]]:
-    found: dict[int, tuple[_Seen, _Seen]] = {}
-    shared = {host for seen in first for host in seen.hosts} & {
-        host for seen in second for host in seen.hosts
+def _pairs(
+    first: Sequence[_Connection], second: Sequence[_Connection]
+) -> list[tuple[_Connection, _Connection]]:
+    """Pair the connections of two captures, in the order of the first capture.
+
+    The keys below are tried one after the other, from the most to the least reliable. Each key
+    pairs only connections that the previous keys left unpaired.
+    """
+    found: dict[int, tuple[_Connection, _Connection]] = {}
+    shared = {host for connection in first for host in connection.hosts} & {
+        host for connection in second for host in connection.hosts
     }
 
-    def of_strangers(seen: _Seen) -> Hashable | None:
-        # If both hosts of a connection also occur in the other capture, the proxy is transparent.
-        # Its partner would have been found by address, so the opening time is not used.
-        return "cut" if seen.content is None and not seen.hosts <= shared else None
+    def headers_only_key(connection: _Connection) -> Hashable | None:
+        # Without payload, connections are paired by opening time alone, so all have the same key.
+        # This applies only if a host is absent from the other capture: otherwise the proxy is
+        # transparent, and the addresses would have matched.
+        return "headers only" if connection.content is None and not connection.hosts <= shared else None
 
     free = list(second)
     for key in (
-        lambda seen: seen.ends,
-        lambda seen: (seen.hosts, seen.content),
-        lambda seen: seen.hosts,
-        lambda seen: seen.content,
-        lambda seen: (seen.content and seen.content[1]) or None,
-        lambda seen: (seen.content and seen.content[0]) or None,
-        of_strangers,
+        lambda connection: connection.addresses,
+        lambda connection: (connection.hosts, connection.content),
+        lambda connection: connection.hosts,
+        lambda connection: connection.content,
+        lambda connection: (connection.content and connection.content[1]) or None,
+        lambda connection: (connection.content and connection.content[0]) or None,
+        headers_only_key,
     ):
-        left = [seen for seen in first if id(seen) not in found]
+        left = [connection for connection in first if id(connection) not in found]
         paired = _nearest(left, free, key)
         found |= {id(one): (one, other) for one, other in paired}
         taken = {id(other) for _, other in paired}
-        free = [seen for seen in free if id(seen) not in taken]
-    return [found[id(seen)] for seen in first if id(seen) in found]
+        free = [connection for connection in free if id(connection) not in taken]
+    return [found[id(connection)] for connection in first if id(connection) in found]
 
 
 def _nearest(
-    first: Sequence[_Seen], second: Sequence[_Seen], key: Callable[[_Seen], Hashable | None]
-) -> list[tuple[_Seen, _Seen]]:
-    """Pair connections with the same key by their opening times.
+    first: Sequence[_Connection], second: Sequence[_Connection], key: Callable[[_Connection], Hashable | None]
+) -> list[tuple[_Connection, _Connection]]:
+    """Pair each connection with the one of the same key that opened nearest in time.
 
-    Connections without a key are left out.
+    Connections with the key None are left out.
     """
-    groups: defaultdict[Hashable, list[_Seen]] = defaultdict(list)
-    for seen in sorted(second, key=_opened):
-        if (of := key(seen)) is not None:
-            groups[of].append(seen)
+    groups: defaultdict[Hashable, list[_Connection]] = defaultdict(list)
+    for connection in sorted(second, key=_opened):
+        if (connection_key := key(connection)) is not None:
+            groups[connection_key].append(connection)
     pairs = []
-    for seen in first:
-        of = key(seen)
-        likely = groups.get(of) if of is not None else None
-        if not likely:
+    for connection in first:
+        connection_key = key(connection)
+        candidates = groups.get(connection_key) if connection_key is not None else None
+        if not candidates:
             continue
-        at = bisect_left(likely, _opened(seen), key=_opened)
-        nearest = min(range(max(0, at - 1), min(at + 1, len(likely))), key=lambda n: _apart(seen, likely[n]))
-        pairs.append((seen, likely.pop(nearest)))
+        at = bisect_left(candidates, _opened(connection), key=_opened)
+        nearest = min(
+            range(max(0, at - 1), min(at + 1, len(candidates))),
+            key=lambda n: _opening_distance_s(connection, candidates[n]),
+        )
+        pairs.append((connection, candidates.pop(nearest)))
     return pairs
 
 
-def _opened(seen: _Seen) -> float:
-    return seen.opened_s
+def _opened(connection: _Connection) -> float:
+    return connection.opened_s
 
 
-def _apart(one: _Seen, other: _Seen) -> float:
+def _opening_distance_s(one: _Connection, other: _Connection) -> float:
     return abs(_opened(one) - _opened(other))
 
 
-def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
+def _transfer(one: _Connection, other: _Connection) -> SplitTransfer:
     never = (float("inf"), float("inf"))
-    legs = [(one, *one.courses()), (other, *other.courses())]
-    # The first connection of a transfer is the one with the earlier first byte, or earlier last
-    # byte.
+    legs = [(one, *one.progress()), (other, *other.progress())]
+    # The data pass first through the connection with the earlier first byte. If the first bytes
+    # have the same time, the last bytes decide.
     legs.sort(key=lambda leg: (leg[1][0][0], leg[1][-1][0]) if leg[1] else never)
     (first, sent, acked), (second, sent_on, acked_on) = legs
     delays = _delays(sent, sent_on)
@@ -284,25 +303,26 @@ def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
     )
 
 
-def _delays(sent: Course, sent_on: Course) -> list[tuple[float, int]]:
-    """Return the delay and the number of bytes of each step of the second connection."""
-    found: list[tuple[float, int]] = []
-    place, before = 0, 0
+def _delays(sent: Progress, sent_on: Progress) -> list[tuple[float, int]]:
+    """Return for each step of the second connection its delay in seconds and its number of bytes."""
+    delays: list[tuple[float, int]] = []
+    at, previous = 0, 0
     for time_s, octets in sent_on:
-        while place < len(sent) and sent[place][1] < octets:
-            place += 1
-        if place == len(sent):
+        while at < len(sent) and sent[at][1] < octets:
+            at += 1
+        if at == len(sent):
             break
-        found.append((max(0.0, time_s - sent[place][0]), octets - before))
-        before = octets
-    return found
+        delays.append((max(0.0, time_s - sent[at][0]), octets - previous))
+        previous = octets
+    return delays
 
 
-def _ahead(acked: Course, acked_on: Course) -> int:
-    most, place, on = 0, 0, 0
+def _ahead(acked: Progress, acked_on: Progress) -> int:
+    """Return the maximum number of bytes acknowledged on the first connection only."""
+    max_ahead, at, octets_on = 0, 0, 0
     for time_s, octets in acked:
-        while place < len(acked_on) and acked_on[place][0] <= time_s:
-            on = acked_on[place][1]
-            place += 1
-        most = max(most, octets - on)
-    return most
+        while at < len(acked_on) and acked_on[at][0] <= time_s:
+            octets_on = acked_on[at][1]
+            at += 1
+        max_ahead = max(max_ahead, octets - octets_on)
+    return max_ahead

@@ -26,7 +26,7 @@ def is_disk_full(error: OSError | sqlite3.Error) -> bool:
 
 
 def is_unwritable(error: OSError | sqlite3.Error) -> bool:
-    """Whether the place exists but is full or not writable."""
+    """Whether the disk is full, or the file or folder exists but is not writable."""
     import sqlite3
 
     if is_disk_full(error):

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
-from umtslab.headline_metrics import first_look, scope_of
+from umtslab.headline_metrics import headline_names, scope_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
 from umtslab.text_table import Table
 
-_OF_CONNECTIONS = (
+_CONNECTION_METRICS = (
     "goodput_active_kbps",
     "mean_rtt_s",
     "tcp_retransmissions",
@@ -20,28 +20,32 @@ _OF_CONNECTIONS = (
 )
 
 
-def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> Table:
+def metrics_table(summaries: Mapping[str, Summary], *, show_all: bool = False) -> Table:
     """Return a table of the metrics with a value. Several runs also have an interval.
 
     By default only the headline metrics are shown.
     """
     means = {name: summary.mean for name, summary in summaries.items()}
-    names = sorted(name for name, mean in means.items() if mean is not None) if every else first_look(means)
+    names = (
+        sorted(name for name, mean in means.items() if mean is not None)
+        if show_all
+        else headline_names(means)
+    )
     unit_of = units()
     several = max((summary.n for summary in summaries.values()), default=0) > 1
-    shown = (">mean", ">± 95 %", ">n") if several else (">value",)
-    table = Table("metric", *shown, "unit", "scope")
+    columns = (">mean", ">± 95 %", ">n") if several else (">value",)
+    table = Table("metric", *columns, "unit", "scope")
     for name in names:
         summary = summaries[name]
-        mean, width = estimate(summary.mean, summary.ci95, summary.n)
-        values = (mean, width, str(summary.n)) if several else (number(summary.mean),)
+        mean, half_width = estimate(summary.mean, summary.ci95, summary.n)
+        values = (mean, half_width, str(summary.n)) if several else (number(summary.mean),)
         table.add_row(name, *values, unit_of.get(name, ""), scope_of(name))
     return table
 
 
 def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     """Return one row per connection, ordered by number, with a selection of metrics."""
-    names = [name for name in _OF_CONNECTIONS if any(row.get(name) is not None for row in connections)]
+    names = [name for name in _CONNECTION_METRICS if any(row.get(name) is not None for row in connections)]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
     # Only a proxy creates connections that cover part of the path.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 
-MOST_RUNS = 2**63
+MAX_RUNS = 2**63
 """Upper bound of run numbers (exclusive), so that every database can store them."""
 
 
@@ -28,7 +28,7 @@ class Task:
     Raises
     ------
     ValueError
-        If the run number is negative, or not below `MOST_RUNS`.
+        If the run number is negative, or not below `MAX_RUNS`.
     """
 
     scenario: Scenario
@@ -38,7 +38,7 @@ class Task:
     pcap: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.run < MOST_RUNS:
+        if not 0 <= self.run < MAX_RUNS:
             raise ValueError(f"the run number {self.run} must be from 0 to 2^63 - 1")
 
     @cached_property
@@ -47,27 +47,27 @@ class Task:
         return Identity(self.scenario.content_hash, code_version(), self.seed, self.run)
 
 
-Watch = Callable[[Task, float], None]
+ProgressHandler = Callable[[Task, float], None]
 """Called with the progress of each task, from 0 to 1, from worker threads."""
 
 
 def perform(task: Task, store: Store | None, progress: Callable[[float], None] | None = None) -> Run:
-    """Perform a task, and keep the run in the store if given."""
+    """Perform a task, and store the run if there is a store."""
     if store is None:
         if task.pcap:
             raise ValueError("captures are files: pass a store for them")
-        return _in_memory(simulate_task(Recorded(task), progress))
+        return _in_memory(simulate_task(TaskOutput(task), progress))
     with store.draft() as draft:
-        recorded = Recorded(task, draft.folder, draft.captures if task.pcap else None)
-        run = simulate_task(recorded, progress)
+        output = TaskOutput(task, draft.folder, draft.captures if task.pcap else None)
+        run = simulate_task(output, progress)
         return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
 
 
 @dataclass(frozen=True)
-class Recorded:
+class TaskOutput:
     """A task, and the folders for its tables and captures, if any.
 
-    Without a folder the tables stay in memory, owned by the core.
+    Without a folder, the tables stay in the memory of the core.
     """
 
     task: Task
@@ -75,35 +75,35 @@ class Recorded:
     captures: Path | None = None
 
 
-def simulate_task(recorded: Recorded, progress: Callable[[float], None] | None = None) -> Run:
-    """Perform a task by a simulation of the core."""
-    task = recorded.task
+def simulate_task(output: TaskOutput, progress: Callable[[float], None] | None = None) -> Run:
+    """Simulate a task with the core."""
+    task = output.task
     result = _core.simulate(
         task.scenario.core,
         task.seed,
         task.run,
         series=task.series,
-        pcap_dir=_path(recorded.captures),
-        tables_dir=_path(recorded.tables),
+        pcap_dir=_path(output.captures),
+        tables_dir=_path(output.tables),
         progress=progress,
     )
-    return _run(recorded, result)
+    return _run(output, result)
 
 
 def _path(folder: Path | None) -> str | None:
     return None if folder is None else str(folder)
 
 
-def _run(of: Recorded, result: _core.RunResult) -> Run:
-    scenario = of.task.scenario
+def _run(output: TaskOutput, result: _core.RunResult) -> Run:
+    scenario = output.task.scenario
     return Run(
         scenario.name,
-        of.task.identity,
+        output.task.identity,
         finite(result.metrics),
         result.events,
         scenario.duration_s,
         None,
-        {} if of.tables is not None else {"connections": result.connections, **result.series},
+        {} if output.tables is not None else {"connections": result.connections, **result.series},
         overrides=scenario.overrides,
     )
 

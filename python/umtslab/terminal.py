@@ -16,27 +16,27 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
     Causes without time are left out. The parts of `rto_needed`, by place and reason of the loss,
     follow it.
     """
-    from umtslab.budget import causes, needed_parts, seconds
+    from umtslab.budget import causes, needed_rto_parts, seconds
 
-    most = max((summary.n for summary in summaries.values()), default=0)
-    table = Table("time budget", ">s", *([">± 95 %"] if most > 1 else []), ">%")
+    max_runs = max((summary.n for summary in summaries.values()), default=0)
+    table = Table("time budget", ">s", *([">± 95 %"] if max_runs > 1 else []), ">%")
     for cause in (*causes(), "total"):
         time = summaries[seconds(cause)]
         if not time.mean:
             continue
         share = summaries.get(f"budget_{cause}_pct")
-        mean, width = estimate(time.mean, time.ci95, time.n)
+        mean, half_width = estimate(time.mean, time.ci95, time.n)
         table.add_row(
             cause_label(cause),
-            *((mean, width) if most > 1 else (number(time.mean),)),
+            *((mean, half_width) if max_runs > 1 else (number(time.mean),)),
             "100" if share is None else number(share.mean, 3),
         )
-        for name, words in needed_parts() if cause == "rto_needed" else ():
+        for name, label in needed_rto_parts() if cause == "rto_needed" else ():
             part = summaries.get(name)
             if part is not None and part.mean:
-                mean, width = estimate(part.mean, part.ci95)
-                spent = (mean, width) if most > 1 else (number(part.mean),)
-                table.add_row(f"  {words}", *spent, "")
+                mean, half_width = estimate(part.mean, part.ci95)
+                spent = (mean, half_width) if max_runs > 1 else (number(part.mean),)
+                table.add_row(f"  {label}", *spent, "")
     return table
 
 
@@ -47,13 +47,13 @@ def timeouts_table(summaries: Mapping[str, Summary]) -> Table | None:
     """
     from umtslab.budget import timeout_counts
 
-    found = [(words, summaries[name]) for name, words in timeout_counts() if name in summaries]
-    most = max((count.n for _, count in found), default=0)
-    table = Table("timeouts of both ends, by reason", ">number", *([">± 95 %"] if most > 1 else []))
-    for words, count in found:
+    counts = [(label, summaries[name]) for name, label in timeout_counts() if name in summaries]
+    max_runs = max((count.n for _, count in counts), default=0)
+    table = Table("timeouts of both ends, by reason", ">number", *([">± 95 %"] if max_runs > 1 else []))
+    for label, count in counts:
         if count.mean:
-            mean, width = estimate(count.mean, count.ci95)
-            table.add_row(words, *((mean, width) if most > 1 else (number(count.mean),)))
+            mean, half_width = estimate(count.mean, count.ci95)
+            table.add_row(label, *((mean, half_width) if max_runs > 1 else (number(count.mean),)))
     return table if table.rows else None
 
 
@@ -65,12 +65,12 @@ def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:
     if total is None or not total.mean:
         return None
     table = Table("time budget of transfers", ">s", *([">± 95 %"] if total.n > 1 else []), ">%")
-    for name, words in (*transfer_parts(), (TRANSFERS_TOTAL, "total")):
+    for name, label in (*transfer_parts(), (TRANSFERS_TOTAL, "total")):
         time = summaries[name]
         if time.mean:
-            mean, width = estimate(time.mean, time.ci95, time.n)
-            spent = (mean, width) if total.n > 1 else (number(time.mean),)
-            table.add_row(words, *spent, number(100 * time.mean / total.mean, 3))
+            mean, half_width = estimate(time.mean, time.ci95, time.n)
+            spent = (mean, half_width) if total.n > 1 else (number(time.mean),)
+            table.add_row(label, *spent, number(100 * time.mean / total.mean, 3))
     return table
 
 

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from umtslab.terminal_escape import own, printable
+from umtslab.terminal_escape import printable, without_escaping
 
 _GAP = "  "
-_NARROWEST = 12
+_MIN_COLUMN_WIDTH = 12
 """Minimum width of a column of text."""
 
-_USUAL_WIDTH = 80
+_DEFAULT_WIDTH = 80
 """Width of a terminal that does not report one."""
 
 
@@ -45,39 +45,42 @@ class Table:
         if width is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
             yield from self._blocks(width, bold=bold)
             return
-        for line in self._folded(self.headings, widths):
+        for line in self._row_lines(self.headings, widths):
             yield _bold(line) if bold else line
         for row in self.rows:
-            yield from self._folded(row, widths)
+            yield from self._row_lines(row, widths)
 
     def _widths(self, width: int | None) -> list[int]:
         """Return the width of each column, reduced if the table has to fit into `width`."""
-        needed = [
+        widths = [
             max(_longest(text.split("\n")) for text in column)
             for column in zip(self.headings, *self.rows, strict=True)
         ]
         if width is None:
-            return needed
-        room = width - len(_GAP) * (len(needed) - 1)
-        for words_whole in (True, False):
-            least = [self._least(column, wide, words_whole=words_whole) for column, wide in enumerate(needed)]
-            while sum(needed) > room:
-                foldable = [column for column, wide in enumerate(needed) if wide > least[column]]
-                if not foldable:
+            return widths
+        available = width - len(_GAP) * (len(widths) - 1)
+        for keep_words in (True, False):
+            minimums = [
+                self._min_width(column, current, keep_words=keep_words)
+                for column, current in enumerate(widths)
+            ]
+            while sum(widths) > available:
+                reducible = [column for column, current in enumerate(widths) if current > minimums[column]]
+                if not reducible:
                     break
-                needed[max(foldable, key=lambda column: needed[column])] -= 1
-        return needed
+                widths[max(reducible, key=lambda column: widths[column])] -= 1
+        return widths
 
-    def _least(self, column: int, needed: int, *, words_whole: bool) -> int:
+    def _min_width(self, column: int, current: int, *, keep_words: bool) -> int:
         """Return the minimum width of a column. Numbers are not wrapped, but their headings are.
 
-        With `words_whole`, words of texts are not split, and in the first column they never are.
+        With `keep_words`, words of texts are not split. In the first column they never are.
         """
         if self.right[column]:
-            return max((len(row[column]) for row in self.rows), default=needed)
-        stays_whole = words_whole or column == 0
-        words = [word for row in self.rows for word in row[column].split()] if stays_whole else []
-        return min(needed, max(_NARROWEST, _longest(words or [""])))
+            return max((len(row[column]) for row in self.rows), default=current)
+        has_whole_words = keep_words or column == 0
+        words = [word for row in self.rows for word in row[column].split()] if has_whole_words else []
+        return min(current, max(_MIN_COLUMN_WIDTH, _longest(words or [""])))
 
     def _blocks(self, width: int, *, bold: bool) -> Iterator[str]:
         """Yield the rows one below the other: the first cell, then the other cells with their headings."""
@@ -86,19 +89,20 @@ class Table:
             if first:
                 yield _bold(first) if bold else first
             for name, cell in zip(self.headings[1:], others, strict=True):
-                for at, line in enumerate(_fold(cell, max(width - indent, _NARROWEST)) if cell else ()):
-                    yield f"{_GAP}{'' if at else name}".ljust(indent) + line
+                lines = _wrap(cell, max(width - indent, _MIN_COLUMN_WIDTH)) if cell else ()
+                for index, line in enumerate(lines):
+                    yield f"{_GAP}{'' if index else name}".ljust(indent) + line
 
-    def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    def _row_lines(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         """Yield the lines of a row. The cell with the most lines determines their number."""
-        parts = [_fold(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        parts = [_wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, parts))):
             texts = [part[number] if number < len(part) else "" for part in parts]
-            placed = (
+            aligned = (
                 text.rjust(width) if right else text.ljust(width)
                 for text, width, right in zip(texts, widths, self.right, strict=True)
             )
-            yield _GAP.join(placed).rstrip()
+            yield _GAP.join(aligned).rstrip()
 
 
 def show(table: Table, file: TextIO | None = None) -> None:
@@ -106,14 +110,14 @@ def show(table: Table, file: TextIO | None = None) -> None:
     out = sys.stdout if file is None else file
     terminal = is_terminal(out)
     for line in table.lines(terminal_width(out) if terminal else None, bold=terminal):
-        print(line, file=own(out))
+        print(line, file=without_escaping(out))
 
 
 def heading(text: str, file: TextIO | None = None) -> None:
     """Print a line, in bold if standard output, or `file`, is a terminal."""
     out = sys.stdout if file is None else file
     text = printable(text)
-    print(_bold(text) if is_terminal(out) else text, file=own(out))
+    print(_bold(text) if is_terminal(out) else text, file=without_escaping(out))
 
 
 def is_terminal(file: TextIO) -> bool:
@@ -126,20 +130,20 @@ def terminal_width(file: TextIO) -> int:
 
     The environment variable COLUMNS takes precedence.
     """
-    typed = os.environ.get("COLUMNS", "")
-    if typed.isdecimal() and int(typed) > 0:
-        return int(typed)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
     try:
-        return os.get_terminal_size(file.fileno()).columns or _USUAL_WIDTH
+        return os.get_terminal_size(file.fileno()).columns or _DEFAULT_WIDTH
     except (OSError, ValueError):
-        return _USUAL_WIDTH
+        return _DEFAULT_WIDTH
 
 
 def _bold(text: str) -> str:
     return f"\x1b[1m{text}\x1b[0m" if text else text
 
 
-def _fold(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """Split a text into lines of at most `width` characters, inside words only if necessary."""
     if len(text) <= width and "\n" not in text:
         return [text]
@@ -153,8 +157,8 @@ def _fold(text: str, width: int) -> list[str]:
                 continue
             if line:
                 lines.append(line)
-            *whole, line = [word[at : at + width] for at in range(0, len(word), width)]
-            lines += whole
+            *full_lines, line = [word[start : start + width] for start in range(0, len(word), width)]
+            lines += full_lines
         lines.append(line)
     return lines
 

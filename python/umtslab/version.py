@@ -23,5 +23,5 @@ def code_version() -> CodeVersion:
     """Return the version of the running program."""
     from umtslab import _core
 
-    found = _core.version()
-    return CodeVersion(found["version"], found["commit"], found["code"])
+    fields = _core.version()
+    return CodeVersion(fields["version"], fields["commit"], fields["code"])

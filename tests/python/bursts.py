@@ -20,19 +20,19 @@ FILES = ("/proc/net/netstat", "/proc/net/snmp")
 def main() -> None:
     """Run the server or the client."""
     parser = argparse.ArgumentParser(description=__doc__)
-    words = parser.add_subparsers(dest="word", required=True)
-    server = words.add_parser("serve")
-    client = words.add_parser("fetch")
-    for word in (server, client):
-        word.add_argument("counters", type=Path, help="where the counters go")
+    roles = parser.add_subparsers(dest="role", required=True)
+    server = roles.add_parser("serve")
+    client = roles.add_parser("fetch")
+    for role in (server, client):
+        role.add_argument("counters", type=Path, help="file of the counters")
     server.add_argument("bursts", nargs="+", help="OCTETS:SECONDS, a write and the pause after it")
     client.add_argument("address")
-    chosen = parser.parse_args()
-    if chosen.word == "serve":
-        serve(chosen.counters, chosen.bursts)
+    arguments = parser.parse_args()
+    if arguments.role == "serve":
+        serve(arguments.counters, arguments.bursts)
     else:
-        fetch(chosen.address)
-        _wait_for(chosen.counters)
+        fetch(arguments.address)
+        _wait_for(arguments.counters)
 
 
 def serve(path: Path, bursts: list[str]) -> None:
@@ -64,7 +64,7 @@ def counters() -> dict[str, int]:
 
 
 def fetch(address: str) -> None:
-    """Connect as soon as the other end listens, and read until it closes."""
+    """Connect as soon as the server listens, and read until it closes. Prints the number of bytes."""
     deadline = time.monotonic() + 30
     while True:
         try:

@@ -1,9 +1,10 @@
-"""Captures of both sides of ``umts proxy`` on a separate loopback: run by `test_split_captures`.
+"""Captures both sides of ``umts proxy`` on a separate loopback. A program of `test_split_captures`.
 
     captured_proxy.py FOLDER MODE COUNT
 
 writes ``clients.pcap`` and ``servers.pcap`` into the folder, and prints for each transfer, as JSON,
-the client's port, the proxy's port towards the server, and the number of bytes.
+the client's port, the proxy's port towards the server, and the number of bytes. MODE is ``explicit``
+(a given server), ``socks5`` or ``proxy-protocol``.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ OUTGOING = 4
 and incoming."""
 
 
-def capture(sockets: socket.socket, packets: list[tuple[float, bytes]], over: threading.Event) -> None:
-    """Record every packet once, with its arrival time, until `over` is set."""
-    sockets.settimeout(0.1)
-    while not over.is_set():
+def capture(
+    packet_socket: socket.socket, packets: list[tuple[float, bytes]], is_done: threading.Event
+) -> None:
+    """Record every packet once, with its arrival time, until `is_done` is set."""
+    packet_socket.settimeout(0.1)
+    while not is_done.is_set():
         try:
-            octets, (_, _, kind, *_) = sockets.recvfrom(1 << 17)
+            octets, (_, _, kind, *_) = packet_socket.recvfrom(1 << 17)
         except TimeoutError:
             continue
         if kind != OUTGOING:
@@ -42,61 +45,67 @@ def write(file: Path, packets: list[tuple[float, bytes]], port: int) -> None:
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
         for at, octets in packets:
+            # Byte 23 is the protocol of an IPv4 header without options, 6 is TCP; bytes 34 to 37 are
+            # the ports.
             if len(octets) >= 38 and port in struct.unpack("!HH", octets[34:38]) and octets[23] == 6:
                 stamp = (int(at), int(at % 1 * 1e6), len(octets), len(octets))
                 out.write(struct.pack("<IIII", *stamp) + octets)
 
 
 def main(folder: Path, mode: str, count: int) -> None:
-    """Capture `count` transfers of random content and size, up to eight at the same time."""
-    towards: dict[bytes, int] = {}
+    """Capture `count` transfers of random content and size, up to eight at the same time.
+
+    A client sends a random name of 16 bytes, which determines the content.
+    """
+    proxy_ports: dict[bytes, int] = {}
 
     def serve(connection: socket.socket) -> None:
-        # The word may follow a header of the PROXY protocol.
-        word = b""
-        while len(word) < (28 if mode == "proxy-protocol" else 0) + 16:
-            word += connection.recv(1024)
-        towards[word[-16:]] = connection.getpeername()[1]
-        draws = random.Random(word[-16:])
+        # The name may follow a header of the PROXY protocol, of 28 bytes.
+        name = b""
+        while len(name) < (28 if mode == "proxy-protocol" else 0) + 16:
+            name += connection.recv(1024)
+        proxy_ports[name[-16:]] = connection.getpeername()[1]
+        draws = random.Random(name[-16:])
         connection.sendall(draws.randbytes(2000 + draws.randrange(60_000)))
 
     with proxied.server(serve) as server:
-        told = ["--to", proxied.text(server)] if mode != "socks5" else ["--socks5"]
-        told += ["--proxy-protocol"] if mode == "proxy-protocol" else []
-        with proxied.proxy(*told) as proxy:
-            hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            hearing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
-            hearing.bind(("lo", 0))
+        options = ["--to", proxied.text(server)] if mode != "socks5" else ["--socks5"]
+        options += ["--proxy-protocol"] if mode == "proxy-protocol" else []
+        with proxied.proxy(*options) as proxy:
+            packet_socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            packet_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
+            packet_socket.bind(("lo", 0))
             packets: list[tuple[float, bytes]] = []
-            over = threading.Event()
-            listener = threading.Thread(target=capture, args=(hearing, packets, over))
+            is_done = threading.Event()
+            listener = threading.Thread(target=capture, args=(packet_socket, packets, is_done))
             listener.start()
 
             def fetch(number: int) -> tuple[int, bytes, int]:
-                word = random.Random(number).randbytes(16)
+                name = random.Random(number).randbytes(16)
                 with proxied.connect(proxy.address) as connection:
                     own = connection.getsockname()[1]
                     if mode == "socks5":
                         connection.sendall(b"\x05\x01\x00")
                         assert connection.recv(2) == b"\x05\x00"
                         host, port = server
-                        where = socket.inet_aton(host) + port.to_bytes(2)
-                        connection.sendall(b"\x05\x01\x00\x01" + where)
+                        destination = socket.inet_aton(host) + port.to_bytes(2)
+                        connection.sendall(b"\x05\x01\x00\x01" + destination)
                         assert len(connection.recv(10)) == 10
-                    connection.sendall(word)
+                    connection.sendall(name)
                     octets = 0
                     while part := connection.recv(65536):
                         octets += len(part)
-                return own, word, octets
+                return own, name, octets
 
             with ThreadPoolExecutor(8) as pool:
-                found = list(pool.map(fetch, range(count)))
+                transfers = list(pool.map(fetch, range(count)))
+            # The last packets may still wait in the socket.
             time.sleep(0.3)
-            over.set()
+            is_done.set()
             listener.join()
     write(folder / "clients.pcap", packets, proxy.address[1])
     write(folder / "servers.pcap", packets, server[1])
-    print(json.dumps([[own, towards[word], octets] for own, word, octets in found]))
+    print(json.dumps([[own, proxy_ports[name], octets] for own, name, octets in transfers]))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
-from umtslab.plot.tables import OF_SWITCHED
+from umtslab.plot.tables import SERIES_OF_SWITCHED_USERS
 from umtslab.run import Run
 from umtslab.store.seal import sealed, unsealed
 
@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-OF_LAYOUT = {"cells", "dsch", "handovers"}
+LAYOUT_SERIES = {"cells", "dsch", "handovers"}
+"""Series that only runs with a ``[layout]`` record."""
+
 FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
+"""A scenario with one FTP user on a FACH of 32 kbit/s."""
+
 DSCH = FTP.with_name("dsch-5km.toml")
+"""A scenario with 36 cells, whose web users share DSCHs."""
 
 CAMPAIGN = f"""
 version = 1
@@ -45,7 +50,8 @@ WALL_CLOCK = ("test_emulate", "test_proxy", "test_reproduce_emulated")
 and the emulator has a real-time priority: two of them can run at the same time."""
 
 ALONE = ("test_kills", "test_memory", "test_proxy_load")
-"""Prefixes of test files that need the whole machine or measure memory."""
+"""Prefixes of test files that need the whole machine or measure memory. No other test runs at the
+same time."""
 
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)`` runs the command in the test's temporary folder and returns the finished
@@ -79,8 +85,8 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[s
 @pytest.fixture(scope="session")
 def may_emulate() -> None:
     """Skip the test if the user may not create the namespaces and devices of an emulation."""
-    for what, answer, advice in machine.needs():
-        if what in ("namespaces", "TUN devices") and answer != "yes":
+    for component, answer, advice in machine.needs():
+        if component in ("namespaces", "TUN devices") and answer != "yes":
             pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
@@ -94,7 +100,10 @@ def write_and_seal(file: Path, text: str) -> None:
 
 
 def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run ``umts *words`` in a folder, and check its exit status."""
+    """Run ``umts *words`` in a folder, and check its exit status.
+
+    Its output has 120 columns and no colours.
+    """
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(
         command(*words), cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -105,6 +114,7 @@ def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.Comple
 
 @pytest.fixture
 def umts(tmp_path: Path) -> Umts:
+    """Run ``umts`` in the test's temporary folder; `status` is the expected exit status."""
     return partial(run_umts, tmp_path)
 
 
@@ -116,6 +126,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
+    """An empty store."""
     return open_store(tmp_path / "results")
 
 
@@ -141,26 +152,27 @@ def tdd() -> Run:
 
 
 @pytest.fixture(scope="session")
-def sectors() -> Run:
+def many_cells() -> Run:
     """A run with series of many cells, including the requests for their DSCHs."""
     changes = {"duration": "6 s", "measure.from": "1 s", "measure.dsch": "true"}
     return simulate(Scenario.load(DSCH, changes), series=True)[0]
 
 
 @pytest.fixture(scope="session")
-def run_of_kind(recorded: Run, switched: Run, tdd: Run, sectors: Run) -> Callable[[str], Run]:
+def run_of_kind(recorded: Run, switched: Run, tdd: Run, many_cells: Run) -> Callable[[str], Run]:
     """Returns the run that has the series of a kind of figure."""
 
     def of(kind: str) -> Run:
         series = set(KINDS[kind].series)
-        if OF_LAYOUT & series:
-            return sectors
-        return tdd if "slots" in series else switched if OF_SWITCHED & series else recorded
+        if LAYOUT_SERIES & series:
+            return many_cells
+        return tdd if "slots" in series else switched if SERIES_OF_SWITCHED_USERS & series else recorded
 
     return of
 
 
 def short(*overrides: tuple[str, str]) -> Scenario:
+    """Return 20 s of FTP on FACH with a block error rate of 0.2, and these overrides."""
     return Scenario.load(FTP, [("duration", "20 s"), ("radio.bler", "0.2"), *overrides])
 
 
@@ -183,10 +195,6 @@ def overhanging(figure: Figure) -> list[str]:
         for name, box in boxes.items()
         if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
     ]
-
-
-def metrics(runs: Sequence[Run]) -> list[dict[str, float | None]]:
-    return [run.metrics for run in runs]
 
 
 @pytest.fixture

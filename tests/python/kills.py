@@ -30,6 +30,7 @@ radio.bler = [0.1, 0.2, 0.3]
 harm."""
 
 WAIT_S = 120
+"""Timeout for the end of a sweep, and for the start of a cluster."""
 
 
 def write_campaign(folder: Path) -> Path:
@@ -52,10 +53,10 @@ class Sweep:
                 stderr=errors,
             )
 
-    def ends_within(self, moment_s: float) -> bool:
-        """Return whether the process exits by itself within `moment_s`."""
+    def ends_within(self, time_s: float) -> bool:
+        """Return whether the process exits by itself within `time_s`."""
         try:
-            self._process.wait(moment_s)
+            self._process.wait(time_s)
         except subprocess.TimeoutExpired:
             return False
         return True
@@ -69,22 +70,22 @@ class Sweep:
         """Wait for the end, which must be successful. Returns standard output."""
         if not self.ends_within(WAIT_S):
             self.kill()
-            raise AssertionError(f"still at work after {WAIT_S} s")
+            raise AssertionError(f"still running after {WAIT_S} s")
         assert self._process.returncode == 0, self._errors.read_text()
         return self._printed.read_text()
 
 
-def kill_coordinator(campaign: Path, out: Path, moment_s: float, *words: object) -> bool:
-    """Start a sweep and kill it after `moment_s`. Returns whether it was still running then."""
-    process = Sweep(campaign, out, *words)
-    at_work = not process.ends_within(moment_s)
-    if at_work:
-        process.kill()
-    return at_work
+def kill_coordinator(campaign: Path, out: Path, time_s: float, *words: object) -> bool:
+    """Start a sweep and kill it after `time_s`. Returns whether it was still running then."""
+    sweep = Sweep(campaign, out, *words)
+    is_running = not sweep.ends_within(time_s)
+    if is_running:
+        sweep.kill()
+    return is_running
 
 
-def moments(seed: int) -> random.Random:
-    """Random times of the kills: the same in every test run, though what they interrupt differs."""
+def kill_times(seed: int) -> random.Random:
+    """Return a generator of times of kills: the same times in every test run."""
     return random.Random(seed)
 
 
@@ -95,35 +96,35 @@ def rows(out: Path) -> list[tuple[object, ...]]:
         "duration_s, metrics, command"
     )
     db = sqlite3.connect(out / "catalogue.sqlite")
-    found = db.execute(f"SELECT {names} FROM runs ORDER BY key").fetchall()
+    selected = db.execute(f"SELECT {names} FROM runs ORDER BY key").fetchall()
     db.close()
-    return [(*row[:-1], str(row[-1]).replace(str(out.absolute()), "OUT")) for row in found]
+    return [(*row[:-1], str(row[-1]).replace(str(out.absolute()), "OUT")) for row in selected]
 
 
 def whole_runs(out: Path) -> dict[str, bytes]:
     """Return the files of all runs. Every run must have exactly the expected files."""
     files = tree(out / "runs")
-    names = {name.split("/")[0] for name in files}
-    wanted = {"run.json", "scenario.toml", "metrics.json", "connections.parquet"}
-    for name in names:
-        present = {path.split("/", 1)[1] for path in files if path.startswith(name)}
-        assert present == wanted, (name, present)
+    keys = {path.split("/")[0] for path in files}
+    expected = {"run.json", "scenario.toml", "metrics.json", "connections.parquet"}
+    for key in keys:
+        present = {path.split("/", 1)[1] for path in files if path.startswith(key)}
+        assert present == expected, (key, present)
     return files
 
 
 @contextmanager
 def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     """Start a Dask scheduler with workers on the loopback. The end of the block stops them."""
-    found = Cluster(folder)
+    running = Cluster(folder)
     try:
-        found.start(workers)
-        yield found
+        running.start(workers)
+        yield running
     finally:
-        found.end()
+        running.end()
 
 
 class Cluster:
-    """Processes of a Dask cluster; only these are ever killed."""
+    """A Dask scheduler and workers with one thread each, as separate processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -149,9 +150,9 @@ class Cluster:
     def add_worker(self) -> None:
         """Start another worker with one thread."""
         words = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny")
-        place = self.folder / "workers"
-        place.mkdir(exist_ok=True)
-        self.workers.append(self._process("dask_worker", self.address, *words, "--local-directory", place))
+        local = self.folder / "workers"
+        local.mkdir(exist_ok=True)
+        self.workers.append(self._process("dask_worker", self.address, *words, "--local-directory", local))
 
     def kill_worker(self) -> None:
         """Kill the oldest worker with SIGKILL."""
@@ -161,13 +162,14 @@ class Cluster:
 
     def end(self) -> None:
         """Kill all remaining processes."""
-        left = [*self.workers, *([self._scheduler] if self._scheduler is not None else [])]
-        for process in left:
+        processes = [*self.workers, *([self._scheduler] if self._scheduler is not None else [])]
+        for process in processes:
             process.kill()
-        for process in left:
+        for process in processes:
             process.wait(WAIT_S)
 
     def _process(self, module: str, *words: object) -> subprocess.Popen[bytes]:
+        """Start a command of Dask. Its output goes to a file in the folder."""
         log = (self.folder / f"{module}.log").open("ab")
         try:
             return subprocess.Popen(

@@ -1,7 +1,8 @@
 """A separate host for ``umts emulate --internet``, and an Internet for it: network namespaces.
 
-`inside` runs this file as process 1 of the namespaces. Nothing here reaches the machine's own
-network.
+A test calls `inside` with the name of a function of this file, for example `reach`. The function runs
+in a new process, the first of the namespaces, and prints its result as JSON. Nothing here reaches
+the machine's own network.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 HOST, SERVER = "192.0.2.1", "192.0.2.2"
+"""Addresses of the separate host, and of the name server and router on its Internet."""
 FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 WAIT_S = 60
 
-WHO_ASKS = (
+ADDRESS_SERVER = (
     "import socket\n"
     "server = socket.create_server(('', 7000))\n"
     "while True:\n"
@@ -32,8 +34,9 @@ WHO_ASKS = (
     "    connection.sendall(address[0].encode())\n"
     "    connection.close()\n"
 )
+"""A server on the Internet that sends each client the client's address."""
 
-ASK = "import socket; print(socket.create_connection(('some.example', 7000)).recv(99).decode())"
+ADDRESS_CLIENT = "import socket; print(socket.create_connection(('some.example', 7000)).recv(99).decode())"
 
 
 def missing() -> str | None:
@@ -46,14 +49,11 @@ def missing() -> str | None:
     return None
 
 
-def inside(what: str, folder: Path, *words: str, file: str = __file__) -> Any:
-    """Call the function `what` of `file` with `words` on a separate host, in `folder`.
-
-    Returns its result.
-    """
+def inside(function: str, folder: Path, *words: str, file: str = __file__) -> Any:
+    """Call a function of `file` with `words` on a separate host, in `folder`. Returns its result."""
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
-        [*unshare, sys.executable, file, what, *words],
+        [*unshare, sys.executable, file, function, *words],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -69,12 +69,16 @@ def emulate(*words: str, **options: Any) -> subprocess.Popen[str]:
 
 
 def umts(*words: str, **options: Any) -> subprocess.Popen[str]:
+    """Start ``umts`` with these words."""
     line = [sys.executable, "-m", "umtslab", *words]
     return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def left() -> dict[str, Any]:
-    """Return the forwarding setting, devices and holds of emulations on the host."""
+    """Return what emulations have on the host: forwarding setting, devices, holds, their folder.
+
+    A hold is a file for each emulation that needs forwarding. The last one restores the setting.
+    """
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     folder = Path("/run/umtslab/forwarding")
     return {
@@ -94,13 +98,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def reach(*options: str) -> dict[str, Any]:
-    """Query a server on the Internet for the client's address.
-
-    The client resolves the server's name.
-    """
-    asking = emulate(*options, "--", sys.executable, "-c", ASK)
-    said, told = asking.communicate()
-    return {"status": asking.returncode, "said": said.strip(), "told": told, "left": left()}
+    """Emulate a program that resolves a server's name and gets its own address from the server."""
+    emulation = emulate(*options, "--", sys.executable, "-c", ADDRESS_CLIENT)
+    output, errors = emulation.communicate()
+    return {"status": emulation.returncode, "output": output.strip(), "errors": errors, "left": left()}
 
 
 REACH_HOST = """
@@ -112,67 +113,72 @@ for address in sys.argv[1:]:
     except OSError as error:
         print(type(error).__name__, error.errno)
 """
+"""Connects to port 8000 of each address, and prints what it reads, or the error."""
 
 
 def own_services() -> dict[str, Any]:
-    """Results of connections to this host's server, with and without ``--host-services``."""
+    """Results of connections to a server on this host, with and without ``--host-services``.
+
+    While an emulation runs, this function serves the connections. It also notes the IPv6 addresses
+    of the device that leads to the emulated network.
+    """
     server = socket.create_server(("::", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
     server.setblocking(False)
+    # Two addresses of the host, and the broadcast address of its network.
     words = (sys.executable, "-c", REACH_HOST, HOST, "10.46.0.1", "192.0.2.255")
-    found: dict[str, Any] = {}
-    for name, options in (("usual", ()), ("asked for", ("--host-services",))):
-        asking = emulate(*options, "--", *words)
-        six = ""
-        while asking.poll() is None:
+    results: dict[str, Any] = {}
+    for name, options in (("without option", ()), ("with option", ("--host-services",))):
+        emulation = emulate(*options, "--", *words)
+        ipv6 = ""
+        while emulation.poll() is None:
             with suppress(BlockingIOError):
                 connection, _ = server.accept()
                 connection.sendall(b"reached")
                 connection.close()
-            if left()["devices"]:
-                six = (
-                    six
-                    or subprocess.run(
-                        ["ip", "-6", "-o", "address", "show", "dev", "umts-gi0"],
-                        capture_output=True,
-                        text=True,
-                        check=False,
-                    ).stdout
-                )
+            if left()["devices"] and not ipv6:
+                # The device can vanish meanwhile, so a failure is not an error.
+                show = ["ip", "-6", "-o", "address", "show", "dev", "umts-gi0"]
+                ipv6 = subprocess.run(show, capture_output=True, text=True, check=False).stdout
             time.sleep(0.02)
-        said, told = asking.communicate()
-        found[name] = {"said": said.splitlines(), "told": told, "IPv6": six, "left": left()}
-    return found
+        output, errors = emulation.communicate()
+        results[name] = {"output": output.splitlines(), "errors": errors, "IPv6": ipv6, "left": left()}
+    return results
 
 
 def two_at_once() -> list[dict[str, Any]]:
     """Run two emulations that overlap. Returns the state of the host after each of them ends."""
     first = emulate("-q", "--", "sleep", "1000")
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
-    second = emulate("-q", "--", sys.executable, "-c", ASK)
-    said = second.communicate()[0].strip()
+    second = emulate("-q", "--", sys.executable, "-c", ADDRESS_CLIENT)
+    output = second.communicate()[0].strip()
     between = left()
     first.terminate()
     first.wait()
     # On SIGTERM the command does not wait for the processes that restore the host. The folder is
     # removed last.
     wait_for(lambda: left()["devices"] == [] and not left()["folder"])
-    return [{"said": said, "left": between}, {"left": left()}]
-
-
-def killed() -> list[dict[str, Any]]:
-    """The state after a kill of each process, then after a kill of both that restore the host."""
-    victims = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
-    found = [_kill((victim,)) for victim in victims]
-    # Both are stopped before the kills, so that neither can restore the host.
-    found.append(_kill(("umtslab emulate", "emulate.launcher"), stopped=True))
-    subprocess.run([sys.executable, "-m", "umtslab", "doctor", "--clean"], check=True, stdout=sys.stderr)
-    found.append(left())
-    return found
+    return [{"output": output, "left": between}, {"left": left()}]
 
 
 VICTIMS = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
+"""Parts of the command lines of an emulation's processes. Each of the first two restores the host if
+the other is killed."""
+
 LATEST_S = 3.0
 """Latest kill after the start: the programs run then."""
+
+
+def killed() -> list[dict[str, Any]]:
+    """What is left on the host after kills of an emulation, and after ``doctor --clean``.
+
+    One process is killed at a time, then both that could restore the host.
+    """
+    states = [_kill((victim,)) for victim in VICTIMS]
+    # Both are stopped before the kills, so that neither can restore the host.
+    states.append(_kill(VICTIMS[:2], stopped=True))
+    subprocess.run([sys.executable, "-m", "umtslab", "doctor", "--clean"], check=True, stdout=sys.stderr)
+    states.append(left())
+    return states
 
 
 def make_hosts() -> None:
@@ -182,9 +188,9 @@ def make_hosts() -> None:
         own = os.readlink("/proc/self/ns/net")
         wait_for_namespace(host.pid, own)
         # A path, because the emulator's PID namespace does not have this process.
-        place = Path(f"/run/{name}")
-        place.touch()
-        run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
+        namespace = Path(f"/run/{name}")
+        namespace.touch()
+        run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(namespace))
         run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
         run("ip", "link", "set", name, "up")
         for words in (
@@ -192,7 +198,7 @@ def make_hosts() -> None:
             f"address add 2001:db8::{last}/64 dev eth0 nodad",
             "link set eth0 up",
         ):
-            run("nsenter", f"--net={place}", "ip", *words.split())
+            run("nsenter", f"--net={namespace}", "ip", *words.split())
 
 
 def killed_at_random(kills: str) -> list[dict[str, Any]]:
@@ -201,16 +207,16 @@ def killed_at_random(kills: str) -> list[dict[str, Any]]:
     Emulations with ``--internet`` alternate with emulations between attached devices.
     """
     make_hosts()
-    # Wait for the link-local addresses, which the kernel adds.
-    wait_for(lambda: said("ip", "-6", "address").count("fe80") == 3)
-    draw = random.Random(kills)
+    # Wait for the link-local addresses of the three devices, which the kernel adds.
+    wait_for(lambda: output_of("ip", "-6", "address").count("fe80") == 3)
+    draws = random.Random(kills)
     states = [_state()]
     for number in range(int(kills)):
-        way = ("--internet",) if number % 2 == 0 else ("--attach-ue", "left", "--attach-net", "right")
-        emulation = umts("emulate", *way, "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000")
-        time.sleep(draw.uniform(0, LATEST_S))
-        there = [pid for victim in VICTIMS for pid in processes(victim)] or [emulation.pid]
-        os.kill(draw.choice(there), signal.SIGKILL)
+        options = ("--internet",) if number % 2 == 0 else ("--attach-ue", "left", "--attach-net", "right")
+        emulation = umts("emulate", *options, "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000")
+        time.sleep(draws.uniform(0, LATEST_S))
+        running = [pid for victim in VICTIMS for pid in processes(victim)] or [emulation.pid]
+        os.kill(draws.choice(running), signal.SIGKILL)
         emulation.communicate()
         deadline = time.monotonic() + WAIT_S
         while _state() != states[0] and time.monotonic() < deadline:
@@ -224,12 +230,12 @@ def _state() -> dict[str, Any]:
     devices = [
         [device["ifname"], device["flags"], device["mtu"], device.get("promiscuity"), device.get("txqlen")]
         + [address["local"] for address in device["addr_info"]]
-        for device in json.loads(said("ip", "-j", "-d", "address"))
+        for device in json.loads(output_of("ip", "-j", "-d", "address"))
     ]
     return {
         **left(),
         "devices": devices,
-        "routes": said("ip", "route"),
+        "routes": output_of("ip", "route"),
         "packet sockets": len(Path("/proc/net/packet").read_text().splitlines()),
         "mounts": len(Path("/proc/self/mounts").read_text().splitlines()),
         "processes": [pid for part in (*VICTIMS, "sleep 1000") for pid in processes(part)],
@@ -237,20 +243,21 @@ def _state() -> dict[str, Any]:
     }
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
+    """Return the output of a command, which must succeed."""
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 def names() -> str:
     """Result of a program that connects to the socket of the host's name service."""
-    place = Path("/run/nscd/socket")
-    place.parent.mkdir()
+    path = Path("/run/nscd/socket")
+    path.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as service:
-        service.bind(str(place))
+        service.bind(str(path))
         service.listen()
         connect = (
             "import socket\n"
-            f"try: print(socket.socket(socket.AF_UNIX).connect({str(place)!r}))\n"
+            f"try: print(socket.socket(socket.AF_UNIX).connect({str(path)!r}))\n"
             "except OSError as error: print(type(error).__name__)"
         )
         return umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
@@ -269,6 +276,10 @@ def closed_terminal() -> dict[str, Any]:
 
 
 def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
+    """Kill these processes of an emulation, with `stopped` all at the same time.
+
+    Returns what is left on the host.
+    """
     emulation = emulate("-q", "--", "sleep", "1000")
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
     pids = [pid for victim in victims for pid in processes(victim)]
@@ -285,6 +296,7 @@ def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
 
 
 def processes(part: str) -> list[int]:
+    """Return the processes with `part` in their command line, except process 1."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and folder.name != "1":
@@ -298,14 +310,20 @@ def processes(part: str) -> list[int]:
 
 
 def run(*words: str) -> None:
+    """Run a command, which must succeed."""
     subprocess.run(words, check=True)
 
 
 def wait_for_namespace(pid: int, other: str) -> None:
+    """Wait until a process has another network namespace than `other`."""
     wait_for(lambda: os.readlink(f"/proc/{pid}/ns/net") != other)
 
 
 def make() -> None:
+    """Create the Internet: a network namespace with a router, a name server and servers.
+
+    This host reaches it over the device ``wan``.
+    """
     run("mount", "--make-rprivate", "/")
     run("mount", "-t", "tmpfs", "none", "/run")
     Path("/run/resolv.conf").write_text(f"nameserver {SERVER}\n")
@@ -313,7 +331,7 @@ def make() -> None:
     internet = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
     own = os.readlink("/proc/self/ns/net")
     wait_for_namespace(internet.pid, own)
-    there = ["nsenter", "--net", "--target", str(internet.pid)]
+    on_internet = ["nsenter", "--net", "--target", str(internet.pid)]
     run("ip", "link", "set", "lo", "up")
     run("ip", "link", "add", "wan", "type", "veth", "peer", "name", "isp", "netns", str(internet.pid))
     run("ip", "address", "add", f"{HOST}/24", "dev", "wan")
@@ -325,18 +343,19 @@ def make() -> None:
         "link set lo up",
         "route add local 198.18.0.0/15 dev lo",
     ):
-        run(*there, "ip", *words.split())
-    servers = [[sys.executable, "-m", "umtslab.emulate.internet"], [sys.executable, "-c", WHO_ASKS]]
+        run(*on_internet, "ip", *words.split())
+    # The built-in servers of the emulator include a name server.
+    servers = [[sys.executable, "-m", "umtslab.emulate.internet"], [sys.executable, "-c", ADDRESS_SERVER]]
     for server in servers:
-        subprocess.Popen([*there, *server], stdout=subprocess.DEVNULL)
+        subprocess.Popen([*on_internet, *server], stdout=subprocess.DEVNULL)
     reached = [sys.executable, "-c", "import socket; socket.create_connection(('some.example', 7000), 5)"]
     wait_for(lambda: subprocess.run(reached, check=False, stderr=subprocess.DEVNULL).returncode == 0)
 
 
-def answer(called: dict[str, Callable[..., Any]]) -> None:
-    """Create the host, call the function that the command line names, and print its result."""
+def answer(functions: dict[str, Callable[..., Any]]) -> None:
+    """Create the Internet, call the function that the command line names, and print its result."""
     make()
-    print(json.dumps(called[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps(functions[sys.argv[1]](*sys.argv[2:])))
 
 
 if __name__ == "__main__":

@@ -37,12 +37,17 @@ def run(
 def missing(folder: Path) -> str | None:
     """Return why no command can run as such a user; None if it can."""
     if os.geteuid() == 0 and any(shutil.which(tool) is None for tool in ("unshare", "setpriv")):
-        return "it takes unshare and setpriv to become a plain user"
+        return "unshare and setpriv are needed to become a plain user"
     tried = run(["sh", "-c", f"exec unshare --user --net sh -c ': <> {DEVICE}'"], folder)
     return None if tried.returncode == 0 else f"a plain user may not emulate: {tried.stderr.strip()}"
 
 
 def _mounts(folder: Path) -> list[str]:
+    """Return shell commands that make device and files accessible in a new mount namespace.
+
+    A folder that is closed to other users is replaced by an empty one, in which only the needed
+    folders appear.
+    """
     lines = [
         "mount --make-rprivate /",
         "mount -t tmpfs -o mode=755 none /mnt",
@@ -57,14 +62,19 @@ def _mounts(folder: Path) -> list[str]:
                 closed.setdefault(ancestor, []).append(path)
                 break
     for number, (ancestor, paths) in enumerate(closed.items()):
-        kept, place = f"/mnt/kept{number}", shlex.quote(str(ancestor))
-        lines += [f"mkdir {kept}", f"mount --bind {place} {kept}", f"mount -t tmpfs -o mode=755 none {place}"]
+        original, replaced = f"/mnt/original{number}", shlex.quote(str(ancestor))
+        lines += [
+            f"mkdir {original}",
+            f"mount --bind {replaced} {original}",
+            f"mount -t tmpfs -o mode=755 none {replaced}",
+        ]
         for path in paths:
-            inside, name = shlex.quote(f"{kept}/{path.relative_to(ancestor)}"), shlex.quote(str(path))
+            inside, name = shlex.quote(f"{original}/{path.relative_to(ancestor)}"), shlex.quote(str(path))
             lines += [f"mkdir -p {name}", f"mount --bind {inside} {name}"]
     return lines
 
 
 def _drop(words: Sequence[str], folder: Path) -> str:
+    """Return shell commands that run `words` in `folder` without privileges."""
     drop = f"setpriv --reuid {PLAIN_ID} --regid {PLAIN_ID} --clear-groups --inh-caps=-all --bounding-set=-all"
     return f"cd {shlex.quote(str(folder))}\nexport HOME=/nonexistent\nexec {drop} {shlex.join(words)}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 WAIT_S = 60
+"""Timeout for every operation, sufficient on any machine."""
 
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with time 0: closing sends a reset."""
@@ -25,12 +26,15 @@ Serve = Callable[[socket.socket], object]
 
 
 class Proxy:
-    """A running proxy. By default it listens on a free port of the loopback."""
+    """A running ``umts proxy``. By default it listens on a free port of the loopback.
+
+    `address` is where it listens, and `room` the maximum number of connections.
+    """
 
     def __init__(self, *words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> None:
         self.log = log
-        told = () if log is None else ("--log", str(log))
-        line = [sys.executable, "-m", "umtslab", "proxy", "--listen", listen, *words, *told]
+        log_options = () if log is None else ("--log", str(log))
+        line = [sys.executable, "-m", "umtslab", "proxy", "--listen", listen, *words, *log_options]
         self.process = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
@@ -38,14 +42,16 @@ class Proxy:
         assert found is not None, first + self.process.stderr.read()
         self.address: Address = (found[1].strip("[]"), int(found[2]))
         self.room = int(found[3].replace(",", ""))
-        self.told = [first, self.process.stderr.readline(), self.process.stderr.readline()]
+        # Two more lines describe the TCP of both sides. Tests read the lines after them.
+        for _ in range(2):
+            self.process.stderr.readline()
 
     def end(self) -> str:
-        """Stop the proxy with SIGTERM. Returns what it printed at the end."""
+        """Stop the proxy with SIGTERM. Returns its summary."""
         self.process.terminate()
-        _, said = self.process.communicate(timeout=WAIT_S)
-        assert self.process.returncode == 0, said
-        return said
+        _, summary = self.process.communicate(timeout=WAIT_S)
+        assert self.process.returncode == 0, summary
+        return summary
 
     def ended(self, count: int) -> list[dict[str, Any]]:
         """Wait for `count` ended connections in the log. Returns their lines."""
@@ -54,22 +60,22 @@ class Proxy:
         while True:
             text = self.log.read_text() if self.log.exists() else ""
             lines = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-            found = [line for line in lines if line["event"] == "connection"]
-            if len(found) >= count:
-                return found
-            assert time.monotonic() < deadline, found
+            ended = [line for line in lines if line["event"] == "connection"]
+            if len(ended) >= count:
+                return ended
+            assert time.monotonic() < deadline, ended
             time.sleep(0.02)
 
 
 @contextmanager
 def proxy(*words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> Iterator[Proxy]:
     """Start a proxy with these options, and kill it at the end of the block."""
-    made = Proxy(*words, log=log, listen=listen)
+    running = Proxy(*words, log=log, listen=listen)
     try:
-        yield made
+        yield running
     finally:
-        made.process.kill()
-        made.process.communicate()
+        running.process.kill()
+        running.process.communicate()
 
 
 @contextmanager

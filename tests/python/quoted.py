@@ -25,22 +25,25 @@ NUMBER = re.compile(r"(?<![\w.])[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A block of commands, and the output of the last one on the page."""
+class QuotedBlock:
+    """A block of commands, and the output of the last one as the page quotes it."""
 
     commands: list[str]
-    answer: str | None
+    output: str | None
 
 
-def shown(page: str) -> Iterator[Shown]:
+def quoted_blocks(page: str) -> Iterator[QuotedBlock]:
     """Return the blocks of commands of a page, named from the root of the repository."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for block in BLOCK.finditer(text):
-        yield Shown(block[1].replace("\\\n", " ").splitlines(), block[2])
+        yield QuotedBlock(block[1].replace("\\\n", " ").splitlines(), block[2])
 
 
 class User:
-    """A shell in a folder with the scenarios of the checkout and results of earlier commands."""
+    """A user who types the commands of a page in one folder.
+
+    The folder has the scenarios of the checkout, and results of earlier commands.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -52,10 +55,11 @@ class User:
             program.write_text(f"#!/bin/bash\n{text}")
             program.chmod(0o755)
 
-    def types(self, line: str) -> str:
+    def run(self, line: str) -> str:
         """Run a command, which must succeed. Returns its output."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
+        # Pages write KEY for the key of the run that an earlier command has stored.
         if "KEY" in line:
             [run] = (self.folder / "results/fach/runs").iterdir()
             line = line.replace("KEY", run.name)
@@ -71,20 +75,20 @@ class User:
         return done.stdout
 
 
-def missing(answer: str, printed: str) -> str | None:
-    """Return the first line of `answer` that `printed` lacks in this order.
+def missing(quoted: str, printed: str) -> str | None:
+    """Return the first line of `quoted` that `printed` lacks in this order. None if there is none.
 
     `…` stands for any number of lines, and at the end of a line for its rest.
     """
     rest = iter(printed.splitlines())
-    for line in answer.splitlines():
+    for line in quoted.splitlines():
         if line.strip() != "…" and not any(is_line(line, other) for other in rest):
             return line
     return None
 
 
 def is_line(quoted: str, printed: str) -> bool:
-    """Whether a printed line is the quoted one, of which `…` may leave out the end."""
+    """Whether a printed line is the quoted one. A quoted line may have `…` instead of its end."""
     start, cut, _ = quoted.partition("…")
     return printed.startswith(start) if cut else printed == quoted
 

@@ -1,4 +1,8 @@
-"""Synthetic results: a plan with a few dimensions, and runs with numbers that a test chooses."""
+"""A plan with a few dimensions, and synthetic results: runs with metrics that a test chooses.
+
+A test of a verdict writes a `claim`, lets `Synthetic` stand for the finished runs of the plan, and
+calls ``umtslab.reproduce.verdict.score``. Nothing is simulated.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from pathlib import Path
 from umtslab.reproduce.claims import Claim, Kind, Value
 from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import Key, Plan, Point, key
 from umtslab.reproduce.plan_file import load_plan
@@ -136,12 +140,21 @@ y = ["goodput_kbps"]
 curves = { bler = [0.01, 0.5], tcp = ["reno", "newreno"] }
 """
 
+"""The plan of chapter 1 of the document ``paper``.
+
+Runs differ in TCP version, block error rate, `maxdat`, part of the document and accounting of the
+RNC. The dimension ``user`` selects a connection, so it needs no runs. The point "whole" is the
+whole run with two users, of which part 2 measures only the time from 1,500 s. TCP Vegas and SACK
+are declared as missing from the model. Claims of this plan have the condition "scenario = small".
+"""
+
 NOISE = [-2.0, -1.0, 0.0, 1.0, 2.0]
-"""Noise of run k, which is the same at every point, as with common random numbers."""
+"""Deviation of each of five runs from a metric's mean. It is the same at every point, as with
+common random numbers. The 95 % interval of the mean has a half width of 1.96."""
 
 
 def write_plan(folder: Path, text: str = PLAN) -> Path:
-    """Write a plan of the document ``paper``. Returns its file."""
+    """Write the plan of chapter 1 of the document ``paper``. Returns its file."""
     path = folder / "paper" / "ch1.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -149,7 +162,7 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
 
 
 def plan_in(folder: Path) -> Plan:
-    """Load `PLAN`."""
+    """Write `PLAN` to `folder`, and load it."""
     return load_plan(write_plan(folder))
 
 
@@ -162,7 +175,7 @@ def claim(
     place: str = "sec1.it",
     **conditions: Value | list[Value],
 ) -> Claim:
-    """A claim of the document ``paper``."""
+    """Return a claim of the document ``paper``, chapter 1, at the section or figure `place`."""
     return Claim(
         id=f"paper.ch1.{place}",
         where="1",
@@ -177,7 +190,14 @@ def claim(
 
 
 class Synthetic:
-    """Results in which a metric of run k is a function of the point, plus the noise of run k."""
+    """Results of a plan: `metrics` gives each metric as a function of the point.
+
+    A function that returns a number has the noise of each run added. A function that returns a list
+    gives the value of each run itself. `connections` are metrics of each connection, equal in all
+    runs, and `series` has one series per run. Both are the same at all points, and so are the
+    attributes `request_answers` and `transfers`: the answers to DCH requests and the phases of the
+    transfer, by run.
+    """
 
     def __init__(
         self,
@@ -196,7 +216,7 @@ class Synthetic:
         self._metrics = metrics
         self._noise = noise
         self._connections = connections or {}
-        self.said: list[str] = []
+        self.request_answers: list[str] = []
         self.transfers: list[list[Phase]] = []
         self._series = series or {}
 
@@ -206,13 +226,13 @@ class Synthetic:
 
         They cover the points of `only`, or all points.
         """
-        made = cls(plan, {})
-        made._points = [point for point in made._points if only is None or key(point) in only]
-        made._keys = {key(point) for point in made._points}
-        made._metrics = defaultdict(lambda: lambda point: 1.0 + float(point.get("bler", 0.0)))
-        made._connections = defaultdict(lambda: [1.0, 2.0])
-        made._series = defaultdict(lambda: [Series([0.0, 1600.0], [5.0, 3.0], 7500.0)] * 5)
-        return made
+        results = cls(plan, {})
+        results._points = [point for point in results._points if only is None or key(point) in only]
+        results._keys = {key(point) for point in results._points}
+        results._metrics = defaultdict(lambda: lambda point: 1.0 + float(point.get("bler", 0.0)))
+        results._connections = defaultdict(lambda: [1.0, 2.0])
+        results._series = defaultdict(lambda: [Series([0.0, 1600.0], [5.0, 3.0], 7500.0)] * 5)
+        return results
 
     def points(self) -> Sequence[Point]:
         return self._points
@@ -230,10 +250,10 @@ class Synthetic:
             raise Missing("not run")
         if name not in self._metrics and not isinstance(self._metrics, defaultdict):
             raise Missing(f"runs have no metric {name}")
-        made = self._metrics[name](point)
-        if isinstance(made, list):
-            return made
-        return [None if made is None else made + noise for noise in self._noise]
+        value = self._metrics[name](point)
+        if isinstance(value, list):
+            return value
+        return [None if value is None else value + noise for noise in self._noise]
 
     def connections(self, point: Point, name: str) -> list[Sample]:
         return [list(self._connections[name]) for _ in self._noise]
@@ -244,11 +264,11 @@ class Synthetic:
     def counted(self, point: Point, count: Count) -> Sample:
         raise Missing("made-up runs have no RLC PDUs")
 
-    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def descriptions(self, point: Point, parts: Sequence[PduTemplate]) -> list[str]:
         raise Missing("made-up runs have no RLC PDUs")
 
     def answers(self, point: Point, requests: Requests) -> list[str]:
-        return list(self.said)
+        return list(self.request_answers)
 
     def phases(self, point: Point) -> list[list[Phase]]:
         return self.transfers

@@ -1,4 +1,4 @@
-"""Finds numbers in the output of a command, by the words of a row and the heading of a column."""
+"""Finds a number in the output of a command, by the words of its row and the heading of its column."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def number_in(printed: str, row: tuple[str, ...], column: str) -> float:
 
 
 def _value(line: str, row: tuple[str, ...], heading: str, column: str) -> float:
+    """Return the number in a line that `number_in` has found."""
     if column:
         span = _span(heading, column)
-        assert span is not None, "it was found"
+        assert span is not None, "the heading has the column"
         text = line[: span[1]].split()[-1]
     elif "; ours " in line:
         text = line.partition("; ours ")[2].split()[0]
@@ -42,7 +43,7 @@ def _value(line: str, row: tuple[str, ...], heading: str, column: str) -> float:
 
 
 def _span(line: str, column: str) -> tuple[int, int] | None:
-    """Return the columns of a heading. Numbers are aligned with its end."""
+    """Return start and end of a column's name in a heading. Numbers are aligned with its end."""
     found = re.search(rf"(?:^|\s\s|^\s*){re.escape(column)}(?: \([^)]*\))?(?=\s\s|$)", line)
     return None if found is None else found.span()
 

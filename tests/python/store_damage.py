@@ -13,8 +13,6 @@ from conftest import FTP, tree
 from umtslab.cli import main
 from umtslab.store import read_store
 
-RUNS = 3
-
 CAMPAIGN = f"""
 version = 1
 scenario = "{FTP}"
@@ -24,12 +22,14 @@ duration = "10 s"
 [grid]
 radio.bler = [0.1, 0.3]
 """
+"""Four runs: two at each of two points."""
 
-RUN = ("run", FTP, "--set", "duration=10 s", "--set", "radio.bler=0.2", "--runs", RUNS, "--series", "--pcap")
+RUN = ("run", FTP, "--set", "duration=10 s", "--set", "radio.bler=0.2", "--runs", 3, "--series", "--pcap")
+"""Three more runs, with series and captures."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class SoundStore:
     """An undamaged store, and the commands that create it."""
 
     folder: Path
@@ -47,17 +47,17 @@ class Kept:
         ]
 
 
-def make(folder: Path) -> Kept:
+def make(folder: Path) -> SoundStore:
     """Create a store: runs of every kind of file, a campaign, leftovers of a killed writer."""
     campaign = folder / "pair.toml"
     campaign.write_text(CAMPAIGN)
-    kept = Kept(folder, campaign)
-    for words in kept.commands(kept.store):
+    original = SoundStore(folder, campaign)
+    for words in original.commands(original.store):
         finished(words)
-    (kept.store / ".staging" / "0123.lock").touch()
-    (kept.store / ".staging" / "0123").mkdir()
-    (kept.store / ".staging" / "0123" / "metrics.json").write_text("{")
-    return kept
+    (original.store / ".staging" / "0123.lock").touch()
+    (original.store / ".staging" / "0123").mkdir()
+    (original.store / ".staging" / "0123" / "metrics.json").write_text("{")
+    return original
 
 
 def finished(words: tuple[object, ...], *statuses: int) -> str:
@@ -72,45 +72,49 @@ def finished(words: tuple[object, ...], *statuses: int) -> str:
     return errors.getvalue()
 
 
-def damage(store: Path, draw: random.Random) -> str:
+def damage(store: Path, draws: random.Random) -> str:
     """Damage a random file. Returns a description of the damage."""
-    file = draw.choice(sorted(path for path in store.rglob("*") if path.is_file()))
+    file = draws.choice(sorted(path for path in store.rglob("*") if path.is_file()))
     content = bytearray(file.read_bytes())
     # Kind "log" is a damaged SQLite log beside the catalogue, as a killed writer could leave it.
-    kind = draw.choice(["flip", "cut", "delete", "garbage", "insert", "log"])
+    kind = draws.choice(["flip", "cut", "delete", "garbage", "insert", "log"])
     if kind == "log":
-        file = store / f"catalogue.sqlite-{draw.choice(['wal', 'shm', 'journal'])}"
-        content = bytearray(draw.randbytes(draw.choice([1, 32, 4096])))
+        file = store / f"catalogue.sqlite-{draws.choice(['wal', 'shm', 'journal'])}"
+        content = bytearray(draws.randbytes(draws.choice([1, 32, 4096])))
     elif kind == "delete":
         file.unlink()
         return f"{kind} {file.name}"
     elif kind == "flip" and content:
-        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
     elif kind == "cut":
-        del content[draw.randrange(len(content) + 1) :]
+        del content[draws.randrange(len(content) + 1) :]
     else:
-        first = draw.randrange(len(content) + 1)
-        rubbish = draw.randbytes(draw.randrange(1, 200))
-        content[first : first if kind == "insert" else first + len(rubbish)] = rubbish
+        start = draws.randrange(len(content) + 1)
+        garbage = draws.randbytes(draws.randrange(1, 200))
+        content[start : start if kind == "insert" else start + len(garbage)] = garbage
     file.write_bytes(content)
     return f"{kind} {file.relative_to(store)}"
 
 
-def must_heal(kept: Kept, out: Path, changes: int, draw: random.Random) -> None:
+def must_heal(original: SoundStore, out: Path, changes: int, draws: random.Random) -> None:
     """Damage a copy of a store, use it, and check that the commands restore every byte."""
-    shutil.copytree(kept.store, out)
-    done = [damage(out, draw) for _ in range(changes)]
+    shutil.copytree(original.store, out)
+    damages = [damage(out, draws) for _ in range(changes)]
     try:
-        _must_heal(kept, out, is_repaired=draw.random() < 0.5)
+        _must_heal(original, out, is_repaired=draws.random() < 0.5)
     except Exception as error:
-        raise AssertionError(f"after {done}: {error!r}") from error
+        raise AssertionError(f"after {damages}: {error!r}") from error
     shutil.rmtree(out)
 
 
-def _must_heal(kept: Kept, out: Path, *, is_repaired: bool) -> None:
-    whole = tree(kept.store / "runs")
-    still = sound(whole, tree(out / "runs"))
-    assert readable(out) == still
+def _must_heal(original: SoundStore, out: Path, *, is_repaired: bool) -> None:
+    """Use the damaged store `out`, repair it if `is_repaired`, and restore it by its commands.
+
+    Until the restoration, readers get exactly the runs whose files are intact.
+    """
+    whole = tree(original.store / "runs")
+    intact = sound(whole, tree(out / "runs"))
+    assert readable(out) == intact
     use: list[tuple[object, ...]] = [
         ("export", out, "--csv"),
         ("export", "pair", "--csv", "--out", out),
@@ -123,12 +127,12 @@ def _must_heal(kept: Kept, out: Path, *, is_repaired: bool) -> None:
     if is_repaired:
         finished(("doctor", out, "--repair"))
         finished(("doctor", out))
-    assert sound(whole, tree(out / "runs")) == still
-    assert readable(out) == still
-    for words in kept.commands(out):
+    assert sound(whole, tree(out / "runs")) == intact
+    assert readable(out) == intact
+    for words in original.commands(out):
         finished(words)
     assert tree(out / "runs") == whole
-    assert tree(out / "campaigns") == tree(kept.store / "campaigns")
+    assert tree(out / "campaigns") == tree(original.store / "campaigns")
     finished(("doctor", out))
 
 
@@ -143,11 +147,11 @@ def readable(store: Path) -> set[str]:
     return {run.key for run in runs}
 
 
-def sound(whole: dict[str, bytes], there: dict[str, bytes]) -> set[str]:
-    """Return the keys of the runs with intact files only."""
+def sound(whole: dict[str, bytes], present: dict[str, bytes]) -> set[str]:
+    """Return the keys of the runs whose files are all present and equal to those in `whole`."""
     keys = {name.partition("/")[0] for name in whole}
     return {
         key
         for key in keys
-        if all(there.get(name) == content for name, content in whole.items() if name.startswith(key))
+        if all(present.get(name) == content for name, content in whole.items() if name.startswith(key))
     }

@@ -17,9 +17,11 @@ from umtslab import analyse_captures
 from umtslab.split_captures import split_transfers
 
 REPORTS = Path(__file__).parents[2] / "crates" / "capture" / "tests" / "reports"
+"""Folder of small captures, each with one peculiarity."""
 
 
 def udp(source: int, target: int, data: bytes) -> bytes:
+    """Return a datagram between two ports. Each port has an address of its own."""
     header = struct.pack("!BBHHHBBH", 0x45, 0, 28 + len(data), 0, 0, 64, 17, 0)
     header += bytes((10, 0, 0, source % 250, 10, 0, 0, target % 250))
     return header + struct.pack("!HHHH", source, target, 8 + len(data), 0) + data
@@ -27,6 +29,7 @@ def udp(source: int, target: int, data: bytes) -> bytes:
 
 @pytest.fixture
 def datagrams(tmp_path: Path) -> Path:
+    """A capture of eleven datagrams in 0.2 s, and one in the opposite direction."""
     packets = [(100 + 0.02 * number, udp(5000, 5001, bytes(200))) for number in range(11)]
     return pcap(tmp_path / "udp.pcap", [*packets, (100.3, udp(5001, 5000, bytes(50)))])
 
@@ -41,10 +44,10 @@ def test_a_connection_in_gtp_u_is_shown_with_its_tunnel(umts: Umts) -> None:
 
 
 def test_warnings_name_impossible_and_late_segments(umts: Umts) -> None:
-    told = umts("analyse", REPORTS / "challenge.pcap").stderr
-    assert "2 segments acknowledge or reset data that their connection cannot have sent" in told
-    told = umts("analyse", REPORTS / "hole.pcap").stderr
-    assert "5 segments filled holes more than 3 ms late" in told
+    errors = umts("analyse", REPORTS / "challenge.pcap").stderr
+    assert "2 segments acknowledge or reset data that their connection cannot have sent" in errors
+    errors = umts("analyse", REPORTS / "hole.pcap").stderr
+    assert "5 segments filled holes more than 3 ms late" in errors
 
 
 def test_an_impossible_clock_is_an_error_that_names_the_interface(umts: Umts) -> None:
@@ -58,7 +61,7 @@ def test_udp_flows_are_reported(umts: Umts, datagrams: Path) -> None:
     [flow] = run["udp_flows"]
     assert (flow["client"], flow["server"], flow["sender"]) == ("10.0.0.0:5000", "10.0.0.1:5001", "client")
     assert (flow["packets"], flow["payload_bytes"], flow["reverse_packets"]) == (11, 2200, 1)
-    assert flow["rate_kbps"] == pytest.approx(2200 * 8 / 200)
+    assert flow["rate_kbps"] == pytest.approx(2200 * 8 / 200)  # bits per ms
     assert flow["longest_gap_s"] == pytest.approx(0.02, abs=1e-5)
     assert flow["spin_rtt_s"] is None
     assert run["counts"]["udp"] == 12
@@ -79,7 +82,7 @@ def test_skipped_packets_are_counted_by_reason(umts: Umts, tmp_path: Path) -> No
     assert "2 packets are ESP, which is not decoded" in done.stderr
 
 
-def test_compressed_captures_are_read_also_from_folders(umts: Umts, tmp_path: Path) -> None:
+def test_compressed_captures_in_a_folder_are_read(umts: Umts, tmp_path: Path) -> None:
     folder = tmp_path / "packed"
     folder.mkdir()
     plain = (REPORTS / "mirror.pcap").read_bytes()
@@ -97,9 +100,12 @@ def test_compressed_captures_are_read_also_from_folders(umts: Umts, tmp_path: Pa
     [expected] = json.loads(umts("analyse", REPORTS / "mirror.pcap", "--json", "-q").stdout)["runs"]
     for run in runs:
         assert run["metrics"] == expected["metrics"]
-    cut = folder / "one.pcap.gz"
-    cut.write_bytes(cut.read_bytes()[:-200])
-    assert "the compressed file is cut off" in umts("analyse", cut).stderr
+
+
+def test_a_truncated_compressed_capture_has_a_warning(umts: Umts, tmp_path: Path) -> None:
+    compressed = gzip.compress((REPORTS / "mirror.pcap").read_bytes())
+    (tmp_path / "cut.pcap.gz").write_bytes(compressed[:-200])
+    assert "the compressed file is cut off" in umts("analyse", "cut.pcap.gz").stderr
 
 
 @pytest.mark.parametrize("limit", ["-1", "0", "99999999999999999999", "18446744073709551616"])
@@ -111,11 +117,11 @@ def test_limits_out_of_range_are_errors(umts: Umts, split: tuple[str, ...], limi
     assert "Traceback" not in done.stderr
     done = umts("analyse", capture, "--connection", "99999999999999999999", status=2)
     assert "--connection takes a whole number from 0 to" in done.stderr
-    for most in (int(limit), -(2**70)):
+    for number in (int(limit), -(2**70)):
         with pytest.raises(ValueError, match="most_connections"):
-            split_transfers((capture, capture), most_connections=most)
+            split_transfers((capture, capture), most_connections=number)
         with pytest.raises(ValueError, match="most_connections"):
-            analyse_captures(capture, most_connections=most)
+            analyse_captures(capture, most_connections=number)
 
 
 def test_captures_without_tcp_have_no_transfers(umts: Umts, datagrams: Path, tmp_path: Path) -> None:
@@ -125,35 +131,45 @@ def test_captures_without_tcp_have_no_transfers(umts: Umts, datagrams: Path, tmp
         done = umts("analyse", first, second, "--split")
         assert "0 transfers" in done.stdout
         assert "Traceback" not in done.stderr
-        told = json.loads(umts("analyse", first, second, "--split", "--json", "-q").stdout)
-        assert told == {"transfers": []}
+        answer = json.loads(umts("analyse", first, second, "--split", "--json", "-q").stdout)
+        assert answer == {"transfers": []}
     assert "none of them is TCP" in umts("analyse", datagrams, full, "--split").stderr
 
 
+DELAY_S = 0.0004
+
+
 def transfers(folder: Path, count: int) -> tuple[Path, Path]:
-    """Write captures of both sides of a proxy, with a new connection every millisecond."""
+    """Write captures of both sides of a proxy, with a new connection every millisecond.
+
+    Each packet passes the second side `DELAY_S` after the first.
+    """
     sides: tuple[list[tuple[float, bytes]], ...] = ([], [])
     for number in range(count):
         client, server = (1 + number // 50_000, 1024 + number % 50_000), (250, 80)
-        asked, answer = b"GET /%d" % number, b"%08d" % number * 20
-        for side, delay in zip(sides, (0.0, 0.0004), strict=True):
-            side += conversation(100 + number / 1000 + delay, client, server, asked, answer)
+        request, answer = b"GET /%d" % number, b"%08d" % number * 20
+        for side, delay in zip(sides, (0.0, DELAY_S), strict=True):
+            side += conversation(100 + number / 1000 + delay, client, server, request, answer)
     first, second = (pcap(folder / f"{number}.pcap", side) for number, side in enumerate(sides))
     return first, second
 
 
-def test_the_limit_holds_for_both_sides_of_a_proxy(umts: Umts, tmp_path: Path) -> None:
+def test_the_limit_of_connections_applies_to_both_sides_of_a_proxy(umts: Umts, tmp_path: Path) -> None:
     sides = transfers(tmp_path, 30)
     assert "30 transfers" in umts("analyse", *sides, "--split").stdout
     done = umts("analyse", *sides, "--split", "--connections-limit", 10)
     assert "10 transfers" in done.stdout
     assert "20 connections have no separate rows" in done.stderr
-    told = json.loads(umts("analyse", *sides, "--split", "--json").stdout)["transfers"]
-    assert len(told) == 30
-    assert told[7]["delay_s"] == pytest.approx(0.0004, abs=2e-6)
 
 
-def test_round_trips_at_the_receiver_are_marked(umts: Umts, tmp_path: Path) -> None:
+def test_the_delay_of_a_transfer_is_the_time_between_both_captures(umts: Umts, tmp_path: Path) -> None:
+    sides = transfers(tmp_path, 30)
+    found = json.loads(umts("analyse", *sides, "--split", "--json").stdout)["transfers"]
+    assert len(found) == 30
+    assert found[7]["delay_s"] == pytest.approx(DELAY_S, abs=2e-6)
+
+
+def test_round_trips_that_were_not_captured_at_the_sender_have_a_note(umts: Umts, tmp_path: Path) -> None:
     sides = transfers(tmp_path, 1)
     shown = umts("analyse", *sides, "--split").stdout
     assert "round-trip times are not the sender's" in shown
@@ -173,4 +189,5 @@ def test_many_transfers_take_bounded_memory(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
         )
-        assert int(done.stdout) < (100_000 if "--connections-limit" in more else 200_000), more
+        peak_kib = int(done.stdout)
+        assert peak_kib < (100_000 if "--connections-limit" in more else 200_000), more

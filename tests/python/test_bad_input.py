@@ -27,7 +27,7 @@ WRONG_FILES = {
 CAMPAIGNS = FTP.parents[1] / "campaigns"
 PLAN = FTP.parents[1] / "reproductions" / "dubois2005" / "ch6.toml"
 
-WRONG_WORDS = {
+WRONG_USAGE = {
     "missing file": (("run", "missing.toml"), "missing.toml"),
     "a folder as scenario": (("run", "."), ""),
     "unknown key in --set": (("run", FTP, "--set", "tcp.varient=reno"), "variant"),
@@ -114,7 +114,7 @@ WRONG_WORDS = {
 
 
 @pytest.mark.parametrize("case", WRONG_FILES)
-def test_wrong_scenario(case: str, umts: Umts, tmp_path: Path) -> None:
+def test_an_error_in_a_scenario_is_named_and_writes_nothing(case: str, umts: Umts, tmp_path: Path) -> None:
     text, hint = WRONG_FILES[case]
     assert text != EXAMPLE
     (tmp_path / "wrong.toml").write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -125,16 +125,16 @@ def test_wrong_scenario(case: str, umts: Umts, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["wrong.toml"]
 
 
-@pytest.mark.parametrize("case", WRONG_WORDS)
-def test_wrong_command_line(case: str, umts: Umts, tmp_path: Path) -> None:
-    words, hint = WRONG_WORDS[case]
-    (tmp_path / "here.txt").write_text("mine")
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage_is_named_and_writes_nothing(case: str, umts: Umts, tmp_path: Path) -> None:
+    words, hint = WRONG_USAGE[case]
+    (tmp_path / "here.txt").write_text("a text")
     done = umts(*words, status=2)
     assert hint in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert os.listdir(tmp_path) == ["here.txt"]
-    assert (tmp_path / "here.txt").read_text() == "mine"
+    assert (tmp_path / "here.txt").read_text() == "a text"
 
 
 def test_a_message_points_at_the_line_and_proposes_the_repair(umts: Umts, tmp_path: Path) -> None:
@@ -167,24 +167,26 @@ def test_a_full_disk_keeps_complete_runs_only(
     assert "No space left" in done.stderr or "full" in done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in (out / ".staging").iterdir() if path.name != "lock"] == []
-    kept = list((out / "runs").iterdir())
-    assert all((folder / "metrics.json").is_file() for folder in kept)
-    shutil.copytree(out, small_disk.parent / "roomy", ignore=shutil.ignore_patterns("catalogue*"))
-    (small_disk.parent / "roomy" / ".staging").mkdir(exist_ok=True)
-    if kept:
-        answer = umts("export", "roomy", "--csv").stdout
-        assert answer.count("\n") == len(kept) + 1
+    runs = list((out / "runs").iterdir())
+    assert all((folder / "metrics.json").is_file() for folder in runs)
+    # On a disk with enough space, a copy without the catalogue has all these runs.
+    copy = small_disk.parent / "copy"
+    shutil.copytree(out, copy, ignore=shutil.ignore_patterns("catalogue*"))
+    (copy / ".staging").mkdir(exist_ok=True)
+    if runs:
+        exported = umts("export", "copy", "--csv").stdout
+        assert exported.count("\n") == len(runs) + 1
 
 
 def test_a_disk_full_at_the_start_fails_before_any_run(small_disk: Path, umts: Umts) -> None:
     # A file larger than the disk fills it; the part that fits stays.
     with pytest.raises(OSError, match="No space"):
-        (small_disk / "rubbish").write_bytes(bytes(2**21))
+        (small_disk / "filler").write_bytes(bytes(2**21))
     done = umts("run", FTP, "--out", small_disk / "results", status=1)
     assert "cannot store results" in done.stderr
 
 
-def test_a_write_protected_store_is_a_failure_not_wrong_usage(small_disk: Path, umts: Umts) -> None:
+def test_writing_to_a_write_protected_store_exits_with_status_1(small_disk: Path, umts: Umts) -> None:
     words = ("run", FTP, "--duration", "5 s", "--out", small_disk / "results")
     umts(*words)
     read_only = ["mount", "-o", "remount,ro", str(small_disk)]
@@ -196,7 +198,7 @@ def test_a_write_protected_store_is_a_failure_not_wrong_usage(small_disk: Path, 
     assert umts("export", small_disk / "results", "--csv").stdout.count("\n") == 2
 
 
-def test_a_trace_without_end_is_refused(umts: Umts, tmp_path: Path) -> None:
+def test_a_trace_above_the_maximum_size_is_refused(umts: Umts, tmp_path: Path) -> None:
     with (tmp_path / "long.txt").open("wb") as file:
         file.truncate(10**12)
     words = ("--set", "radio.model=trace", "--set", f"radio.file={tmp_path}/long.txt")

@@ -24,26 +24,28 @@ radio.bler = [0.1, 0.3]
 
 
 def campaign(folder: Path, text: str) -> Path:
+    """Write a campaign to ``large.toml``. Returns the file."""
     file = folder / "large.toml"
     file.write_text(text)
     return file
 
 
-def test_a_plan_of_many_runs_is_counted(umts: Umts, tmp_path: Path) -> None:
+def test_runs_of_a_plan_with_many_runs_are_counted_and_refused(umts: Umts, tmp_path: Path) -> None:
+    # Four runs are stored: two at each of two points.
     campaign(tmp_path, CAMPAIGN.replace("RUNS", "2"))
     umts("sweep", "large.toml")
     campaign(tmp_path, CAMPAIGN.replace("RUNS", str(10**12)))
     done = umts("sweep", "large.toml", "--plan")
     assert "2 points, 1999999999996 runs missing" in done.stdout
-    told = json.loads(umts("sweep", "large.toml", "--plan", "--json").stdout)
-    assert (told["point_count"], told["runs"]) == (2, 2 * 10**12)
-    assert [point["missing"] for point in told["points"]] == [10**12 - 2] * 2
+    answer = json.loads(umts("sweep", "large.toml", "--plan", "--json").stdout)
+    assert (answer["point_count"], answer["runs"]) == (2, 2 * 10**12)
+    assert [point["missing"] for point in answer["points"]] == [10**12 - 2] * 2
     refused = umts("sweep", "large.toml", status=2)
     assert "2,000,000,000,000 runs exceed the limit of 10,000,000" in refused.stderr
 
 
 def grid(folder: Path, where: str = "") -> Path:
-    """Write a campaign of twelve million points with a hundred thousand runs each."""
+    """Write a campaign of 250 * 400 * 40 * 3 = 12,000,000 points with 100,000 runs each."""
     axes = {
         "duration": [f"{number} s" for number in range(1, 251)],
         "radio.bler": [number / 1000 for number in range(1, 401)],
@@ -57,18 +59,22 @@ def grid(folder: Path, where: str = "") -> Path:
 def test_a_plan_of_many_points_shows_the_first(umts: Umts, tmp_path: Path) -> None:
     grid(tmp_path)
     done = umts("sweep", "large.toml", "--plan")
-    assert len(done.stdout.splitlines()) == 102
+    # The heading, 100 points and the sum.
+    assert len(done.stdout.splitlines()) == 1 + 100 + 1
     assert "the first 100 of 12000000 points, 1200000000000 runs missing" in done.stdout
     assert "12,000,000 points exceed the limit of 1,000,000" in umts("sweep", "large.toml", status=2).stderr
 
 
 def test_a_plan_of_many_points_does_not_estimate_stored_runs(tmp_path: Path, store: Store) -> None:
-    found = plan(load_campaign(grid(tmp_path)), store)
-    assert (found.point_count, found.runs, found.missing) == (12_000_000, 12 * 10**11, None)
-    assert {point.missing for point in found.points} == {100_000}
-    found = plan(load_campaign(grid(tmp_path, 'where = "rlc.max_dat > 39"')), store)
-    assert (found.point_count, found.runs, found.missing) == (None, None, None)
-    assert {point.parameters["rlc.max_dat"] for point in found.points} == {40}
+    whole = plan(load_campaign(grid(tmp_path)), store)
+    assert (whole.point_count, whole.runs, whole.missing) == (12_000_000, 12 * 10**11, None)
+    assert {point.missing for point in whole.points} == {100_000}
+
+
+def test_points_of_a_condition_are_not_counted_in_a_plan_of_many_points(tmp_path: Path, store: Store) -> None:
+    part = plan(load_campaign(grid(tmp_path, 'where = "rlc.max_dat > 39"')), store)
+    assert (part.point_count, part.runs, part.missing) == (None, None, None)
+    assert {point.parameters["rlc.max_dat"] for point in part.points} == {40}
     with pytest.raises(CampaignError, match="excludes the first 100,000 of 12,000,000 points"):
         plan(load_campaign(grid(tmp_path, 'where = "rlc.max_dat > 40"')), store)
 

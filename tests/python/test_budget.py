@@ -10,22 +10,28 @@ from conftest import FTP, Umts, short
 from umtslab import Store, simulate
 from umtslab.budget import MissingBudget, causes
 
+BUDGET_S = 19.5
+"""Time of the budget of a run of 20 s, because FTP starts at 0.5 s."""
 
-def test_a_run_has_a_budget_if_requested() -> None:
+
+def test_a_requested_budget_covers_the_time_of_the_connection() -> None:
     (run,) = simulate(short(("measure.budget", "true")))
     budget = run.budget()
     assert budget["cause"].to_list() == list(causes())
     total = run.metrics["budget_total_s"]
-    assert total == pytest.approx(19.5)  # FTP starts at 0.5 s.
+    assert total == pytest.approx(BUDGET_S)
     assert budget["time_s"].sum() == pytest.approx(total)
     assert budget["share_pct"].sum() == pytest.approx(100)
+    # A fifth of the blocks is lost.
     assert budget["time_s"].item(causes().index("rlc_recovery")) > 1
 
-    (plain,) = simulate(short())
+
+def test_a_run_has_no_budget_unless_requested() -> None:
+    (run,) = simulate(short())
     with pytest.raises(MissingBudget, match="--budget"):
-        plain.budget()
-    assert not any(name.startswith("budget_") for name in plain.metrics)
-    assert not any(name.startswith("budget_") for name in plain.connections().columns)
+        run.budget()
+    assert not any(name.startswith("budget_") for name in run.metrics)
+    assert not any(name.startswith("budget_") for name in run.connections().columns)
 
 
 def test_the_store_keeps_parts_intervals_and_waterfall(store: Store) -> None:
@@ -38,8 +44,9 @@ def test_the_store_keeps_parts_intervals_and_waterfall(store: Store) -> None:
     intervals = run.series("budget_intervals")
     lengths = intervals["end_s"] - intervals["start_s"]
     assert lengths.sum() == pytest.approx(connections["budget_total_s"].item())
-    repaired = intervals.filter(intervals["cause"] == "rlc_recovery")
-    assert repaired["sn"].is_not_null().any()
+    # An interval of recovery has the sequence number of the missing PDU.
+    recovery = intervals.filter(intervals["cause"] == "rlc_recovery")
+    assert recovery["sn"].is_not_null().any()
 
     waterfall = run.series("waterfall")
     assert set(waterfall["layer"].unique()) == {"tcp", "rlc"}
@@ -51,32 +58,30 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
     printed = umts("run", FTP, "--duration", "20 s", "--budget", "--quiet").stdout
     assert "time budget" in printed
     assert "serialisation" in printed
-    told = json.loads(umts("run", FTP, "--duration", "20 s", "--budget", "--json").stdout)
-    metrics = told["runs"][0]["metrics"]
+    answer = json.loads(umts("run", FTP, "--duration", "20 s", "--budget", "--json").stdout)
+    metrics = answer["runs"][0]["metrics"]
     parts = [metrics[f"budget_{cause}_s"] for cause in causes()]
     assert sum(parts) == pytest.approx(metrics["budget_total_s"])
-    connection = told["runs"][0]["connections"][0]
-    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP starts at 0.5 s.
+    connection = answer["runs"][0]["connections"][0]
+    assert connection["budget_total_s"] == pytest.approx(BUDGET_S)
 
 
 def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts) -> None:
     file = FTP.with_name("three-losses.toml")
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
-    needed, part = (
-        [
-            line.split()[-2 if words == "needed RTO" else -1]
-            for line in printed
-            if line.strip().startswith(words)
-        ]
-        for words in ("needed RTO", "after core network loss")
-    )
-    assert needed == part
+    # The times of the row "needed RTO" and of the row below it for its only part. The first row also
+    # has a percentage.
+    needed = [line.split()[-2] for line in printed if line.strip().startswith("needed RTO")]
+    after_loss = [line.split()[-1] for line in printed if line.strip().startswith("after core network loss")]
+    assert needed == after_loss
+    assert needed
     assert any(line.startswith("timeouts of both ends, by reason") for line in printed)
     assert any(line.split()[:-1] == ["Needed", "timeouts:", "core", "network", "loss"] for line in printed)
 
 
-def test_a_waterfall_needs_no_other_option(umts: Umts) -> None:
+def test_the_option_for_a_waterfall_needs_no_other_but_its_key_does(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--waterfall", "0", "--out", "results", "--quiet")
+    # The key needs measure.budget.
     umts("run", FTP, "--set", "measure.waterfall=0", "--quiet", status=2)
 
 
@@ -97,9 +102,10 @@ radio.bler = [0.05, 0.2]
 def test_a_campaign_sums_the_budgets_of_its_runs(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "ftp.toml").write_text(FTP.read_text())
     (tmp_path / "budgets.toml").write_text(CAMPAIGN)
-    told = json.loads(umts("sweep", "budgets.toml", "--json").stdout)
-    assert sum(told["budget_s"].values()) == pytest.approx(4 * 19.5)
-    recovery = [point["summary"]["budget_rlc_recovery_pct"]["mean"] for point in told["points"]]
+    answer = json.loads(umts("sweep", "budgets.toml", "--json").stdout)
+    # Two points with two runs each.
+    assert sum(answer["budget_s"].values()) == pytest.approx(2 * 2 * BUDGET_S)
+    recovery = [point["summary"]["budget_rlc_recovery_pct"]["mean"] for point in answer["points"]]
     assert recovery[0] < recovery[1]
     assert "time budget of all runs" in umts("sweep", "budgets.toml", "--quiet").stdout
 

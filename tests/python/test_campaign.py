@@ -19,7 +19,7 @@ def test_a_grid_is_every_combination_with_the_last_axis_fastest() -> None:
     ]
 
 
-def test_results_come_in_the_order_of_the_grid(store: Store, scenario: Scenario) -> None:
+def test_results_are_in_the_order_of_the_grid(store: Store, scenario: Scenario) -> None:
     cells = sweep(scenario, {"radio.bler": [0.3, 0.0]}, store=store, runs=2, jobs=2)
     assert [cell.point.overrides for cell in cells] == [{"radio.bler": 0.3}, {"radio.bler": 0.0}]
     assert [[run.run for run in cell.runs] for cell in cells] == [[0, 1], [0, 1]]
@@ -28,19 +28,20 @@ def test_results_come_in_the_order_of_the_grid(store: Store, scenario: Scenario)
 
 
 def test_only_missing_runs_are_simulated(store: Store, scenario: Scenario) -> None:
-    def ran(axes: dict[str, list[float]], runs: int) -> set[tuple[float, int]]:
-        seen: set[tuple[str, int]] = set()
+    def simulated(axes: dict[str, list[float]], runs: int) -> set[tuple[float, int]]:
+        """Return the error rate and number of each run that a sweep simulates."""
+        reported: set[tuple[str, int]] = set()
 
         def watch(task: Task, fraction: float) -> None:
             if fraction < 1:
-                seen.add((dict(task.scenario.overrides)["radio.bler"], task.run))
+                reported.add((dict(task.scenario.overrides)["radio.bler"], task.run))
 
         sweep(scenario, axes, store=store, runs=runs, watch=watch)
-        return {(float(bler), run) for bler, run in seen}
+        return {(float(bler), run) for bler, run in reported}
 
-    assert ran({"radio.bler": [0.1]}, 2) == {(0.1, 0), (0.1, 1)}
-    assert ran({"radio.bler": [0.1, 0.2]}, 3) == {(0.1, 2), (0.2, 0), (0.2, 1), (0.2, 2)}
-    assert ran({"radio.bler": [0.1, 0.2]}, 3) == set()
+    assert simulated({"radio.bler": [0.1]}, 2) == {(0.1, 0), (0.1, 1)}
+    assert simulated({"radio.bler": [0.1, 0.2]}, 3) == {(0.1, 2), (0.2, 0), (0.2, 1), (0.2, 2)}
+    assert simulated({"radio.bler": [0.1, 0.2]}, 3) == set()
 
 
 def test_an_invalid_combination_is_found_before_any_run(store: Store, scenario: Scenario) -> None:
@@ -54,12 +55,12 @@ def test_a_key_without_values_is_refused(store: Store, scenario: Scenario) -> No
         sweep(scenario, {"tcp.variant": ["reno"], "radio.bler": []}, store=store)
 
 
-def test_combinations_can_be_listed_one_by_one(store: Store, scenario: Scenario) -> None:
+def test_a_sweep_accepts_a_list_of_combinations(store: Store, scenario: Scenario) -> None:
     cells = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
     assert [dict(cell.point.overrides) for cell in cells] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]
 
 
-def test_a_table_keeps_integers(store: Store, scenario: Scenario) -> None:
+def test_integers_are_integers_in_a_table(store: Store, scenario: Scenario) -> None:
     [run] = simulate(scenario, store=store)
     cells = (Cell({"rlc.max_dat": 3, "radio.bler": 0.1}, (run,)), Cell({"rlc.max_dat": 10}, (run,)))
     record = Record("c", "", ("rlc.max_dat", "radio.bler"), 1, cells)

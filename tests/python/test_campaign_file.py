@@ -1,4 +1,7 @@
-"""Campaign files: the points that they describe, and errors of invalid files."""
+"""Campaign files: the points that they describe, and errors of invalid files.
+
+A point is one combination of values of the varied keys.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ HEAD = f'version = 1\nscenario = "{FTP}"\n'
 
 
 def combinations(tmp_path: Path, text: str) -> list[dict[str, object]]:
+    """Return the points of a campaign file."""
     file = tmp_path / "campaign.toml"
     file.write_text(HEAD + text)
     return [dict(point) for point in load_campaign(file).combinations()]
@@ -55,6 +59,7 @@ def test_where_keeps_the_points_that_satisfy_it(tmp_path: Path) -> None:
     assert combinations(tmp_path, text) == [{"a": 2, "b": "q"}]
 
 
+# Conditions, values of a point, and whether the point satisfies the condition.
 CONDITIONS = [
     ("x < 2", {"x": 1}, True),
     ("1 < x <= 2", {"x": 2}, True),
@@ -70,9 +75,9 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "point", "wanted"), CONDITIONS)
-def test_conditions_evaluate_at_a_point(text: str, point: dict[str, object], wanted: bool) -> None:
-    assert Where(text, point.keys()).holds(point) is wanted
+@pytest.mark.parametrize(("text", "point", "holds"), CONDITIONS)
+def test_a_condition_is_true_or_false_at_a_point(text: str, point: dict[str, object], holds: bool) -> None:
+    assert Where(text, point.keys()).holds(point) is holds
 
 
 @pytest.mark.parametrize(
@@ -86,7 +91,7 @@ def test_invalid_conditions_are_refused(text: str) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_text_evaluates_or_is_refused_as_condition(text: str) -> None:
+def test_any_text_is_a_condition_or_is_refused(text: str) -> None:
     with suppress(CampaignError):
         assert Where(text, {"x", "radio.bler"}).holds({"x": 1, "radio.bler": "a"}) in {True, False}
 
@@ -102,7 +107,7 @@ def test_quantities_of_one_kind_share_a_unit() -> None:
 WRONG = {
     "no TOML": ("version = = 1", "TOML"),
     "missing version": (f'scenario = "{FTP}"\n[grid]\nradio.bler = [0.1]', "version"),
-    "version of tomorrow": (HEAD.replace("1", "2", 1) + "[grid]\nradio.bler = [0.1]", "version"),
+    "a later version": (HEAD.replace("1", "2", 1) + "[grid]\nradio.bler = [0.1]", "version"),
     "unknown key": (HEAD + "rusn = 3\n[grid]\nradio.bler = [0.1]", "runs"),
     "unknown key in precision": (HEAD + "[precision]\nrelative = '5%'\nmots = 9", "most"),
     "missing scenario": ("version = 1\n[grid]\nradio.bler = [0.1]", "scenario"),
@@ -137,7 +142,7 @@ WRONG = {
         HEAD + "where = 'radio.bler > 1'\n[grid]\nradio.bler = [0.1]",
         "c.toml:3: where = 'radio.bler > 1' excludes all",
     ),
-    "where about a stranger": (
+    "where about an unknown key": (
         HEAD + "where = 'blre > 1'\n[grid]\nradio.bler = [0.1]",
         "c.toml:3: where = 'blre",
     ),
@@ -149,7 +154,7 @@ WRONG = {
     "no runs": (HEAD + "runs = 0\n[grid]\nradio.bler = [0.1]", "runs"),
     "runs as text": (HEAD + "runs = '5'\n[grid]\nradio.bler = [0.1]", "whole number"),
     "precision of 0": (HEAD + "[precision]\nrelative = '0%'\n[grid]\nradio.bler = [0.1]", "percentage"),
-    "precision of nothing known": (
+    "precision of an unknown metric": (
         HEAD + "[precision]\nrelative = '5%'\nmetric = 'speed'\n[grid]\nradio.bler = [0.1]",
         "speed",
     ),
@@ -180,7 +185,7 @@ def test_a_wrong_campaign_leaves_no_store(
     assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
 
 
-WORDS = {
+WRONG_USAGE = {
     "missing file": (("nothing.toml",), "nothing.toml"),
     "a folder": ((".",), "directory"),
     "-P without values": ((FTP, "-P", "radio.bler"), "KEY=VALUE"),
@@ -200,31 +205,33 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("case", WORDS)
+@pytest.mark.parametrize("case", WRONG_USAGE)
 def test_wrong_usage_leaves_no_store(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words, hint = WORDS[case]
+    words, hint = WRONG_USAGE[case]
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", *map(str, words)]) == 2
     assert hint in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def other_layout(store: Path) -> None:
+def change_layout_of_catalogue(store: Path) -> None:
+    """Give the catalogue the number of another layout."""
     with sqlite3.connect(store / "catalogue.sqlite") as db:
         db.execute("PRAGMA user_version = 7")
     db.close()
 
 
-def other_layout_without_catalogue(store: Path) -> None:
+def change_layout_of_runs(store: Path) -> None:
+    """Remove the catalogue, and give the runs the number of another layout."""
     for file in store.glob("catalogue*"):
         file.unlink()
     for card in store.glob("runs/*/run.json"):
         card.write_text(card.read_text().replace('"format": 1', '"format": 7'))
 
 
-@pytest.mark.parametrize("change", [other_layout, other_layout_without_catalogue])
+@pytest.mark.parametrize("change", [change_layout_of_catalogue, change_layout_of_runs])
 @pytest.mark.parametrize(
     "words", [("sweep", FTP, "-P", "radio.bler=0.1"), ("run", FTP), ("export", "ftp-on-fach", "--csv")]
 )
@@ -237,6 +244,7 @@ def test_a_store_of_another_layout_is_refused_and_unchanged(
     before = tree(tmp_path / "results")
     done = umts(*words, status=2)
     assert "layout 7" in done.stderr
+    # SQLite creates files beside the catalogue, such as catalogue.sqlite-shm, to read it.
     after = {name: content for name, content in tree(tmp_path / "results").items() if "-" not in name[:20]}
     assert after == {name: content for name, content in before.items() if "-" not in name[:20]}
 
@@ -247,6 +255,7 @@ CAMPAIGNS = sorted(FTP.parents[1].glob("campaigns/*.toml"))
 @pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: path.stem)
 def test_shipped_campaigns_name_metrics_that_exist(path: Path) -> None:
     text = path.read_text()
+    # Metrics of commands in the comments of the file.
     commented = re.findall(r"(?m)^# .*umts (?:plot|export) \S+ (?:.*--metric )?([a-z0-9_]+)", text)
     for name in commented:
         assert name in units(), name
@@ -255,7 +264,7 @@ def test_shipped_campaigns_name_metrics_that_exist(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_tables_and_pages_show_the_metrics_of_the_file(tmp_path: Path, umts: Umts) -> None:
+def test_tables_and_pages_show_the_metrics_of_the_file_or_of_the_option(tmp_path: Path, umts: Umts) -> None:
     file = tmp_path / "some.toml"
     file.write_text(
         f"{HEAD}metrics = ['rto_count', 'mean_rtt_s']\nset = {{ duration = '5 s' }}\n"
@@ -268,5 +277,6 @@ def test_tables_and_pages_show_the_metrics_of_the_file(tmp_path: Path, umts: Umt
     assert 'id="rto_count"' in page
     assert 'id="goodput_kbps"' not in page
     assert "rto_count" in umts("compare", "some@radio.bler=0.1", "some@radio.bler=0.3").stdout
-    one = umts("sweep", file, "--metric", "goodput_kbps").stdout
-    assert "rto_count" not in one
+    shown = umts("sweep", file, "--metric", "goodput_kbps").stdout
+    assert "goodput_kbps" in shown
+    assert "rto_count" not in shown

@@ -16,14 +16,18 @@ SHORT = {"duration": "5 s"}
 
 
 def swept(store: Store, **axes: list[str]) -> Record:
-    """Run a sweep with two runs at each point of a grid."""
+    """Run a sweep over a grid, without a name. Returns its record.
+
+    ``radio__bler`` stands for the key ``radio.bler``.
+    """
     keys = {key.replace("__", "."): values for key, values in axes.items()}
     plan = load_campaign(FTP).with_settings(SHORT.items()).with_parameters(keys)
     run_campaign(plan, store=store)
-    return kept(store, plan.name)
+    return stored_record(store, plan.name)
 
 
-def kept(store: Store, name: str = "ftp-on-fach-by-radio.bler") -> Record:
+def stored_record(store: Store, name: str = "ftp-on-fach-by-radio.bler") -> Record:
+    """Return the record of a campaign."""
     record = load_record(store, name)
     assert record is not None
     return record
@@ -52,21 +56,22 @@ def test_another_plan_is_refused_before_any_run(store: Store) -> None:
     with pytest.raises(CampaignError, match=r"its constant settings differ \(duration = 5 s\)"):
         run_campaign(longer, store=store)
     assert len(store.runs()) == count
-    assert kept(store) == before
+    assert stored_record(store) == before
 
 
 def test_sweeps_without_a_name_do_not_collide(store: Store) -> None:
     first = swept(store, radio__bler=["0.1"])
     assert swept(store, rlc__max_dat=["2"]).name == "ftp-on-fach-by-rlc.max_dat"
     longer = load_campaign(FTP).with_settings([("duration", "6 s")]).with_parameters({"radio.bler": ["0.1"]})
-    again = [run_campaign(longer, store=store).name for _ in range(2)]
-    assert again == ["ftp-on-fach-by-radio.bler-2"] * 2, "the same plan finds its own name"
+    # A different plan gets a number, and the same plan gets its own name again.
+    names = [run_campaign(longer, store=store).name for _ in range(2)]
+    assert names == ["ftp-on-fach-by-radio.bler-2"] * 2
     another = load_campaign(FTP).with_settings([("duration", "7 s")]).with_parameters({"radio.bler": ["0.1"]})
     assert run_campaign(another, store=store).name == "ftp-on-fach-by-radio.bler-3"
-    assert kept(store) == first
+    assert stored_record(store) == first
 
 
-def test_names_of_many_keys_are_short_and_different() -> None:
+def test_names_of_many_keys_are_short_and_unique() -> None:
     names = {name_of_keys("s", [f"a.key.with.a.long.name.{n}" for n in range(count)]) for count in (30, 31)}
     assert len(names) == 2
     assert all(len(name) < 150 for name in names)
@@ -85,17 +90,17 @@ grid.radio.bler = [0.10, 0.4]
 """
     )
     run_campaign(plan, store=store)
-    assert [cell.parameters["radio.bler"] for cell in kept(store).cells] == [0.1, 0.4]
+    assert [cell.parameters["radio.bler"] for cell in stored_record(store).cells] == [0.1, 0.4]
 
 
 @pytest.mark.slow
-def test_the_command_stores_another_plan_under_another_name(umts: Umts) -> None:
+def test_the_command_stores_each_plan_under_a_name_of_its_own(umts: Umts) -> None:
     words = ("sweep", FTP, "--set", "duration=5 s", "-P")
     umts(*words, "radio.bler=0.1,0.2", "--runs", 2)
     umts(*words, "rlc.max_dat=2", "--plan")
     umts(*words, "rlc.max_dat=2", "--name", "dats")
-    told = umts(*words, "rlc.max_dat=2", "--name", "ftp-on-fach-by-radio.bler", status=2).stderr
-    assert "has a campaign 'ftp-on-fach-by-radio.bler' with another plan" in told
+    refused = umts(*words, "rlc.max_dat=2", "--name", "ftp-on-fach-by-radio.bler", status=2)
+    assert "has a campaign 'ftp-on-fach-by-radio.bler' with another plan" in refused.stderr
     assert "rlc.max_dat" in umts("export", "dats", "--csv").stdout
     fewer = umts(*words, "radio.bler=0.1", "--runs", 1)
     assert "ftp-on-fach-by-radio.bler now has 4 runs at 2 points, including these" in fewer.stderr

@@ -11,7 +11,7 @@ import pytest
 from umtslab import Scenario, open_store, simulate
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-POINTS = ("server", "rnc", "ue")
+CAPTURE_POINTS = ("server", "rnc", "ue")
 
 LOSSY = [
     ("radio.model", "independent"),
@@ -26,6 +26,7 @@ FINs."""
 
 
 def need(tool: str) -> str:
+    """Return the path of a program. Skips the test if it is not installed."""
     path = shutil.which(tool)
     if path is None:
         pytest.skip(f"{tool} is not installed")
@@ -50,30 +51,35 @@ def fields(capture: Path, display_filter: str, *names: str) -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", CAPTURE_POINTS)
 def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | None]], point: str) -> None:
     capture = download[0] / f"{point}.pcapng"
     assert fields(capture, "frame", "frame.number")
     assert fields(capture, "_ws.malformed || _ws.expert.severity == error", "frame.number") == []
-    # The payload is not captured, so only the checksum of the IP header can be verified: 1 is good.
+    # The payload is not captured, so only the checksum of the IP header can be verified. 1 is good, and
+    # 2 is not verified.
     assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
 
 
-def test_every_packet_has_a_unique_id(download: tuple[Path, dict[str, float | None]]) -> None:
+def test_every_packet_of_the_server_has_a_unique_ip_id(
+    download: tuple[Path, dict[str, float | None]],
+) -> None:
     sent = fields(download[0] / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
     assert len({identity for (identity,) in sent}) == len(sent)
 
 
-def test_tshark_sees_the_retransmissions_of_the_run(
+def test_tshark_counts_as_many_retransmissions_as_the_run(
     download: tuple[Path, dict[str, float | None]],
 ) -> None:
     capture, metrics = download[0] / "server.pcapng", download[1]
     # The metric counts retransmissions of the sender of the data. The receiver may retransmit its
     # FIN.
-    resent = fields(capture, "tcp.analysis.retransmission && ip.src == 198.18.0.0/15", "frame.number")
+    retransmissions = fields(
+        capture, "tcp.analysis.retransmission && ip.src == 198.18.0.0/15", "frame.number"
+    )
     assert metrics["tcp_retransmissions"] is not None
     assert metrics["tcp_retransmissions"] > 0
-    assert len(resent) == metrics["tcp_retransmissions"]
+    assert len(retransmissions) == metrics["tcp_retransmissions"]
 
 
 def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(
@@ -84,7 +90,8 @@ def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(
         [need("tcptrace"), "-l", capture], check=True, capture_output=True, text=True
     ).stdout
     assert "complete conn: yes" in text, text
-    rexmt = [int(count) for count in re.findall(r"rexmt data pkts:\s+(\d+)", text)]
-    assert max(rexmt) == metrics["tcp_retransmissions"]
-    unique = [int(count) for count in re.findall(r"unique bytes sent:\s+(\d+)", text)]
-    assert max(unique) == 300_000
+    # Values of both directions. The data go in one direction only.
+    retransmissions = [int(count) for count in re.findall(r"rexmt data pkts:\s+(\d+)", text)]
+    assert max(retransmissions) == metrics["tcp_retransmissions"]
+    unique_bytes = [int(count) for count in re.findall(r"unique bytes sent:\s+(\d+)", text)]
+    assert max(unique_bytes) == 300_000

@@ -1,4 +1,7 @@
-"""The command line: order of the words, help, completions, and errors for unknown words."""
+"""The command line: order of the words, help, completions, and errors for unknown words.
+
+A verb is the first word after ``umts``. Its function has one argument for each word and option.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import pytest
 from conftest import FTP, Umts, command
 from hypothesis import given
 from hypothesis import strategies as st
-from umtslab.cli.failures import _FAILED, _WRONG, UsageError
+from umtslab.cli.failures import _INPUT_ERRORS, _RUN_ERRORS, UsageError
 from umtslab.cli.mistyped import OTHER_OPTIONS, OTHER_VERBS
 from umtslab.cli.options import METRIC
 from umtslab.cli.parser import Parser, parser_of
@@ -29,6 +32,7 @@ CAMPAIGN = FTP.parents[1] / "campaigns" / "fach-error-rate.toml"
 
 
 def destinations(parser: Parser) -> set[str]:
+    """Return the names of the arguments of the verb's function."""
     return {action.dest for action in parser._actions}
 
 
@@ -55,7 +59,7 @@ def test_every_option_has_a_help_text(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_example_of_a_verb_can_be_read(verb: str) -> None:
+def test_every_example_of_a_verb_can_be_parsed(verb: str) -> None:
     for example in VERBS[verb].examples:
         words = shlex.split(example.split(" > ")[0])
         at = words.index("umts")
@@ -71,11 +75,11 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("words", ORDERS)
-def test_options_and_words_stand_in_any_order(words: list[str]) -> None:
-    found = parser_of("run").read(words)
-    assert found is not None
-    assert (found["scenario"], found["changes"]) == (Path("a.toml"), ["x=1"])
-    assert (found["runs"], found["jobs"], found["json"], found["series"]) == (2, 2, True, False)
+def test_options_and_words_may_be_in_any_order(words: list[str]) -> None:
+    values = parser_of("run").read(words)
+    assert values is not None
+    assert (values["scenario"], values["changes"]) == (Path("a.toml"), ["x=1"])
+    assert (values["runs"], values["jobs"], values["json"], values["series"]) == (2, 2, True, False)
 
 
 def test_the_help_states_the_defaults_of_a_precision() -> None:
@@ -85,19 +89,20 @@ def test_the_help_states_the_defaults_of_a_precision() -> None:
 
 
 def test_captures_and_options_may_be_mixed() -> None:
-    found = parser_of("analyse").read(["a.pcap", "--json", "-", "-qc0", "b.pcap", "--", "-c.pcap"])
-    assert found is not None
-    assert found["captures"] == ["a.pcap", "-", "b.pcap", "-c.pcap"]
-    assert (found["json"], found["quiet"], found["connection"]) == (True, True, 0)
+    # "-qc0" is short for "-q -c 0".
+    values = parser_of("analyse").read(["a.pcap", "--json", "-", "-qc0", "b.pcap", "--", "-c.pcap"])
+    assert values is not None
+    assert values["captures"] == ["a.pcap", "-", "b.pcap", "-c.pcap"]
+    assert (values["json"], values["quiet"], values["connection"]) == (True, True, 0)
 
 
 @pytest.mark.parametrize(
     "words", [["--quiet", "--", "curl", "-s", "--", "x"], ["--quiet", "curl", "-s", "--", "x"]]
 )
 def test_options_after_the_program_belong_to_the_program(words: list[str]) -> None:
-    found = parser_of("emulate").read(words)
-    assert found is not None
-    assert (found["quiet"], found["command"]) == (True, ["curl", "-s", "--", "x"])
+    values = parser_of("emulate").read(words)
+    assert values is not None
+    assert (values["quiet"], values["command"]) == (True, ["curl", "-s", "--", "x"])
 
 
 WORDS = ["a.toml", "--set", "x=1", "--runs", "-1", "--jsn", "--json", "-q", "--", "-", "", "-qj", "--seed=3"]
@@ -107,9 +112,9 @@ WORDS = ["a.toml", "--set", "x=1", "--runs", "-1", "--jsn", "--json", "-q", "--"
 def test_any_command_line_is_parsed_or_refused(words: list[str], verb: str) -> None:
     parser = parser_of(verb)
     with suppress(UsageError):
-        found = parser.read(words)
-        assert found is not None
-        assert set(found) == destinations(parser)
+        values = parser.read(words)
+        assert values is not None
+        assert set(values) == destinations(parser)
 
 
 WRONG = {
@@ -153,16 +158,16 @@ def test_mistyped_words_get_a_suggestion(case: str, umts: Umts, tmp_path: Path) 
 def test_synonyms_refer_to_existing_verbs_and_options() -> None:
     assert set(OTHER_VERBS.values()) <= {*VERBS, "--version"}
     assert set(OTHER_VERBS).isdisjoint(VERBS)
-    every = {name for verb in VERBS for name in options_of(verb)}
-    assert {name for others in OTHER_OPTIONS.values() for name in others} <= every
+    options = {name for verb in VERBS for name in options_of(verb)}
+    assert {name for names in OTHER_OPTIONS.values() for name in names} <= options
 
 
 def test_handled_exceptions_exist_by_name() -> None:
-    for name in (*_WRONG, *_FAILED, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
+    for name in (*_INPUT_ERRORS, *_RUN_ERRORS, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
         module, _, kind = name.rpartition(".")
-        found = getattr(import_module(module), kind)
-        assert issubclass(found, Exception)
-        assert f"{found.__module__}.{found.__qualname__}" == name
+        exception = getattr(import_module(module), kind)
+        assert issubclass(exception, Exception)
+        assert f"{exception.__module__}.{exception.__qualname__}" == name
 
 
 @pytest.mark.parametrize("words", [("help", "run"), ("run", "-h"), ("run", "x.toml", "--help", "--sed")])
@@ -183,7 +188,7 @@ def test_shells_complete_verbs_and_options(shell: str, umts: Umts) -> None:
     assert "precision" in script
 
 
-def test_bash_understands_its_completions(umts: Umts, tmp_path: Path) -> None:
+def test_bash_completes_an_option_with_its_script(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "umts.bash").write_text(umts("completions", "bash").stdout)
     script = (
         'source umts.bash; COMP_WORDS=(umts run --prec); COMP_CWORD=2; _shtab_umts; echo "${COMPREPLY[@]}"'

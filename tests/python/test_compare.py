@@ -14,6 +14,7 @@ from umtslab.version import CodeVersion
 
 
 def runs(values: Sequence[float | None], seed: int = 1) -> list[Run]:
+    """Return runs with the metric "x". Runs of equal seeds and numbers are paired."""
     code = CodeVersion("1", "c", "f")
     return [
         Run("made-up", Identity("hash", code, seed, number), {"x": value}, 1, 20.0)
@@ -26,7 +27,8 @@ def test_paired_differences_are_significant_where_means_are_not() -> None:
     paired = compare(runs(first), runs(second))
     assert paired.pairs == 4
     assert paired["x"].verdict is Verdict.HIGHER
-    # Differences 0.1, 0.2, 0.1, 0.2: sd 0.0577, t(3) 3.182, half width 0.0919.
+    # Differences 0.1, 0.2, 0.1, 0.2: standard deviation 0.0577, Student's t for three degrees of
+    # freedom 3.182, half width 3.182 * 0.0577 / √4 = 0.0919.
     assert paired["x"].difference == pytest.approx(0.15)
     assert paired["x"].ci95 == pytest.approx(0.0919, rel=1e-3)
     assert paired["x"].percent == pytest.approx(100 * 0.15 / 7)
@@ -35,11 +37,11 @@ def test_paired_differences_are_significant_where_means_are_not() -> None:
     assert unpaired["x"].verdict is Verdict.NOT_SHOWN
 
 
-def test_an_interval_around_zero_is_no_difference() -> None:
+def test_an_interval_that_contains_zero_shows_no_difference() -> None:
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 1.5, 3.5]))["x"].verdict is Verdict.NOT_SHOWN
 
 
-def test_second_below_first_is_lower() -> None:
+def test_a_second_result_below_the_first_is_lower() -> None:
     assert compare(runs([5.0, 6.0, 7.0]), runs([1.0, 2.0, 3.1]))["x"].verdict is Verdict.LOWER
 
 
@@ -49,13 +51,13 @@ def test_one_pair_has_no_interval() -> None:
     assert difference.verdict is Verdict.ONE_RUN
 
 
-def test_two_equal_differences_are_inconclusive() -> None:
+def test_two_equal_differences_are_too_few_and_three_are_enough() -> None:
     assert compare(runs([1.0, 2.0]), runs([1.5, 2.5]))["x"].verdict is Verdict.TOO_FEW
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 2.5, 3.5]))["x"].verdict is Verdict.HIGHER
     assert compare(runs([1.0, 2.0]), runs([1.0, 2.0]))["x"].verdict is Verdict.EQUAL
 
 
-def test_metrics_missing_on_one_side_are_not_compared() -> None:
+def test_a_metric_missing_on_one_side_is_not_measured() -> None:
     assert compare(runs([None, None]), runs([1.0, 2.0]))["x"].verdict is Verdict.NOT_MEASURED
 
 
@@ -88,21 +90,26 @@ def test_results_of_one_store_are_selected_by_name(umts: Umts) -> None:
     assert [answer["first"]["result"], answer["second"]["result"]] == names
 
 
+TWO_METRICS = ("--metric", "rto_count", "--metric", "goodput_kbps")
+
+
 @pytest.mark.slow
-def test_several_metrics_are_compared(umts: Umts) -> None:
-    for bler in (0.1, 0.3):
-        umts("run", FTP, "--duration", "5 s", "--set", f"radio.bler={bler}", "--runs", 2, "--out", f"o{bler}")
-    metrics = ("--metric", "rto_count", "--metric", "goodput_kbps")
-    shown = umts("compare", "o0.1", "o0.3", *metrics).stdout.splitlines()
+def test_chosen_metrics_are_compared_in_the_given_order(umts: Umts) -> None:
+    for bler, out in ((0.1, "few"), (0.3, "many")):
+        umts("run", FTP, "--duration", "5 s", "--set", f"radio.bler={bler}", "--runs", 2, "--out", out)
+    shown = umts("compare", "few", "many", *TWO_METRICS).stdout.splitlines()
     assert [line.split()[0] for line in shown[-2:]] == ["rto_count", "goodput_kbps"]
-    found = json.loads(umts("compare", "o0.1", "o0.3", *metrics, "--json").stdout)
-    assert list(found["differences"]) == ["rto_count", "goodput_kbps"]
-    assert "no metric 'speed'" in umts("compare", "o0.1", "o0.3", "--metric", "speed", status=2).stderr
+    answer = json.loads(umts("compare", "few", "many", *TWO_METRICS, "--json").stdout)
+    assert list(answer["differences"]) == ["rto_count", "goodput_kbps"]
+    assert "no metric 'speed'" in umts("compare", "few", "many", "--metric", "speed", status=2).stderr
+
+
+@pytest.mark.slow
+def test_chosen_metrics_of_points_of_a_campaign_are_compared(umts: Umts) -> None:
     umts("sweep", FTP, "--set", "duration=5 s", "-P", "radio.bler=0.1,0.3", "--runs", 2, "--name", "two")
-    both = umts("compare", "two@radio.bler=0.1", "two@radio.bler=0.3", *metrics)
-    assert [line for line in both.stdout.splitlines() if line.startswith(("rto_count", "goodput_kbps"))] == [
-        "rto_count", "goodput_kbps (kbit/s)",
-    ]  # fmt: skip
-    found = json.loads(umts("compare", "two@radio.bler=0.1", "two@radio.bler=0.3", *metrics, "--json").stdout)
-    assert found["metrics"] == ["rto_count", "goodput_kbps"]
-    assert {"rto_count", "goodput_kbps"} <= set(found["points"][0])
+    words = ("compare", "two@radio.bler=0.1", "two@radio.bler=0.3", *TWO_METRICS)
+    rows = [line for line in umts(*words).stdout.splitlines() if line.startswith(("rto_count", "goodput"))]
+    assert rows == ["rto_count", "goodput_kbps (kbit/s)"]
+    answer = json.loads(umts(*words, "--json").stdout)
+    assert answer["metrics"] == ["rto_count", "goodput_kbps"]
+    assert {"rto_count", "goodput_kbps"} <= set(answer["points"][0])

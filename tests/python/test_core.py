@@ -26,13 +26,13 @@ def test_later_overrides_replace_earlier_ones(short: _core.Scenario) -> None:
     longer = short.with_overrides([("duration", "30 s"), ("radio.bler", "0.1")])
     assert (short.duration_s, longer.duration_s) == (20.0, 30.0)
     assert longer.content_hash() != short.content_hash()
-    again = longer.with_overrides([("duration", "20 s"), ("radio.bler", "0.01")])
-    assert again.content_hash() == short.content_hash()
+    reset = longer.with_overrides([("duration", "20 s"), ("radio.bler", "0.01")])
+    assert reset.content_hash() == short.content_hash()
 
 
 def test_a_scenario_survives_a_round_trip_through_toml(short: _core.Scenario) -> None:
-    again = _core.Scenario.parse(short.to_toml(), "again.toml")
-    assert again.content_hash() == short.content_hash()
+    reread = _core.Scenario.parse(short.to_toml(), "copy.toml")
+    assert reread.content_hash() == short.content_hash()
 
 
 def test_an_invalid_scenario_is_an_error_with_a_location() -> None:
@@ -46,7 +46,7 @@ def test_an_invalid_scenario_is_an_error_with_a_location() -> None:
     assert "\x1b" not in str(error)
 
 
-def test_an_error_has_every_mistake() -> None:
+def test_an_error_has_every_mistake_also_after_pickling() -> None:
     text = 'version = 1\nduration = 10\nnonsense = 1\n[tcp]\nvariant = "renno"\n'
     with pytest.raises(_core.ScenarioError) as caught:
         _core.Scenario.parse(text, "wrong.toml")
@@ -72,8 +72,9 @@ def test_a_wrong_override_names_its_key() -> None:
 def test_all_metrics_are_defined(short: _core.Scenario) -> None:
     result = _core.simulate(short, 1, 0)
     defined = {entry["name"] for entry in _core.metric_definitions()}
-    twins = {name.removesuffix("_uplink") for name in result.metrics}
-    assert twins <= defined
+    # One definition serves both directions.
+    names = {name.removesuffix("_uplink") for name in result.metrics}
+    assert names <= defined
     goodput = result.metrics["goodput_kbps"]
     assert goodput is not None
     # Goodput over the 32 kbit/s channel, including slow start: positive and below the channel rate.
@@ -107,7 +108,8 @@ def test_captures_are_written_to_the_given_folder(short: _core.Scenario, tmp_pat
 
 
 def test_captures_that_cannot_be_written_are_an_os_error(short: _core.Scenario, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+    # A file instead of a folder.
+    (tmp_path / "file").write_text("")
     with pytest.raises(_core.OutputError) as caught:
         _core.simulate(short, 1, 0, pcap_dir=str(tmp_path / "file"))
     assert isinstance(caught.value, OSError)
@@ -124,7 +126,7 @@ def test_the_same_seed_and_run_give_the_same_numbers(short: _core.Scenario) -> N
     assert numbers(1, 0) != numbers(2, 0)
 
 
-def test_recording_more_does_not_change_the_run(short: _core.Scenario, tmp_path: Path) -> None:
+def test_recording_does_not_change_the_run(short: _core.Scenario, tmp_path: Path) -> None:
     bare = _core.simulate(short, 1, 0)
     full = _core.simulate(short, 1, 0, series=True, pcap_dir=str(tmp_path), progress=lambda fraction: None)
     assert (full.metrics, full.events) == (bare.metrics, bare.events)
@@ -135,10 +137,13 @@ def test_progress_rises_between_0_and_1(short: _core.Scenario) -> None:
     _core.simulate(short, 1, 0, progress=fractions.append)
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] <= fractions[-1] <= 1
+    # About one report per cent.
     assert 50 <= len(fractions) <= 200
 
 
 def raising(error: BaseException) -> Callable[[float], None]:
+    """Return a callback that raises an exception after 30 % of the run."""
+
     def progress(fraction: float) -> None:
         if fraction > 0.3:
             raise error

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def blocks(page: str, language: str) -> list[str]:
+    """Return the blocks of code of a page that are in a language."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
@@ -53,9 +54,10 @@ def test_the_examples_in_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     code = blocks("python.md", "python")
     assert len(code) == 7
-    names: dict[str, object] = {}
+    # The blocks share their variables, as in one session.
+    variables: dict[str, object] = {}
     for number, block in enumerate(code):
-        exec(compile(block, f"python.md, block {number}", "exec"), names)
+        exec(compile(block, f"python.md, block {number}", "exec"), variables)
     assert (tmp_path / "cwnd.pdf").is_file()
     assert (tmp_path / "goodput.svg").is_file()
 
@@ -67,11 +69,11 @@ def test_the_page_names_everything_that_the_package_offers() -> None:
 
 
 @pytest.mark.parametrize("recipe", blocks("results.md", "sql"))
-def test_the_recipes_return_rows(filled: Store, recipe: str) -> None:
+def test_the_sql_recipes_of_the_page_return_rows(filled: Store, recipe: str) -> None:
     assert len(filled.query(recipe)) > 0
 
 
-def test_there_are_six_recipes() -> None:
+def test_all_six_sql_recipes_of_the_page_are_tested() -> None:
     assert len(blocks("results.md", "sql")) == 6
 
 
@@ -98,6 +100,7 @@ name = "user"
 ue = "user"
 """
 ONLY_OF_A_LAYOUT = {"calls", "cells", "dsch", "handovers"}
+"""Series that only runs with a ``[layout]`` record."""
 
 
 def test_the_page_lists_the_columns_of_time_series(filled: Store) -> None:
@@ -107,9 +110,9 @@ def test_the_page_lists_the_columns_of_time_series(filled: Store) -> None:
         named = set(re.findall(r"`(\w+)`", columns))
         for kind in re.findall(r"`(\w+)`", kinds):
             run = many_cells if kind in ONLY_OF_A_LAYOUT else first
-            found = set(run.series(kind).columns) - {"time_s"}
-            assert found <= named, kind
-            assert "connection" not in named or "connection" in found
+            recorded = set(run.series(kind).columns) - {"time_s"}
+            assert recorded <= named, kind
+            assert "connection" not in named or "connection" in recorded
 
 
 def test_parquet_files_are_readable_by_polars(filled: Store, tmp_path: Path) -> None:

@@ -30,10 +30,12 @@ FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.url
 
 
 def fetch(url: str) -> list[str]:
+    """Return a command that downloads `url` and prints the number of bytes."""
     return [sys.executable, "-c", FETCH, url]
 
 
 def only_run(folder: Path) -> Path:
+    """Return the folder of the only stored run."""
     (run,) = (folder / "results" / "runs").iterdir()
     return run
 
@@ -67,22 +69,24 @@ BEARERS = (
     ("flat:wpt-3g-fast", ("--rlc-buffer", "50 kB")),
     ("trace:every-ms", ("--rlc-buffer", "50 kB")),
 )
+"""Names of bearers of each kind, and options that they accept."""
 
 
 @pytest.mark.parametrize(("bearer", "options"), BEARERS)
 def test_a_bearer_by_name_carries_a_program(
     umts: Umts, tmp_path: Path, bearer: str, options: tuple[str, ...]
 ) -> None:
+    # A trace with one transmission opportunity per millisecond.
     (tmp_path / "every-ms").write_text("1\n")
     words = [*options, "--series", "--", *fetch("http://some.example/bytes/2000")]
     assert umts("emulate", "-q", "--bearer", bearer, *words).stdout == "2000"
     run = only_run(tmp_path)
-    trips = polars.read_parquet(run / "series" / "program_rtt.parquet")
-    assert set(trips["from"]) == {"ue", "server"}
-    assert set(trips["kind"]) == {"tcp"}
+    round_trips = polars.read_parquet(run / "series" / "program_rtt.parquet")
+    assert set(round_trips["from"]) == {"ue", "server"}
+    assert set(round_trips["kind"]) == {"tcp"}
     # Round trips of the first connection and request. None can be below the delays of the model.
-    least = {"fach": 0.12, "flat:wpt-3g-fast": 0.15, "trace:every-ms": 0.12}.get(bearer, 0.01)
-    assert min(trips["rtt_s"].to_list()) >= least
+    min_rtt_s = {"fach": 0.12, "flat:wpt-3g-fast": 0.15, "trace:every-ms": 0.12}.get(bearer, 0.01)
+    assert min(round_trips["rtt_s"].to_list()) >= min_rtt_s
     if bearer.startswith("fach-dch"):
         states = polars.read_parquet(run / "series" / "rrc_state.parquet")
         assert states["state"][0] == "IDLE"
@@ -100,13 +104,14 @@ def test_options_set_the_core_network_and_the_radio() -> None:
 
 
 def scenario_of(bearer: str, core: Core) -> dict[str, Any]:
+    """Return the scenario of an emulation with two UEs, as JSON."""
     scenario = Scenario.parse(of_bearer(bearer, 2), overrides=(("duration", "1 s"),))
     content: dict[str, Any] = json.loads(scenario.with_overrides(core.overrides(scenario)).core.to_json())
     assert content["ue"][0]["count"] == 2
     return content
 
 
-def test_the_meter_never_wraps() -> None:
+def test_the_line_of_the_meter_is_cut_at_the_width_of_the_terminal() -> None:
     reading = {
         "at_s": 12345.67,
         "down_bps": 384_000.0,
@@ -135,6 +140,7 @@ def test_an_upload_over_ipv6_completes(umts: Umts) -> None:
     assert umts("emulate", "-q", "--", sys.executable, "-c", upload).stdout == "10000\n"
 
 
+# As in a shell, 127 is a command that does not exist, and 126 a file that is no program.
 @pytest.mark.parametrize(
     ("words", "status"), [(("sh", "-c", "exit 7"), 7), (("no-such-command",), 127), (("/etc/passwd",), 126)]
 )
@@ -155,15 +161,15 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
         "except KeyboardInterrupt: raise SystemExit(7)"
     )
     words = command("emulate", "-q", "--", sys.executable, "-c", program)
-    with started(words, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True) as at_work:
-        assert at_work.stdout is not None
-        assert at_work.stdout.readline() == "ready\n"
-        os.killpg(at_work.pid, signal.SIGINT)
-        assert at_work.wait(30) == 7
+    with started(words, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(30) == 7
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "put it after --"),
         (("--bearer", "ps-1000", "--", "true"), "there is no bearer `ps-1000`"),
@@ -179,7 +185,6 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
         (("--scenario", str(ONE_USER), "--ue", "true", "--", "true"), "has 1 UEs"),
         (("--tcp-set", "sack=0", "--", "true"), "sack is not a TCP setting of the kernel"),
         (("--tcp-set", "route.mtu=9", "--", "true"), "route.mtu cannot be set: routes have "),
-        (("--bearer", "", "--", "true"), "there is no bearer"),
         (("--host-services", "--", "true"), "--host-services requires --internet"),
         (("--seed", "-1", "--", "true"), "--seed takes a number"),
         (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
@@ -188,10 +193,10 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_reported_before_any_program_runs(
-    umts: Umts, tmp_path: Path, words: tuple[str, ...], said: str
+    umts: Umts, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     done = umts("emulate", *words, status=2)
-    assert said in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,6 +231,7 @@ def test_two_ues_reach_a_user_supplied_server(umts: Umts) -> None:
     other = f'exec {sys.executable} -c "{read}"'
     wait = f"{read}\ntime.sleep(2)"
     done = umts("emulate", "-q", "--server", server, "--ue", other, "--", sys.executable, "-c", wait)
+    # The server sends each client its address. UEs have addresses from 10.45.0.2 on.
     assert done.stdout == "10.45.0.2\n"
     assert "10.45.0.3" in done.stderr
 
@@ -234,27 +240,34 @@ def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) 
     lossy = ["--set", "radio.bler=0.1", "--set", "radio.uplink.bler=0.1"]
     umts("emulate", "-q", "--record", *lossy, "--", *fetch("http://some.example/bytes/20000"))
     assert "every event was the same as in the emulation" in umts("replay", "results").stdout
+
+
+def test_a_replay_with_another_digest_of_the_events_fails(umts: Umts, tmp_path: Path) -> None:
+    umts("emulate", "-q", "--record", "--", *fetch("http://some.example/bytes/2000"))
     card = only_run(tmp_path) / "emulation.json"
-    kept = card.read_text()
-    form, colon, _ = json.loads(kept)["digest"].partition(":")
-    write_and_seal(card, kept.replace(form + colon, form + colon + "0"))
+    content = card.read_text()
+    prefix = json.loads(content)["digest"].partition(":")[0] + ":"
+    write_and_seal(card, content.replace(prefix, prefix + "0"))
     assert "the replay differs from the emulation" in umts("replay", "results", status=1).stderr
     # Digests of earlier versions have no prefix for the format.
-    write_and_seal(card, kept.replace(form + colon, ""))
+    write_and_seal(card, content.replace(prefix, ""))
     assert "cannot verify the replay" in umts("replay", "results", status=1).stderr
-    umts("emulate", "-q", "--out", "other", "--", "true")
-    assert "--record" in umts("replay", "other", status=2).stderr
+
+
+def test_an_emulation_without_recording_cannot_be_replayed(umts: Umts) -> None:
+    umts("emulate", "-q", "--", "true")
+    assert "--record" in umts("replay", "results", status=2).stderr
 
 
 def test_programs_do_not_inherit_the_emulators_memory_setting(
     umts: Umts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell = [sys.executable, "-c", "import os; print(os.environ.get('GLIBC_TUNABLES'))"]
+    print_setting = [sys.executable, "-c", "import os; print(os.environ.get('GLIBC_TUNABLES'))"]
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    assert umts("emulate", "-q", "--", *tell).stdout == "None\n"
-    own = "glibc.malloc.check=0"
-    monkeypatch.setenv("GLIBC_TUNABLES", own)
-    assert umts("emulate", "-q", "--", *tell).stdout == f"{own}\n"
+    assert umts("emulate", "-q", "--", *print_setting).stdout == "None\n"
+    setting = "glibc.malloc.check=0"
+    monkeypatch.setenv("GLIBC_TUNABLES", setting)
+    assert umts("emulate", "-q", "--", *print_setting).stdout == f"{setting}\n"
 
 
 def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> None:
@@ -267,7 +280,7 @@ def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> 
         "ends = bytes([10, 45, 0, 2]), bytes([9, 9, 9, 9])\n"
         "ip = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 40, 1, 0, 64, 17, 0, *ends)\n"
         "longer = b'\\x4f' + ip[1:] + bytes(20)\n"
-        "for wrong in (b'', b'\\x45', b'\\xf0' * 40, ip, ip[:19], longer, bytes(1500)): send(wrong)\n"
+        "for packet in (b'', b'\\x45', b'\\xf0' * 40, ip, ip[:19], longer, bytes(1500)): send(packet)\n"
         "send(b'\\x60' + bytes(39), 0x86dd)\n"
         "u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
         "u.sendto(bytes(60000), ('9.9.9.9', 9))\n"
@@ -275,6 +288,7 @@ def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> 
     )
     umts("emulate", "-q", "--", sys.executable, "-c", flood)
     packets = json.loads((only_run(tmp_path) / "emulation.json").read_text())["packets"]
+    # The kernel itself drops some of the eight packets.
     assert packets["malformed"] >= 5
     assert packets["packets_in"] > packets["packets_out"]
 
@@ -297,10 +311,12 @@ client.sendto(b"flood me", ("9.9.9.9", 7))
 time.sleep(0.5)
 flood(("9.9.9.9", 9))
 """
+"""Sends datagrams for a second without pause, in both directions at about the same time. The server
+starts when it gets a datagram of the client."""
 
-MOST_GROWTH = 24 << 20
-"""Bound in bytes. At most 4096 packets of 1,500 bytes wait for the event loop (6 MB), and the
-network holds much less."""
+MAX_GROWTH = 24 << 20
+"""Maximum growth of the emulator's memory by the flood, in bytes. At most 4096 packets of 1,500 bytes
+wait for the event loop (6 MB), and the network holds much less."""
 
 
 def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Umts, tmp_path: Path) -> None:
@@ -309,9 +325,10 @@ def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Um
     server = f"exec {sys.executable} {program} server"
     peaks = []
     for words in (("true",), (sys.executable, str(program), "ue")):
-        told = json.loads(umts("emulate", "-q", "--json", "--server", server, "--", *words).stdout)
-        peaks.append(told["emulation"]["fidelity"]["peak_memory_bytes"])
-    packets, fidelity = told["emulation"]["packets"], told["emulation"]["fidelity"]
+        printed = json.loads(umts("emulate", "-q", "--json", "--server", server, "--", *words).stdout)
+        peaks.append(printed["emulation"]["fidelity"]["peak_memory_bytes"])
+    without_flood, with_flood = peaks
+    packets, fidelity = printed["emulation"]["packets"], printed["emulation"]["fidelity"]
     assert packets["packets_in"] + fidelity["tun_drops"] > 3000
     assert packets["buffer_full"] > 1000
     reasons = (
@@ -325,15 +342,15 @@ def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Um
     )
     lost = sum(packets[reason] for reason in reasons)
     assert packets["packets_in"] == packets["packets_out"] + packets["inside_at_end"] + lost
-    assert 1 << 20 < peaks[1] < peaks[0] + MOST_GROWTH
+    assert 1 << 20 < with_flood < without_flood + MAX_GROWTH
 
 
 def test_json_goes_to_standard_output_and_the_commands_output_to_standard_error(umts: Umts) -> None:
-    done = umts("emulate", "-q", "--json", "--budget", "--", "sh", "-c", "echo said; exit 3", status=3)
-    told = json.loads(done.stdout)
-    assert (done.stderr, told["emulation"]["status"]) == ("said\n", 3)
-    assert told["runs"][0]["metrics"]["budget_total_s"] == 0
-    assert {"scenario", "version", "summary"} < told.keys()
+    done = umts("emulate", "-q", "--json", "--budget", "--", "sh", "-c", "echo output; exit 3", status=3)
+    printed = json.loads(done.stdout)
+    assert (done.stderr, printed["emulation"]["status"]) == ("output\n", 3)
+    assert printed["runs"][0]["metrics"]["budget_total_s"] == 0
+    assert {"scenario", "version", "summary"} < printed.keys()
 
 
 def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_path: Path) -> None:
@@ -343,12 +360,12 @@ def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_
     run = only_run(tmp_path)
     rows = polars.read_parquet(run / "series" / "simulated_connections.parquet")
     assert len(rows) == 1, rows
-    lasted = polars.read_parquet(run / "series" / "simulated_budget_intervals.parquet")
-    whole = max(lasted["end_s"].to_list()) - min(lasted["start_s"].to_list())
+    intervals = polars.read_parquet(run / "series" / "simulated_budget_intervals.parquet")
+    duration_s = max(intervals["end_s"].to_list()) - min(intervals["start_s"].to_list())
     causes = [name for name in rows.columns if name.startswith("budget_") and name.endswith("_s")]
     parts = sum(rows[name][0] for name in causes if name != "budget_total_s")
-    assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(whole)
-    # The budget comes from a simulated connection, not from packets.
+    assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(duration_s)
+    # A budget from packets would have time in which the causes are not visible.
     assert rows["budget_serialisation_s"][0] > 0
     assert rows["budget_not_visible_s"][0] in (0, None)
     metrics = json.loads((run / "metrics.json").read_text())
@@ -368,7 +385,7 @@ def test_a_program_may_remove_its_device_without_ending_the_emulation(
     assert (card["fidelity"]["devices_lost"], card["degraded"]) == (1, True)
 
 
-def test_malformed_queries_do_not_stop_the_name_server(umts: Umts) -> None:
+def test_malformed_dns_queries_do_not_stop_the_name_server(umts: Umts) -> None:
     program = (
         "import socket, struct\n"
         "raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)\n"
@@ -391,25 +408,25 @@ def test_arguments_that_are_not_utf8_reach_the_command_and_the_results(umts: Umt
 
 
 def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
-    from umtslab.emulate.results import programs_own
+    from umtslab.emulate.results import read_program_metrics
 
     file = tmp_path / "metrics.json"
-    for content, found in (
+    for content, accepted in (
         (f'{{"a": 1, "b": {10**400}, "c": "x", "d": true}}', {"a": 1.0}),
         ("[" * 100_000, {}),
         ("[1]", {}),
     ):
         file.write_text(content)
-        assert programs_own(file) == found
+        assert read_program_metrics(file) == accepted
         assert not file.exists()
 
 
 def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
-    if (lacks := plain_user.missing(tmp_path)) is not None:
-        pytest.skip(lacks)
-    words = [*fetch("http://some.example/bytes/3000")]
-    inside = "import os; print(os.getuid(), end=' ', flush=True); open('made', 'w')"
-    script = f"{shlex.join([sys.executable, '-c', inside])} && {shlex.join(words)}"
+    if (missing := plain_user.missing(tmp_path)) is not None:
+        pytest.skip(missing)
+    print_user_and_make_file = "import os; print(os.getuid(), end=' ', flush=True); open('made', 'w')"
+    download = shlex.join(fetch("http://some.example/bytes/3000"))
+    script = f"{shlex.join([sys.executable, '-c', print_user_and_make_file])} && {download}"
     done = plain_user.run(command("emulate", "-q", "--", "sh", "-c", script), tmp_path)
     user = os.geteuid() or plain_user.PLAIN_ID
     # The program is root inside the namespace. Its files belong to the user outside.
@@ -431,46 +448,57 @@ def test_a_name_always_has_the_same_address() -> None:
         (record,) = dns.message.from_wire(answer).answer[0]
         assert record.to_text() == internet.address_of("some.example", version)
         assert internet.answer(answer) is None
+    # Neither an answer nor other bytes get an answer.
     assert internet.answer(b"no query") is None
 
 
 def test_single_settings_override_a_preset() -> None:
-    found = dict(settings("linux-2.4-like", ["tcp_sack=0", "route.congctl=cubic"]))
-    assert (found["tcp_sack"], found["route.congctl"], found["tcp_window_scaling"]) == ("0", "cubic", "0")
+    chosen = dict(settings("linux-2.4-like", ["tcp_sack=0", "route.congctl=cubic"]))
+    # The preset has SACK, Reno and no window scaling.
+    assert (chosen["tcp_sack"], chosen["route.congctl"], chosen["tcp_window_scaling"]) == ("0", "cubic", "0")
 
 
 def test_the_kernel_accepts_the_linux_2_4_preset(umts: Umts, tmp_path: Path) -> None:
     words = ["--tcp", "linux-2.4-like", "--tcp-set", "tcp_sack=0", "--", "true"]
-    line = umts("emulate", *words).stderr
-    assert "reno, initial window 2, SACK off, timestamps on, window scaling off" in line
-    told = json.loads((only_run(tmp_path) / "emulation.json").read_text())["tcp"]
-    expected = dict(settings("linux-2.4-like", ["tcp_sack=0"]))
-    assert {name: told[name] for name in expected} == expected
+    summary = umts("emulate", *words).stderr
+    assert "reno, initial window 2, SACK off, timestamps on, window scaling off" in summary
+    used = json.loads((only_run(tmp_path) / "emulation.json").read_text())["tcp"]
+    chosen = dict(settings("linux-2.4-like", ["tcp_sack=0"]))
+    assert {name: used[name] for name in chosen} == chosen
 
 
 def test_the_kernel_applies_the_minimum_rto_of_a_route(umts: Umts) -> None:
     """TCP_INFO begins with eight bytes of states and options, then the timeout in µs."""
-    look = (
+    print_timeout = (
         "import socket, struct\n"
         "s = socket.create_connection(('10.45.0.1', 80))\n"
         "print(struct.unpack_from('I', s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 8)[0])"
     )
-    words = ["--bearer", "ps-384", "--tcp-set", "route.rto_min=3000", "--", sys.executable, "-c", look]
+    words = [
+        "--bearer",
+        "ps-384",
+        "--tcp-set",
+        "route.rto_min=3000",
+        "--",
+        sys.executable,
+        "-c",
+        print_timeout,
+    ]
     assert int(umts("emulate", *words).stdout) >= 3_000_000
 
 
 def test_kernel_settings_are_described_in_a_line() -> None:
-    found = {
+    values = {
         "tcp_sack": "1",
         "tcp_rto_min_us": "300000",
         "tcp_congestion_control": "bbr",
         "tcp_rmem": "1 2 3",
     }
-    line = describe(found, "kernel TCP")
+    line = describe(values, "kernel TCP")
     assert "\n" not in line
     assert all(part in line for part in ("bbr", "SACK on", "minimum RTO 300 ms", "rmem 1 2 3"))
 
 
-def test_a_session_crosses_processes_unchanged() -> None:
+def test_a_session_is_unchanged_after_a_round_trip_through_json() -> None:
     session = Session("version = 1", "/", 5, ("a", "b"), ("c",), tcp=(("tcp_sack", "1"),), strict=True)
     assert Session.from_json(session.to_json()) == session

@@ -1,4 +1,8 @@
-"""``umts emulate`` beside simulated users: a program replaces the flows of its UE."""
+"""``umts emulate`` beside simulated users: a program replaces the flows of its UE.
+
+Programs take the UEs of a scenario in their order. The scenario here has the UE `alone`, number 0,
+and a group `three`, numbers 1 to 3.
+"""
 
 from __future__ import annotations
 
@@ -39,21 +43,24 @@ FETCH = "import urllib.request; print(len(urllib.request.urlopen('http://10.1.1.
 
 
 @pytest.mark.parametrize(
-    ("programs", "said"),
+    ("programs", "message"),
     [
         (1, "flow 0 (ftp) of `alone` ("),
         (2, "flow 0 (ftp) of `alone`, flow 1 (file) of the first 1 of 3 `three` ("),
         (4, "flow 0 (ftp) of `alone`, flow 1 (file) of `three` ("),
     ],
 )
-def test_a_warning_names_the_ues_without_their_flows(programs: int, said: str) -> None:
-    scenario = Scenario.parse(GROUPS)
-    told = left_out(scenario, programs)
-    assert told is not None
-    assert said in told
-    others = tuple("true" for _ in range(programs - 1))
+def test_a_warning_names_the_flows_that_are_not_simulated(programs: int, message: str) -> None:
+    warning = left_out(Scenario.parse(GROUPS), programs)
+    assert warning is not None
+    assert message in warning
+
+
+@pytest.mark.parametrize("programs", [1, 2, 4])
+def test_flows_are_simulated_unless_programs_have_all_ues(programs: int) -> None:
+    others = ("true",) * (programs - 1)
     session = Session(scenario="", base_dir=".", seed=1, command=("true",), ues=others)
-    assert simulates_flows(scenario, session) == (programs < 4)
+    assert simulates_flows(Scenario.parse(GROUPS), session) == (programs < 4)
 
 
 def test_no_warning_if_the_programs_ues_have_no_flows() -> None:
@@ -62,7 +69,7 @@ def test_no_warning_if_the_programs_ues_have_no_flows() -> None:
 
 
 def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
-    """Emulate a short download as UE `alone`. Returns the run's folder and the errors."""
+    """Emulate a short download as UE `alone`. Returns the run's folder and standard error."""
     file = folder / "groups.toml"
     file.write_text(GROUPS, encoding="utf-8")
     words = ["--record", "--scenario", str(file), *options, "--", sys.executable, "-c", FETCH]
@@ -74,14 +81,14 @@ def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("keep_flows", [False, True])
 def test_a_program_replaces_its_ues_flow_unless_flows_are_kept(
-    umts: Umts, tmp_path: Path, keeps: bool
+    umts: Umts, tmp_path: Path, keep_flows: bool
 ) -> None:
-    run, said = run_of(umts, tmp_path, *(["--keep-flows"] if keeps else []))
-    assert ("not simulated, because programs replace them: flow 0 (ftp)" in said) == (not keeps)
+    run, errors = run_of(umts, tmp_path, *(["--keep-flows"] if keep_flows else []))
+    assert ("not simulated, because programs replace them: flow 0 (ftp)" in errors) == (not keep_flows)
     simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
-    assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keeps else [1, 2, 3])
-    assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keeps
+    assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keep_flows else [1, 2, 3])
+    assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keep_flows
     # The replay leaves out the same flows.
     assert "every event was the same as in the emulation" in umts("replay", str(run)).stdout

@@ -1,9 +1,10 @@
-"""Retransmissions, timeouts and recoveries of ``umts analyse`` equal the counters of the kernel that sent.
+"""Retransmissions, timeouts and recoveries in ``umts analyse`` equal the counters of the sender's kernel.
 
-Linux sends over the emulator: random bearers, losses, queues and outages, in bulk and in bursts, with Reno,
-CUBIC and BBR, with and without SACK, timestamps, DSACK, F-RTO, RACK and tail loss probes. The analysis of the
-server's capture is compared with ``/proc/net/netstat`` and ``/proc/net/snmp`` of the server's namespace. Each
-case has a number that determines its bearer, its traffic and the TCP settings; the kernel's timing varies.
+Linux sends over the emulator: random bearers, losses, queues and outages, in bulk and in bursts, with
+Reno, CUBIC and BBR, with and without SACK, timestamps, DSACK, F-RTO, RACK and tail loss probes. The
+analysis of the server's capture is compared with ``/proc/net/netstat`` and ``/proc/net/snmp`` of the
+server's namespace. The number of a case determines its bearer, its traffic and the TCP settings. The
+kernel's timing varies.
 
 ``UMTS_CAUSES=40`` runs that many cases instead of four.
 """
@@ -29,6 +30,7 @@ SERVER_ADDRESS = "10.45.0.1"
 CASES = range(1, 1 + int(os.environ.get("UMTS_CAUSES", "4")))
 
 AT_ONCE = 4
+"""Number of simultaneous emulations."""
 
 Outcome = tuple[CaptureAnalysis, dict[str, int]]
 """The analysis of the server's capture, and the counters of the server's kernel."""
@@ -92,10 +94,10 @@ class Case:
 
 
 def make_case(number: int, *, has_rack: bool) -> Case:
-    """The case with this number; everything except RACK follows from the number."""
+    """Return the case with this number, which determines everything except RACK."""
     rng = random.Random(number)
-    begin = round(rng.uniform(2, 6), 1)
-    outage = OUTAGE.format(begin=begin, end=round(begin + rng.uniform(0.2, 2.5), 1))
+    begin_s = round(rng.uniform(2, 6), 1)
+    outage = OUTAGE.format(begin=begin_s, end=round(begin_s + rng.uniform(0.2, 2.5), 1))
     scenario = SCENARIO.format(
         buffer=rng.choice((15, 30, 60, 100)),
         bler=rng.choice((0.0, 0.01, 0.1)),
@@ -123,7 +125,7 @@ def make_case(number: int, *, has_rack: bool) -> Case:
 
 
 def emulate(case: Case, folder: Path) -> Outcome:
-    """Run the case; return the analysis of the server's capture and the counters of the server's kernel."""
+    """Run the case."""
     scenario = folder / "scenario.toml"
     scenario.write_text(case.scenario)
     counters = folder / "counters.json"
@@ -140,7 +142,7 @@ def emulate(case: Case, folder: Path) -> Outcome:
 
 @pytest.fixture(scope="module")
 def outcomes(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
-    """Every case with and without RACK, emulated four at a time: an emulation waits most of its time."""
+    """The outcomes of all cases with and without RACK. An emulation waits most of its time."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             (number, has_rack): pool.submit(
@@ -155,10 +157,11 @@ def outcomes(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.mark.parametrize("has_rack", [True, False], ids=["rack", "no-rack"])
 @pytest.mark.parametrize("number", CASES)
 def test_counts_equal_the_kernels(number: int, has_rack: bool, outcomes: Outcomes) -> None:
-    analysis, counted = outcomes[number, has_rack].result()
+    analysis, kernel = outcomes[number, has_rack].result()
     for name, counters in COUNTERS.items():
-        assert (analysis.metrics[name] or 0) == sum(counted[counter] for counter in counters), name
-    found = {name: analysis.metrics[name] or 0 for name in PROBES}
-    found["tail_loss_probes"] += analysis.metrics["tail_loss_probes_of_new_data"] or 0
+        assert (analysis.metrics[name] or 0) == sum(kernel[counter] for counter in counters), name
+    # The kernel counts probes that retransmit and probes with new data together.
+    probes = {name: analysis.metrics[name] or 0 for name in PROBES}
+    probes["tail_loss_probes"] += analysis.metrics["tail_loss_probes_of_new_data"] or 0
     for name, counter in PROBES.items():
-        assert found[name] <= counted[counter], name
+        assert probes[name] <= kernel[counter], name

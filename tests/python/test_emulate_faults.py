@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("tcp_rmem=evil", "the kernel rejects this value"),
         ("tcp_none=1", "this kernel has no setting"),
@@ -21,15 +21,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
     ],
 )
 def test_a_setting_that_the_kernel_rejects_is_reported_before_any_program_runs(
-    umts: Umts, tmp_path: Path, setting: str, said: str
+    umts: Umts, tmp_path: Path, setting: str, message: str
 ) -> None:
     done = umts("emulate", "--tcp-set", setting, "--", "touch", "ran", status=2)
-    assert f"umts: {setting}: {said}" in done.stderr
+    assert f"umts: {setting}: {message}" in done.stderr
     assert not (tmp_path / "ran").exists()
     assert list((tmp_path / "results" / "runs").iterdir()) == []
 
 
-def test_failures_during_the_emulation_are_reported(umts: Umts) -> None:
+def test_the_removal_of_a_device_by_a_program_is_reported(umts: Umts) -> None:
     if shutil.which("ip") is None:
         pytest.skip("it takes ip")
     done = umts("emulate", "-q", "--", "sh", "-c", "ip link del umts0; sleep 0.3")
@@ -37,6 +37,7 @@ def test_failures_during_the_emulation_are_reported(umts: Umts) -> None:
 
 
 DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"
+"""600,000 bytes, whose capture does not fit on the small disk of 1 MB beside the other files."""
 
 
 def test_a_full_disk_loses_only_files_that_do_not_fit(umts: Umts, small_disk: Path) -> None:
@@ -46,26 +47,26 @@ def test_a_full_disk_loses_only_files_that_do_not_fit(umts: Umts, small_disk: Pa
     assert "600000\n" in done.stderr
     assert "umts: cannot write the capture" in done.stderr
     assert "No space left on device" in done.stderr
-    told = json.loads(done.stdout)
-    metrics = told["runs"][0]["metrics"]
+    printed = json.loads(done.stdout)
+    metrics = printed["runs"][0]["metrics"]
     # TCP metrics come from captures. Without captures only these metrics are unknown.
     assert (metrics["goodput_kbps"], metrics["tcp_retransmissions"]) == (None, None)
     assert metrics["sdu_delay_ms"] > 0
     # 415 segments carry 600,000 bytes, and at least every second one is acknowledged (RFC 5681
     # §4.2). The kernel may send more acknowledgments, but fewer when it is busy.
-    assert told["emulation"]["packets"]["packets_in"] >= 415 + 415 // 2
-    assert len(told["emulation"]["lost"]) == 1
+    assert printed["emulation"]["packets"]["packets_in"] >= 415 + 415 // 2
+    assert len(printed["emulation"]["lost"]) == 1
     (run,) = (out / "runs").iterdir()
     assert list(run.rglob("*.tmp")) == [] == list(run.rglob("captures/*"))
     assert json.loads((run / "metrics.json").read_text()) == metrics
-    assert umts("export", out, "--csv").stdout.count("\n") == 2
+    assert umts("export", out, "--csv").stdout.count("\n") == 2  # The heading and the run.
     assert "every event was the same as in the emulation" in umts("replay", out).stdout
 
 
 def test_results_are_printed_though_they_cannot_be_stored(umts: Umts, small_disk: Path) -> None:
-    fill = f"curl -s http://a.example/bytes/1000; cat /dev/zero > {small_disk}/rubbish"
+    fill_disk = f"curl -s http://a.example/bytes/1000; cat /dev/zero > {small_disk}/rubbish"
     options = ("--bearer", "flat:wpt-3g-fast", "--json", "--out", small_disk / "results")
-    done = umts("emulate", *options, "--", "sh", "-c", fill, status=125)
+    done = umts("emulate", *options, "--", "sh", "-c", fill_disk, status=125)
     assert "umts: cannot store the results: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert json.loads(done.stdout)["emulation"]["packets"]["packets_out"] > 0

@@ -34,10 +34,15 @@ LATEST_S = 4.0
 """Latest kill after the start: the program runs then, even on a slow machine."""
 
 WAIT_S = 30
+"""Timeout for the start and for the end of an emulation."""
 
 
 class Emulation:
-    """A running emulation in its own folder. A mark in the environment identifies its processes."""
+    """A running emulation in its own folder, with temporary files in a folder of their own.
+
+    A mark in the environment identifies its processes, also those of its programs: a shell and two
+    ``sleep 1000``.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -52,7 +57,7 @@ class Emulation:
         """Return its processes with `part` in their command line."""
         return [pid for pid in processes(self.mark) if named(pid, part)]
 
-    def ended(self) -> None:
+    def wait_and_check(self) -> None:
         """Wait for the end, then check that no process or temporary file is left."""
         self.process.wait(WAIT_S)
         deadline = time.monotonic() + WAIT_S
@@ -76,6 +81,7 @@ def processes(mark: str) -> Iterator[int]:
 
 
 def named(pid: int, part: str) -> bool:
+    """Whether a process has `part` in its command line."""
     try:
         return part in Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
@@ -93,39 +99,41 @@ def host() -> tuple[list[str], list[str]]:
 def test_nothing_is_left_after_a_kill_of_any_process(tmp_path: Path, victim: str) -> None:
     emulation = Emulation(tmp_path)
     deadline = time.monotonic() + WAIT_S
+    # The shell has "sleep" in its command line, too.
     while len(emulation.find("sleep")) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     (pid,) = emulation.find(victim)
     os.kill(pid, signal.SIGKILL)
-    emulation.ended()
-    with_results = subprocess.run(
+    emulation.wait_and_check()
+    # The next emulation in the same results folder succeeds, and removes the drafts of the killed one.
+    following = subprocess.run(
         command("emulate", "-q", "--", "true"), cwd=tmp_path, capture_output=True, check=False
     )
-    assert with_results.returncode == 0
+    assert following.returncode == 0
     assert len(list((tmp_path / "results" / "runs").iterdir())) == 1
     assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
 
 
 def test_random_kills_leave_nothing(tmp_path: Path) -> None:
-    draw = random.Random(KILLS)
+    draws = random.Random(KILLS)
     before = host()
     killed = 0
     while killed < KILLS:
         folder = tmp_path / str(killed)
         folder.mkdir()
         emulation = Emulation(folder)
-        time.sleep(draw.uniform(0, LATEST_S))
+        time.sleep(draws.uniform(0, LATEST_S))
         # The launcher and the emulator start later; the command always exists.
-        there = [pid for victim in VICTIMS for pid in emulation.find(victim)] or [emulation.process.pid]
-        os.kill(draw.choice(there), signal.SIGKILL)
+        running = [pid for victim in VICTIMS for pid in emulation.find(victim)] or [emulation.process.pid]
+        os.kill(draws.choice(running), signal.SIGKILL)
         killed += 1
-        emulation.ended()
+        emulation.wait_and_check()
         assert emulation.process.returncode != 0
     assert host() == before
 
 
 def test_random_kills_leave_the_host_unchanged(tmp_path: Path) -> None:
-    """Emulations with ``--internet`` and ``--attach-ue`` alternate: the number of kills is even."""
+    """Emulations with ``--internet`` and ``--attach-ue`` alternate, so the number of kills is even."""
     if (missing := lone_host.missing()) is not None:
         pytest.skip(f"--internet and --attach-ue are not tested here: {missing}")
     kills = KILLS // 2 * 2

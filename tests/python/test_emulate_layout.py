@@ -1,4 +1,8 @@
-"""``umts emulate`` in a layout: the program is the first UE, on a DSCH, among users and calls."""
+"""``umts emulate`` in a layout: the program is the first UE, on a DSCH, among users and calls.
+
+A DSCH scheduler with service credits guarantees each user a rate in the long term: a user that waits
+gains credit, and uses it up later.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +52,17 @@ traffic = "etsi_www"
 etsi_www = { first_session = "under_way", between_sessions = "1 s", reading_time = "1 s" }
 """
 
-# 60 kB over 64 kbit/s of RLC payload, which service credits guarantee. Headers and control PDUs
-# count too.
+OCTETS = 60_000
+GUARANTEED_S = OCTETS * 8 / 64_000
+"""Duration of the download at the guaranteed rate of 64 kbit/s."""
+
 DOWNLOAD = """
 import time, urllib.request
 began = time.monotonic()
 octets = len(urllib.request.urlopen("http://server/bytes/60000", timeout=50).read())
 print(octets, time.monotonic() - began)
 """
+"""Downloads `OCTETS` bytes. Prints their number and the duration in seconds."""
 
 
 def test_a_program_gets_the_rate_that_service_credits_guarantee(umts: Umts, tmp_path: Path) -> None:
@@ -63,14 +70,15 @@ def test_a_program_gets_the_rate_that_service_credits_guarantee(umts: Umts, tmp_
     scenario.write_text(SITE, encoding="utf-8")
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
-    assert octets == 60_000
-    # Credit that accumulated before the download makes it faster. Lost blocks make it slower.
-    assert 60_000 * 8 / 64_000 * 0.8 < seconds < 60_000 * 8 / 64_000 * 2.5
+    assert octets == OCTETS
+    # Credit that accumulated before the download makes it faster. Headers, control PDUs and lost
+    # blocks make it slower.
+    assert 0.8 * GUARANTEED_S < seconds < 2.5 * GUARANTEED_S
 
 
 def test_more_programs_than_users_are_refused_and_calls_do_not_count(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "one-site.toml"
     scenario.write_text(SITE, encoding="utf-8")
-    more = [word for _ in range(3) for word in ("--ue", "true")]
-    done = umts("emulate", "--scenario", scenario, *more, "--", "true", status=2)
+    three_ues = ["--ue", "true"] * 3
+    done = umts("emulate", "--scenario", scenario, *three_ues, "--", "true", status=2)
     assert "has 3 UEs, but the command and the --ue options need 4" in done.stderr

@@ -1,4 +1,4 @@
-"""Programs beside the command of ``umts emulate``: their output, exit status and end."""
+"""Programs of other UEs and servers beside the command of ``umts emulate``: output, status and end."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ needs_privileges = pytest.mark.usefixtures("may_emulate")
 @needs_privileges
 def test_lines_of_programs_begin_with_their_labels(umts: Umts) -> None:
     server = "echo 'from the server'; echo 'an error' >&2; exec sleep 60"
-    others = ["--server", server, "--ue", "printf 'two\\nlines'", "--ue", "echo other"]
-    done = umts("emulate", "-q", *others, "--", "sh", "-c", "sleep 1; echo mine; echo wrong >&2")
-    assert done.stdout == "mine\n"
+    options = ["--server", server, "--ue", "printf 'two\\nlines'", "--ue", "echo other"]
+    command_line = "sleep 1; echo output; echo error >&2"
+    done = umts("emulate", "-q", *options, "--", "sh", "-c", command_line)
+    # The command itself, UE 0, writes without a label.
+    assert done.stdout == "output\n"
     assert sorted(done.stderr.splitlines()) == [
         "UE 1: lines",
         "UE 1: two",
         "UE 2: other",
+        "error",
         "server: an error",
         "server: from the server",
-        "wrong",
     ]
 
 
 @pytest.mark.slow
 @needs_privileges
 @pytest.mark.parametrize(
-    ("others", "mine", "status", "told"),
+    ("options", "command_line", "status", "message"),
     [
+        # Status 127 is the shell's for a program that does not exist.
         (["--ue", "nosuch"], "sleep 0.5", 127, "the program of UE 1, nosuch, ended with status 127"),
         (
             ["--ue", "true", "--ue", "exit 3"],
@@ -55,11 +58,11 @@ def test_lines_of_programs_begin_with_their_labels(umts: Umts) -> None:
         (["--server", "exit 0"], "sleep 0.5", 0, ""),
     ],
 )
-def test_a_failed_program_is_reported_and_sets_the_status(
-    umts: Umts, others: list[str], mine: str, status: int, told: str
+def test_a_failed_program_is_reported_and_sets_the_status_unless_the_command_failed(
+    umts: Umts, options: list[str], command_line: str, status: int, message: str
 ) -> None:
-    done = umts("emulate", "-q", *others, "--", "sh", "-c", mine, status=status)
-    assert told in done.stderr
+    done = umts("emulate", "-q", *options, "--", "sh", "-c", command_line, status=status)
+    assert message in done.stderr if message else done.stderr == ""
 
 
 @pytest.mark.slow
@@ -72,7 +75,7 @@ def test_a_program_that_still_runs_at_the_end_has_not_failed(umts: Umts, tmp_pat
     assert statuses == {"ues": [None], "servers": [None], "internet": None, "proxy": None}
 
 
-OWN_SERVER = f"{sys.executable} -m http.server 80"
+HTTP_SERVER = f"{sys.executable} -m http.server 80"
 
 FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
 
@@ -80,27 +83,26 @@ FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).r
 @pytest.mark.slow
 @needs_privileges
 def test_a_user_supplied_server_replaces_the_built_in_one(umts: Umts, tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text("of the server's own")
-    line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
-    done = umts("emulate", "--server", OWN_SERVER, "--", *line)
-    assert done.stdout == "of the server's own\n"
+    (tmp_path / "page.txt").write_text("from the user's server")
+    fetch = [sys.executable, "-c", FETCH]
+    done = umts("emulate", "--server", HTTP_SERVER, "--", *fetch, "http://some.example/page.txt")
+    assert done.stdout == "from the user's server\n"
     assert "port 80 is used by a --server; the built-in HTTP server does not listen" in done.stderr
-    # If no program uses the port, the built-in server does.
-    other = umts(
-        "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"
-    )
-    assert other.stdout == "\0\0\0\n"
+    # If no program uses the port, the built-in server answers.
+    url = "http://some.example/bytes/3"
+    built_in = umts("emulate", "-q", "--server", "exec sleep 60", "--", *fetch, url)
+    assert built_in.stdout == "\0\0\0\n"
 
 
 @pytest.mark.slow
 @needs_privileges
 def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts, tmp_path: Path) -> None:
-    said = umts("emulate", "--record", "--", "sleep", "1.5").stderr
+    summary = umts("emulate", "--record", "--", "sleep", "1.5").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     emulation = json.loads((run / "emulation.json").read_text())
     assert emulation["fidelity"]["duration_s"] >= 1.5
     assert emulation["fidelity"]["core_share"] < 1
-    assert f"emulated {emulation['fidelity']['duration_s']:.1f} s" in said
+    assert f"emulated {emulation['fidelity']['duration_s']:.1f} s" in summary
     # Exit status 0 of the replay means that every event was the same.
     umts("replay", str(run))
 
@@ -108,25 +110,38 @@ def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts
 @pytest.mark.slow
 @needs_privileges
 def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None:
-    said = umts("emulate", "--", "true").stderr
+    summary = umts("emulate", "--", "true").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     fidelity = json.loads((run / "emulation.json").read_text())["fidelity"]
+    # On a busy machine even this emulation can take a second.
     if fidelity["duration_s"] < 1:
         assert fidelity["core_share"] is None
-        assert "too short to measure CPU time" in said
+        assert "too short to measure CPU time" in summary
+
+
+TWO_PROGRAMS = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
+"""UE 1 runs longer than the command, UE 2 does not."""
 
 
 @pytest.mark.slow
 @needs_privileges
-def test_stopped_programs_are_named_and_wait_waits_for_them(umts: Umts) -> None:
-    words = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
-    cut = umts("emulate", *words).stderr
-    assert "UE 1: END" not in cut
-    assert "UE 1 was still running and was stopped with the command: 'sleep 2; echo END' (--wait waits" in cut
-    assert "UE 2 still ran" not in cut
-    waited = umts("emulate", "--wait", *words).stderr
-    assert "UE 1: END" in waited
-    assert "still ran" not in waited
+def test_programs_that_are_stopped_with_the_command_are_named(umts: Umts) -> None:
+    summary = umts("emulate", *TWO_PROGRAMS).stderr
+    assert "UE 1: END" not in summary
+    assert (
+        "UE 1 was still running and was stopped with the command: 'sleep 2; echo END' (--wait waits"
+        in summary
+    )
+    assert "UE 2 was still running" not in summary
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_wait_continues_until_all_programs_end(umts: Umts) -> None:
+    summary = umts("emulate", "--wait", *TWO_PROGRAMS).stderr
+    assert "UE 1: END" in summary
+    assert "was still running" not in summary
+    # The status of the last program counts, too.
     umts("emulate", "-q", "--wait", "--ue", "sleep 1; exit 4", "--", "true", status=4)
 
 
@@ -135,18 +150,18 @@ def test_stopped_programs_are_named_and_wait_waits_for_them(umts: Umts) -> None:
 def test_ctrl_c_after_the_end_of_the_command_ends_the_wait(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--wait", "--ue", "exec sleep 300", "--", "sh", "-c", "echo done")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "start_new_session": True}
-    with started(words, **options) as at_work:
-        assert at_work.stdout is not None
-        assert at_work.stdout.readline() == "done\n"
+    with started(words, **options) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "done\n"
         for _ in range(WAIT_S):
-            os.killpg(at_work.pid, signal.SIGINT)
+            os.killpg(process.pid, signal.SIGINT)
             try:
                 # The first signal may have reached the command itself.
-                assert at_work.wait(1) in (0, 130)
+                assert process.wait(1) in (0, 130)
             except subprocess.TimeoutExpired:
                 continue
             return
-    pytest.fail("it still waits")
+    pytest.fail("the emulation still waits")
 
 
 @pytest.mark.slow
@@ -154,18 +169,19 @@ def test_ctrl_c_after_the_end_of_the_command_ends_the_wait(tmp_path: Path) -> No
 def test_the_end_of_the_built_in_servers_is_reported(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--", "sh", "-c", "echo ready; sleep 2")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with started(words, **options) as at_work:
-        assert at_work.stdout is not None
-        assert at_work.stdout.readline() == "ready\n"
-        (servers,) = below(at_work.pid, b"umtslab.emulate.internet")
+    with started(words, **options) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        (servers,) = descendants(process.pid, b"umtslab.emulate.internet")
         os.kill(servers, signal.SIGKILL)
-        _, told = at_work.communicate(timeout=WAIT_S)
-        assert at_work.returncode == 0
-    assert "the built-in servers ended with status 137 while the command ran" in told
+        _, summary = process.communicate(timeout=WAIT_S)
+        assert process.returncode == 0
+    # 128 + SIGKILL.
+    assert "the built-in servers ended with status 137 while the command ran" in summary
 
 
-def below(ancestor: int, word: bytes) -> list[int]:
-    """Return descendants of a process with `word` in their command line."""
+def descendants(ancestor: int, word: bytes) -> list[int]:
+    """Return the descendants of a process that have `word` in their command line."""
     found = []
     for process in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         try:
@@ -185,17 +201,19 @@ import os, sys
 from umtslab.emulate.labels import Labels
 labels = Labels()
 ends = [labels.writer("a"), labels.writer("b")]
-held = [os.dup(end) for end in ends]
+duplicates = [os.dup(end) for end in ends]
 labels.start()
 for text in sys.argv[1:]:
-    os.write(held[0], text.encode().decode("unicode_escape").encode())
-os.write(held[1], b"z" * int(os.environ.get("LONG", "1")))
+    os.write(duplicates[0], text.encode().decode("unicode_escape").encode())
+os.write(duplicates[1], b"z" * int(os.environ.get("LONG", "1")))
 labels.finish()
 """
+"""Writes as two programs, "a" and "b", whose output is labelled. Duplicates of the writing ends
+stay open: the programs still run when the labelling ends."""
 
 
 def relayed(*texts: str, **variables: str) -> list[str]:
-    """Return the labelled lines of two programs that still run at the end."""
+    """Return the labelled lines: "a" writes `texts` one by one, "b" a line of ``LONG`` letters."""
     done = subprocess.run(
         [sys.executable, "-c", RELAY, *texts],
         env={**os.environ, **variables},
@@ -208,7 +226,7 @@ def relayed(*texts: str, **variables: str) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_lines_are_written_completely() -> None:
+def test_a_line_that_is_written_in_parts_is_printed_as_one() -> None:
     assert [line for line in relayed("one\\ntw", "o\\n\\nlast") if line.startswith("a")] == [
         "a: one",
         "a: two",
@@ -218,14 +236,13 @@ def test_lines_are_written_completely() -> None:
 
 
 def test_overwritten_lines_repeat_the_label() -> None:
-    found = relayed("10 %\\r20 %\\rdone\\r\\n")
+    lines = relayed("10 %\\r20 %\\rdone\\r\\n")
     # On a terminal a carriage return goes back to the beginning of the line.
-    assert [line for line in found if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
+    assert [line for line in lines if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
 
 
 def test_a_line_without_end_is_written_at_the_maximum_length() -> None:
-    assert CHUNK == 65536
-    lines = [line for line in relayed("x", LONG="65536") if line.startswith("b")]
+    lines = [line for line in relayed("x", LONG=str(CHUNK)) if line.startswith("b")]
     assert lines == ["b: " + "z" * CHUNK]
 
 

@@ -1,4 +1,7 @@
-"""RLC recovery under ``umts emulate``: a program's download survives an outage of the radio."""
+"""RLC recovery under ``umts emulate``: a program's download survives an outage of the radio.
+
+RLC declares an unrecoverable error, and a cell update re-establishes the bearer.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 GOOD, LOST = 600, 190
 """Blocks of the downlink that arrive before the pause, and blocks that are lost in it.
 
-RLC fills its window of 64 PDUs and then sends a few blocks each time a timer expires, so that the pause lasts
-about 10 s.
+RLC fills its window of 64 PDUs and then sends a few blocks each time a timer expires, so the pause
+lasts about 10 s.
 """
 
 SCENARIO = """
@@ -63,8 +66,8 @@ def test_a_download_continues_after_a_radio_outage(umts: Umts, tmp_path: Path) -
     assert seconds > 8
     (run,) = (tmp_path / "results" / "runs").iterdir()
     metrics = json.loads((run / "metrics.json").read_text())
-    found = {name: metrics[name] for name in ("rlc_unrecoverable_errors", "cell_updates")}
-    assert all(found.values()), found
+    counts = {name: metrics[name] for name in ("rlc_unrecoverable_errors", "cell_updates")}
+    assert all(counts.values()), counts
     assert metrics["rlc_reestablishments"] > 0
     assert metrics["budget_rlc_reestablishment_s"] > 0
     assert "RLC unrecoverable errors: 1, cell updates: 1" in done.stderr

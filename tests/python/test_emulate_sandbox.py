@@ -1,4 +1,8 @@
-"""The sandbox of ``umts emulate``: programs of root and of other users cannot reach the host."""
+"""The sandbox of ``umts emulate``: programs of root and of other users cannot reach the host.
+
+Most tests run a shell script in the sandbox. It tries to break out, and prints "refused" or "kept" if
+an attempt fails.
+"""
 
 from __future__ import annotations
 
@@ -21,38 +25,41 @@ Inside = Callable[..., str]
 """``inside(script)`` runs a shell script in ``umts emulate`` and returns its output; it must
 succeed."""
 
-NAMED = "/run/umtslab-test/named"
-"""A named network namespace that exists only in the mount namespace of a test."""
+NAMED_NETWORK = "/run/umtslab-test/named"
+"""File of a network namespace that exists only in the mount namespace of a test."""
 
-NAME_IT = (
-    f"mkdir -p {Path(NAMED).parent}",
-    f"mount -t tmpfs none {Path(NAMED).parent}",
-    f"touch {NAMED}",
-    f"unshare --net mount --bind /proc/self/ns/net {NAMED}",
+CREATE_NAMED_NETWORK = (
+    f"mkdir -p {Path(NAMED_NETWORK).parent}",
+    f"mount -t tmpfs none {Path(NAMED_NETWORK).parent}",
+    f"touch {NAMED_NETWORK}",
+    f"unshare --net mount --bind /proc/self/ns/net {NAMED_NETWORK}",
 )
 
 
 @pytest.fixture(params=["root", "plain user"])
 def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
-    """Run scripts as root and as an unprivileged user."""
-    answers = {what: (answer, advice) for what, answer, advice in machine.needs()}
-    for what in ("namespaces", "TUN devices"):
-        if answers[what][0] != "yes":
-            pytest.skip(f"this user may not emulate: {answers[what]}")
+    """Run scripts as root and as an unprivileged user.
+
+    Root runs the commands `before` first, outside of the sandbox.
+    """
+    answers = {component: (answer, advice) for component, answer, advice in machine.needs()}
+    for component in ("namespaces", "TUN devices"):
+        if answers[component][0] != "yes":
+            pytest.skip(f"this user may not emulate: {answers[component]}")
     for tool in ("nsenter", "unshare", "ip", "hostname"):
         if shutil.which(tool) is None:
-            pytest.skip(f"it takes {tool}")
+            pytest.skip(f"the test needs {tool}")
     if request.param == "root" and os.geteuid() != 0:
-        pytest.skip("it takes root")
-    lacks = plain_user.missing(tmp_path) if request.param == "plain user" else None
-    if lacks is not None:
-        pytest.skip(lacks)
+        pytest.skip("the test needs root")
+    missing = plain_user.missing(tmp_path) if request.param == "plain user" else None
+    if missing is not None:
+        pytest.skip(missing)
 
     def run(script: str, before: Sequence[str] = (), options: Sequence[str] = ()) -> str:
         words = command("emulate", "-q", *options, "--", "sh", "-c", script)
         if request.param == "root":
-            made = "; ".join(["set -e", *before, 'exec "$@"'])
-            words = ["unshare", "--mount", "sh", "-c", made, "sh", *words]
+            prepare = "; ".join(["set -e", *before, 'exec "$@"'])
+            words = ["unshare", "--mount", "sh", "-c", prepare, "sh", *words]
             done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         else:
             done = plain_user.run(words, tmp_path, before=before)
@@ -67,25 +74,27 @@ def test_no_process_of_the_host_gives_access_to_its_network(inside: Inside) -> N
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         fetch = f"{sys.executable} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
         enter = f"nsenter --net=/proc/{os.getpid()}/ns/net {fetch}"
-        said = inside(
+        output = inside(
             f"umount /proc || echo kept; umount -l /proc || echo kept; {enter} || echo refused;"
             "nsenter --net=/proc/1/ns/net true || echo refused; ls /proc/1/root/ || echo refused"
         )
+        # No connection reached the server on the host.
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
-    assert said.split() == ["kept", "kept", "refused", "refused", "refused"]
+    assert output.split() == ["kept", "kept", "refused", "refused", "refused"]
 
 
 def test_no_device_of_the_host_is_visible(inside: Inside) -> None:
     devices = Path("/sys/class/net")
     before = {device.name: (device / "mtu").read_text() for device in devices.iterdir() if device.is_dir()}
     change = "; ".join(f"echo 1333 > /sys/class/net/{name}/mtu && echo changed" for name in before)
-    said = inside(
+    output = inside(
         f"{{ {change}; }} 2> /dev/null; umount /sys; mount -o remount,rw /sys; mount -t sysfs none /mnt;"
         "ls /sys/class/net; ip -o link | cut -d: -f2"
     )
-    assert said.split() == ["lo", "umts0", "lo", "umts0"]
+    # Both lists have the sandbox's own devices, and nothing says "changed".
+    assert output.split() == ["lo", "umts0", "lo", "umts0"]
     assert {name: (devices / name / "mtu").read_text() for name in before} == before
 
 
@@ -97,66 +106,78 @@ def test_the_host_name_cannot_be_changed(inside: Inside) -> None:
 
 def test_a_named_network_is_out_of_reach(inside: Inside) -> None:
     if os.geteuid() != 0:
-        pytest.skip("it takes root to name a network")
-    said = inside(
-        f"test -e {NAMED} && echo there; nsenter --net={NAMED} true || echo refused;"
-        f"unshare --user --map-root-user nsenter --net={NAMED} true || echo refused",
-        NAME_IT,
+        pytest.skip("only root can name a network")
+    output = inside(
+        f"test -e {NAMED_NETWORK} && echo exists; nsenter --net={NAMED_NETWORK} true || echo refused;"
+        f"unshare --user --map-root-user nsenter --net={NAMED_NETWORK} true || echo refused",
+        CREATE_NAMED_NETWORK,
     )
-    assert said.split() == ["there", "refused", "refused"]
+    assert output.split() == ["exists", "refused", "refused"]
 
 
 def test_the_resolver_configuration_cannot_be_unmounted(inside: Inside) -> None:
-    said = inside(
+    output = inside(
         "umount /etc/resolv.conf || echo kept; mount --bind / /mnt || echo kept; cat /etc/resolv.conf;"
         "unshare --mount umount /etc/resolv.conf || echo kept"
     )
-    kept, *resolver, still_kept = said.splitlines()
-    assert (kept, resolver[0], still_kept) == ("kept", "kept", "kept")
-    assert resolver[1:] == ["nameserver 10.45.0.1", "options timeout:20 attempts:3"]
+    assert output.splitlines() == [
+        "kept",
+        "kept",
+        "nameserver 10.45.0.1",
+        "options timeout:20 attempts:3",
+        "kept",
+    ]
 
 
 def test_a_ue_cannot_enter_another_ue(inside: Inside) -> None:
-    said = inside(
+    # The addresses of all network namespaces that the program can enter.
+    output = inside(
         "sleep 0.5; for process in /proc/[0-9]*; do"
         " nsenter --net=$process/ns/net ip -o -4 address show scope global; done 2> /dev/null"
         " | tr -s ' ' | cut -d ' ' -f 4 | sort -u",
         options=("--ue", "sleep 1000"),
     )
-    assert said == "10.45.0.2/32\n"
+    assert output == "10.45.0.2/32\n"
 
 
 def test_control_groups_give_no_access_to_processes_of_the_host(
     tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A program of root mounts all hierarchies of control groups, and kills every process there."""
+    """A program of root mounts all hierarchies of control groups, and kills every process there.
+
+    The test moves the process `victim` into a control group of the host, which must stay alive.
+    """
     if os.geteuid() != 0:
-        pytest.skip("it takes root")
+        pytest.skip("the test needs root")
     groups = list(control_groups.own_groups())
     if not any((group / "cgroup.controllers").exists() for group in groups):
         pytest.skip("control groups of the second version are not mounted")
-    made = [group / "umts-test-host" for group in groups]
-    # Emulations of other tests may have groups at the same time.
-    before = {left for group in groups for left in group.glob(f"{control_groups.PREFIX}*")}
+    of_host = [group / "umts-test-host" for group in groups]
+
+    def groups_of_emulations() -> set[Path]:
+        return {path for group in groups for path in group.glob(f"{control_groups.PREFIX}*")}
+
+    before = groups_of_emulations()
     victim = subprocess.Popen(["sleep", "600"])
     try:
-        for group in made:
+        for group in of_host:
             group.mkdir(exist_ok=True)
-            control_groups.settle_cpus(group)
+            control_groups.copy_cpus(group)
             (group / "cgroup.procs").write_text(str(victim.pid))
         done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
-        assert "host" not in done.stdout
         # The mounts succeeded, but they show only the program's own group.
         assert "mounted" in done.stdout
+        assert "found group of the host" not in done.stdout
         assert victim.poll() is None
     finally:
         victim.kill()
         victim.wait()
-        for group in made:
+        for group in of_host:
             group.rmdir()
-    after = {left for group in groups for left in group.glob(f"{control_groups.PREFIX}*")}
-    numbers = [left.name.removeprefix(control_groups.PREFIX) for left in after - before]
-    assert all(Path("/proc", number).exists() for number in numbers)
+    # The emulation has removed its groups. Emulations of other tests that run may have groups, too:
+    # the name of a group has the number of its process.
+    others = [path.name.removeprefix(control_groups.PREFIX) for path in groups_of_emulations() - before]
+    assert all(Path("/proc", process).exists() for process in others)
 
 
 KILL_GROUPS = """
@@ -164,7 +185,7 @@ mkdir m
 for kind in cgroup2 'cgroup -o freezer' 'cgroup -o pids' 'cgroup -o memory'; do
     mount -t $kind none m 2> /dev/null || unshare -C mount -t $kind none m 2> /dev/null || continue
     echo mounted
-    find m -name 'umts-test-host' -exec echo host {} ';'
+    find m -name 'umts-test-host' -exec echo found group of the host {} ';'
     echo 1 > m/umts-test-host/cgroup.kill
     echo FROZEN > m/umts-test-host/freezer.state
     umount m
@@ -173,7 +194,7 @@ true
 """
 
 
-ROOT = """
+PROGRAM_OF_ROOT = """
 import os, socket
 frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 frames.bind(("umts0", 0))
@@ -189,17 +210,20 @@ os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try: open("made", "a")
 except OSError as error: print(error.strerror)
 """
+"""Uses what root may do in the sandbox: raw sockets, a low port, other owners of files and settings of
+its own network. Then it tries to change settings of the machine, and to write its file as user
+65534."""
 
 
 def test_root_may_chown_files_but_not_change_the_machine(
     tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     if os.geteuid() != 0:
-        pytest.skip("it takes root")
+        pytest.skip("the test needs root")
     sack = Path("/proc/sys/net/ipv4/tcp_sack")
     before = sack.read_text()
-    done = umts("emulate", "-q", "--", sys.executable, "-c", ROOT)
+    done = umts("emulate", "-q", "--", sys.executable, "-c", PROGRAM_OF_ROOT)
     assert done.stdout.splitlines() == ["Read-only file system"] * 2 + ["Permission denied"]
-    made = (tmp_path / "made").stat()
-    assert (made.st_uid, made.st_gid) == (33, 34)
+    file = (tmp_path / "made").stat()
+    assert (file.st_uid, file.st_gid) == (33, 34)
     assert sack.read_text() == before

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
-# An echo message of 36 bytes fills one block: eight bytes of payload after the IP and ICMP headers.
 PING = """
 import socket, struct, time
 
@@ -37,11 +36,16 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as ping
         print(1000 * (time.monotonic() - sent), flush=True)
         time.sleep(0.0731)
 """
+"""Sends six echo requests and prints the round-trip times in ms.
+
+A message of 36 bytes fills one block: eight bytes of payload after the IP and ICMP headers. The pause
+is no multiple of a frame, so that requests begin at different times within a frame.
+"""
 
 FRAME_MS = 10.0
 
 
-def seen(capture: Path) -> dict[tuple[int, int], float]:
+def times_of_messages(capture: Path) -> dict[tuple[int, int], float]:
     """Return the capture time in ms of each ICMP message, by type and sequence number."""
     fields = ("frame.time_epoch", "icmp.type", "icmp.seq")
     chosen = [word for field in fields for word in ("-e", field)]
@@ -62,25 +66,26 @@ def test_a_ping_alone_in_a_tdd_cell_takes_the_predicted_frames(umts: Umts, tmp_p
 
     Downlink: the next frame.
     """
-    quiet = ("--set", "flow.0.start=59 s")
+    # The simulated flow starts after the pings.
+    late_flow = ("--set", "flow.0.start=59 s")
     scenario = SCENARIOS / "tdd-one-user.toml"
-    done = umts("emulate", "--scenario", scenario, *quiet, "--pcap", "--", sys.executable, "-c", PING)
-    told = [float(line) for line in done.stdout.split()]
+    done = umts("emulate", "--scenario", scenario, *late_flow, "--pcap", "--", sys.executable, "-c", PING)
+    round_trips_ms = [float(line) for line in done.stdout.split()]
     (run,) = (tmp_path / "results" / "runs").iterdir()
-    ue, rnc = (seen(run / "captures" / f"{place}.pcapng") for place in ("ue", "rnc"))
+    ue, rnc = (times_of_messages(run / "captures" / f"{point}.pcapng") for point in ("ue", "rnc"))
     request, reply = 8, 0
-    for number, measured in enumerate(told):
-        up, down = ue[request, number], rnc[reply, number]
-        predicted_up = (math.ceil(up / FRAME_MS) + 4) * FRAME_MS
-        predicted_down = (math.ceil(down / FRAME_MS) + 1) * FRAME_MS
-        assert rnc[request, number] == pytest.approx(predicted_up, abs=0.5)
-        assert ue[reply, number] == pytest.approx(predicted_down, abs=0.5)
+    for number, round_trip_ms in enumerate(round_trips_ms):
+        sent_by_ue, sent_by_rnc = ue[request, number], rnc[reply, number]
+        predicted_at_rnc = (math.ceil(sent_by_ue / FRAME_MS) + 4) * FRAME_MS
+        predicted_at_ue = (math.ceil(sent_by_rnc / FRAME_MS) + 1) * FRAME_MS
+        assert rnc[request, number] == pytest.approx(predicted_at_rnc, abs=0.5)
+        assert ue[reply, number] == pytest.approx(predicted_at_ue, abs=0.5)
         # The program's round trip includes both directions of the cell, and the kernel of its host.
-        assert measured > predicted_down - up
-    assert len(told) == 6
+        assert round_trip_ms > predicted_at_ue - sent_by_ue
+    assert len(round_trips_ms) == 6
 
 
-def test_a_program_competes_with_the_users_of_a_tdd_cell(umts: Umts, tmp_path: Path) -> None:
+def test_a_program_gets_answers_in_a_tdd_cell_with_other_users(umts: Umts, tmp_path: Path) -> None:
     done = umts("emulate", "--scenario", SCENARIOS / "tdd-ftp-3gpp.toml", "--", sys.executable, "-c", PING)
     assert len(done.stdout.split()) == 6
     (run,) = (tmp_path / "results" / "runs").iterdir()

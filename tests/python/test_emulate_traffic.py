@@ -1,4 +1,7 @@
-"""Traffic of programs in ``umts emulate``: metrics, series, figures and the summary."""
+"""Traffic of programs in ``umts emulate``: metrics, series, figures and the summary.
+
+Programs use the kernel's TCP, so everything about them is derived from captured packets.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import polars as pl
 import pytest
 from conftest import Umts, command
 from umtslab.emulate.network import dch_of, of_bearer
-from umtslab.emulate.report import before_line, datagram_lines, recovery_lines
+from umtslab.emulate.report import datagram_lines, first_connection_line, recovery_lines
 from umtslab.emulate.traffic import whole_network
 from umtslab.scenario import Scenario
 
@@ -33,10 +36,10 @@ invalid."""
 
 @dataclass(frozen=True)
 class Emulated:
-    """An emulation and its output."""
+    """The folder of an emulation's run, and its summary on standard error."""
 
     run: Path
-    told: str
+    summary: str
 
     def metrics(self) -> dict[str, float | None]:
         found: dict[str, float | None] = json.loads((self.run / "metrics.json").read_text())
@@ -94,23 +97,23 @@ def test_a_program_can_add_metrics_but_not_replace_any(both_ways: Emulated) -> N
     assert (metrics["page_ms"], metrics["download_time_s"]) == (3007, 2.5)
     assert metrics["udp_sent"] != 99
     assert "../x" not in metrics
-    assert "page_ms, reported by a program: 3007" in both_ways.told
-    assert "udp_sent is a metric of the emulation itself" in both_ways.told
-    assert "'../x' is not a valid name of a metric" in both_ways.told
+    assert "page_ms, reported by a program: 3007" in both_ways.summary
+    assert "udp_sent is a metric of the emulation itself" in both_ways.summary
+    assert "'../x' is not a valid name of a metric" in both_ways.summary
 
 
 @pytest.mark.slow
 def test_series_of_programs_come_from_their_packets(both_ways: Emulated) -> None:
     rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
     goodput = both_ways.series("goodput").group_by("connection").agg(pl.col("goodput_kbps").sum())
-    of_series = (goodput.sort("connection")["goodput_kbps"] * 1e3 / 8).to_list()
-    # The last window is shorter than a second, but its value is a rate too.
-    assert all(
-        found >= octets - 1 for found, octets in zip(of_series, rows["acknowledged_bytes"], strict=True)
-    )
+    # The sum of the rates of windows of a second, as bytes.
+    bytes_of_series = (goodput.sort("connection")["goodput_kbps"] * 1e3 / 8).to_list()
+    # The last window is shorter than a second, so its rate counts for more bytes than it has.
+    for from_rates, acknowledged in zip(bytes_of_series, rows["acknowledged_bytes"], strict=True):
+        assert from_rates >= acknowledged - 1
     outstanding = both_ways.series("outstanding").group_by("connection").max().sort("connection")
-    found = outstanding["outstanding_segments"].to_list()
-    assert found == pytest.approx(rows["max_outstanding_segments"].to_list(), abs=0.01)
+    maxima = outstanding["outstanding_segments"].to_list()
+    assert maxima == pytest.approx(rows["max_outstanding_segments"].to_list(), abs=0.01)
     sent = both_ways.series("sent")
     assert sent["time_s"].is_sorted()
     assert sent.group_by("connection").agg(pl.col("end").max()).sort("connection")["end"].to_list() == [
@@ -118,6 +121,7 @@ def test_series_of_programs_come_from_their_packets(both_ways: Emulated) -> None
         pytest.approx(1 + octets, abs=1)
         for octets in rows["distinct_bytes"]
     ]
+    # State of the kernel's TCP is not visible in packets.
     assert {"cwnd", "ssthresh", "srtt", "rto"}.isdisjoint(
         file.stem for file in (both_ways.run / "series").iterdir()
     )
@@ -143,16 +147,16 @@ def test_figures_of_programs_show_their_packets(both_ways: Emulated) -> None:
 
 @pytest.mark.slow
 def test_the_summary_has_promotion_rate_and_folders(both_ways: Emulated) -> None:
-    told = both_ways.told
-    (before,) = (line for line in told.splitlines() if "before the first connection" in line)
+    summary = both_ways.summary
+    (before,) = (line for line in summary.splitlines() if "before the first connection" in line)
     assert "of which 2.00 s promotion (DNS)" in before
-    assert "DCH of switched users: ps-384 (384 kbit/s down, 64 up)" in told
+    assert "DCH of switched users: ps-384 (384 kbit/s down, 64 up)" in summary
     for line in (
         f"figures:  umts plot {both_ways.run} outstanding",
         "captures: rlc-downlink-air.pcapng",
         f"replay:   umts replay {both_ways.run}",
     ):
-        assert line in told
+        assert line in summary
     assert json.loads((both_ways.run / "emulation.json").read_text())["before_first_connection"][
         "promotion_s"
     ] == pytest.approx(2.0)
@@ -161,13 +165,13 @@ def test_the_summary_has_promotion_rate_and_folders(both_ways: Emulated) -> None
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
 def test_a_summary_without_tcp_has_no_tcp_metrics(umts: Umts, tmp_path: Path) -> None:
-    said = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
+    summary = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     metrics = json.loads((run / "metrics.json").read_text())
     unknown = ("goodput_kbps", "tcp_retransmissions", "mean_rtt_s", "cell_efficiency", "acknowledged_bytes")
     assert [metrics[name] for name in unknown] == [None] * len(unknown)
-    assert "TCP retransmissions" not in said
-    assert "before the first connection" not in said
+    assert "TCP retransmissions" not in summary
+    assert "before the first connection" not in summary
 
 
 @pytest.mark.slow
@@ -180,6 +184,7 @@ def test_series_of_simulated_users_beside_programs_have_separate_names(umts: Umt
     programs, simulated = (
         pl.read_parquet(run / "series" / f"{name}.parquet") for name in ("sent", "simulated_sent")
     )
+    # The download of the program has 2,000 bytes and headers.
     assert programs["end"].max() < 3000 < simulated["end"].max()  # type: ignore[operator]
     assert (run / "series" / "simulated_cwnd.parquet").is_file()
     assert not (run / "series" / "cwnd.parquet").exists()
@@ -221,7 +226,7 @@ def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("fach-dch@ps-38", "did you mean fach-dch@ps-384?"),
         ("fach-dch:att@ps-384", "did you mean fach-dch:att-2010?"),
@@ -229,16 +234,16 @@ def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
         ("fach-dch@", "there is no bearer ``"),
     ],
 )
-def test_an_unknown_dch_is_an_error(name: str, said: str) -> None:
+def test_an_unknown_dch_is_an_error(name: str, message: str) -> None:
     with pytest.raises(ValueError, match="there is no") as error:
         of_bearer(name, 1)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_the_list_of_bearers_has_the_rates_of_switched_ones(umts: Umts) -> None:
-    found = json.loads(umts("bearers", "fach-dch", "--json").stdout)
-    rates = {bearer["name"]: (bearer["dch"], bearer["source"]) for bearer in found}
-    dch, source = rates["fach-dch:att-2010"]
+    bearers = json.loads(umts("bearers", "fach-dch", "--json").stdout)
+    (bearer,) = (bearer for bearer in bearers if bearer["name"] == "fach-dch:att-2010")
+    dch, source = bearer["dch"], bearer["source"]
     assert dch == "ps-64 (64 kbit/s down, 64 up)"
     assert "DCH: Dubois (2005), Table 7.2" in source
     text = umts("bearers", "att-2010").stdout
@@ -265,10 +270,10 @@ def test_metrics_combine_programs_and_simulated_users() -> None:
 
 
 def test_summary_lines_have_the_expected_texts() -> None:
-    assert before_line(2.2, 2.0, True) == (
+    assert first_connection_line(2.2, 2.0, True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )
-    assert before_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
+    assert first_connection_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
     assert recovery_lines({"rlc_unrecoverable_errors": 0.0, "cell_updates": None}) == []
     failed = {"rlc_unrecoverable_errors": 2.0, "cell_updates": 1.0}
     assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]

@@ -19,18 +19,19 @@ def server(port):
     listening.bind(("", port))
     return listening
 if sys.argv[2] == "connects":
-    # As iperf3 does: the socket is of the first asker alone from then on.
+    # As iperf3 does: from then on, the socket receives only from its first client.
     listening = server(7000)
-    question, asker = listening.recvfrom(100)
-    listening.connect(asker)
+    question, client = listening.recvfrom(100)
+    listening.connect(client)
     while True:
         listening.send(question)
         question = listening.recv(100)
 listening = server(7000)
 while True:
-    question, asker = listening.recvfrom(65000)
-    listening.sendto(question, asker)
+    question, client = listening.recvfrom(65000)
+    listening.sendto(question, client)
 """
+"""Sends each datagram back, over one socket for all clients or (``connects``) for one."""
 
 CLIENT = """
 import socket, sys
@@ -45,24 +46,26 @@ if sys.argv[1] == "one port":
     client.settimeout(20)
     for number, address in enumerate(sys.argv[2:]):
         client.sendto(b"%d" % number, (address, 7000))
-    found = dict(reversed(client.recvfrom(100)) for _ in sys.argv[2:])
-    print(sorted((ends[0], said.decode()) for ends, said in found.items()))
+    answers = dict(reversed(client.recvfrom(100)) for _ in sys.argv[2:])
+    print(sorted((address, answer.decode()) for (address, _), answer in answers.items()))
 else:
     client = connected(sys.argv[2])
     for size in (1, 100, int(sys.argv[1])):
         client.send(bytes(size))
         print(len(client.recv(65000)), client.getpeername()[0])
 """
+"""Sends three datagrams to an address, the last of the given size. With ``one port`` it sends one
+datagram to each address from the same port. Prints the answers and where they come from."""
 
 
 @pytest.mark.parametrize("address", ["10.1.1.1", "10.45.0.1", "2001:db8::9"])
-@pytest.mark.parametrize(("way", "largest"), [("answers", 5000), ("connects", 90)])
+@pytest.mark.parametrize(("behaviour", "largest"), [("answers", 5000), ("connects", 90)])
 def test_a_user_supplied_server_answers_from_the_requested_address(
-    umts: Umts, tmp_path: Path, address: str, way: str, largest: int
+    umts: Umts, tmp_path: Path, address: str, behaviour: str, largest: int
 ) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
-    server = f"exec {sys.executable} server.py {'6' if ':' in address else '4'} {way}"
+    server = f"exec {sys.executable} server.py {'6' if ':' in address else '4'} {behaviour}"
     words = [sys.executable, "client.py", str(largest), address]
     # A datagram of 5,000 bytes needs four fragments each way.
     done = umts("emulate", "-q", "--server", server, "--", *words)

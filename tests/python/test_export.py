@@ -28,10 +28,11 @@ def test_summary_has_unit_n_mean_and_interval(scenario: Scenario) -> None:
     table = summary_table(simulate(scenario, runs=3))
     [goodput] = table.filter(pl.col("metric") == "goodput_kbps").to_dicts()
     assert (goodput["unit"], goodput["n"]) == ("kbit/s", 3)
+    # Student's t for two degrees of freedom is 4.3027.
     assert goodput["ci95"] == pytest.approx(4.3027 * goodput["sd"] / 3**0.5, rel=1e-4)
 
 
-def test_connections_carry_seed_and_run(scenario: Scenario) -> None:
+def test_connections_have_the_seed_and_number_of_their_run(scenario: Scenario) -> None:
     table = connections_table(simulate(scenario, runs=2, seed=9))
     assert table.select("seed", "run").rows() == [(9, 0), (9, 1)]
 
@@ -44,8 +45,8 @@ def test_the_command_writes_complete_files(umts: Umts, tmp_path: Path) -> None:
     assert (tmp_path / "runs.tex").read_text().startswith(r"\begin{table}")
     umts("export", "results", "--csv", "-o", "missing/runs.csv", status=2)
     # No file can be created there.
-    told = umts("export", "results", "--csv", "-o", "/proc/runs.csv", status=1).stderr
-    assert told.endswith(": /proc/runs.csv\n")
+    errors = umts("export", "results", "--csv", "-o", "/proc/runs.csv", status=1).stderr
+    assert errors.endswith(": /proc/runs.csv\n")
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
 
 
@@ -67,17 +68,19 @@ def test_varied_quantities_are_numbers_in_base_units(umts: Umts) -> None:
 
 
 def test_a_saturated_bearer_is_exported_as_its_trace(tmp_path: Path, umts: Umts) -> None:
+    """A flow that always has data uses every opportunity of the trace ``drive.down``, in ms."""
     scenario = FTP.parent / "measured-radio.toml"
     saturating = ("--set", "flow.1.cbr.payload=1472 B", "--set", "flow.1.cbr.interval=10 ms")
     umts("run", scenario, "--duration", "100 s", "--series", *saturating)
     umts("export", "results", "--mahimahi", "-o", "trace.down")
-    found = [int(line) for line in (tmp_path / "trace.down").read_text().splitlines()]
-    once = [int(line) for line in (FTP.parents[1] / "traces" / "drive.down").read_text().splitlines()]
-    twice = once + [once[-1] + at for at in once]
-    begins = twice.index(found[0])
-    assert begins < 3, "nothing comes before the first packet"
-    assert found == [at for at in twice[begins:] if at <= 100_000][: len(found)]
-    assert found[-1] > 99_900
+    exported_ms = [int(line) for line in (tmp_path / "trace.down").read_text().splitlines()]
+    trace_ms = [int(line) for line in (FTP.parents[1] / "traces" / "drive.down").read_text().splitlines()]
+    # The trace repeats after its last opportunity. The first opportunities come before the first packet.
+    repeated_ms = trace_ms + [trace_ms[-1] + at for at in trace_ms]
+    begin = repeated_ms.index(exported_ms[0])
+    assert begin < 3
+    assert exported_ms == [at for at in repeated_ms[begin:] if at <= 100_000][: len(exported_ms)]
+    assert exported_ms[-1] > 99_900
 
 
 def test_a_trace_needs_one_run_with_series(umts: Umts) -> None:

@@ -7,21 +7,23 @@ import json
 import pytest
 from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
-from umtslab.headline_metrics import first_look, leading, scope_of
+from umtslab.headline_metrics import headline_names, main_metric, scope_of
 from umtslab.tables import connections_table
 
 
 def run(name: str, duration: str) -> Run:
+    """Return a run of a shipped scenario."""
     return simulate(Scenario.load(FTP.with_name(f"{name}.toml"), {"duration": duration}))[0]
 
 
 @pytest.fixture(scope="module")
 def many() -> Run:
+    """A run with 16 downloads over FACH and DCHs."""
     return run("ftp-fach-dch", "40 s")
 
 
 def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
-    shown = first_look(run("voice-beside-download", "20 s").metrics)
+    shown = headline_names(run("voice-beside-download", "20 s").metrics)
     assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(shown)
     assert "udp_delay_ms_uplink" in shown
     assert "goodput_kbps" in shown
@@ -30,7 +32,7 @@ def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
 
 
 def test_a_measured_radio_has_no_rlc() -> None:
-    shown = first_look(run("measured-radio", "20 s").metrics)
+    shown = headline_names(run("measured-radio", "20 s").metrics)
     assert {"udp_delay_ms", "sdu_delay_ms"} <= set(shown)
     assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(shown)
 
@@ -41,26 +43,33 @@ def test_a_failed_bearer_is_named(reaction: str) -> None:
     changes = {"duration": "60 s", "seed": 2, "rrc.rlc_unrecoverable_error": reaction}
     metrics = simulate(Scenario.load(outage, changes))[0].metrics
     assert (metrics["rlc_unrecoverable_errors"] or 0) > 0
-    shown = first_look(metrics)
+    shown = headline_names(metrics)
     assert "rlc_unrecoverable_errors" in shown
     assert ("rlc_reestablishments" in shown) == (reaction == "cell_update")
 
 
 def test_the_web_shows_pages_and_the_cell() -> None:
-    shown = first_look(run("web-cell", "100 s").metrics)
+    shown = headline_names(run("web-cell", "100 s").metrics)
     assert {"pages", "page_time_s", "packet_call_time_s"} <= set(shown)
     assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
 
 
-def test_many_cells_show_power_and_waiting_requests(sectors: Run, many: Run) -> None:
-    shown = first_look(sectors.metrics)
-    told = {"load_factor_pct", "tx_power_dbm", "mean_calls", "call_bler_pct", "mean_sf", "dsch_postponed_pct"}
-    assert told <= set(shown)
-    assert not told & set(first_look(many.metrics))
+def test_many_cells_show_power_and_waiting_requests(many_cells: Run, many: Run) -> None:
+    shown = headline_names(many_cells.metrics)
+    of_layouts = {
+        "load_factor_pct",
+        "tx_power_dbm",
+        "mean_calls",
+        "call_bler_pct",
+        "mean_sf",
+        "dsch_postponed_pct",
+    }
+    assert of_layouts <= set(shown)
+    assert not of_layouts & set(headline_names(many.metrics))
     assert scope_of("dsch_users_per_tti") == "all cells"
 
 
-def test_codes_and_legs_of_calls_are_shown_if_calls_exist(sectors: Run) -> None:
+def test_blocking_and_legs_of_calls_are_shown_if_calls_have_codes_and_soft_handover(many_cells: Run) -> None:
     changes = {
         "duration": "4 s",
         "measure.from": "1 s",
@@ -68,24 +77,25 @@ def test_codes_and_legs_of_calls_are_shown_if_calls_exist(sectors: Run) -> None:
         "handover.soft.add": "3 dB",
         "handover.soft.drop": "5 dB",
     }
-    told = {"calls_blocked_pct", "mean_legs"}
-    assert told <= set(first_look(simulate(Scenario.load(DSCH, changes))[0].metrics))
-    assert not told & set(first_look(sectors.metrics))
+    of_calls = {"calls_blocked_pct", "mean_legs"}
+    assert of_calls <= set(headline_names(simulate(Scenario.load(DSCH, changes))[0].metrics))
+    assert not of_calls & set(headline_names(many_cells.metrics))
 
 
 def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:
-    shown = first_look(simulate(scenario)[0].metrics)
+    shown = headline_names(simulate(scenario)[0].metrics)
     assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(shown)
 
 
-def test_equal_downloads_are_not_equally_fast(many: Run) -> None:
+def test_fairness_while_active_differs_from_fairness_of_equal_downloads(many: Run) -> None:
+    # All users download files of one size, which takes them different times.
     assert many.metrics["jain_fairness"] == 1
     assert many.metrics["jain_fairness_active"] == pytest.approx(0.94, abs=0.05)
-    assert {"jain_fairness", "jain_fairness_active"} <= set(first_look(many.metrics))
+    assert {"jain_fairness", "jain_fairness_active"} <= set(headline_names(many.metrics))
 
 
 def test_several_results_show_the_metrics_of_any_of_them(many: Run, scenario: Scenario) -> None:
-    assert "energy_j" in first_look(simulate(scenario)[0].metrics, many.metrics)
+    assert "energy_j" in headline_names(simulate(scenario)[0].metrics, many.metrics)
 
 
 def test_the_scope_of_a_metric_has_aggregation_and_direction() -> None:
@@ -96,7 +106,7 @@ def test_the_scope_of_a_metric_has_aggregation_and_direction() -> None:
     assert scope_of("udp_sent") == "downlink, all users"
 
 
-def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -> None:
+def test_connections_are_listed_in_order_with_their_goodput_while_active(many: Run) -> None:
     table = connections_table(many.connection_rows())
     assert [row[0] for row in table.rows] == [str(number) for number in range(16)]
     assert table.headings[2] == "goodput_active_kbps (kbit/s)"
@@ -117,7 +127,7 @@ def test_both_connections_of_a_split_transfer_show_their_leg(umts: Umts) -> None
 
 def test_a_tdd_cell_shows_slots_and_waits(umts: Umts) -> None:
     changes = ("--set", "duration=30 s", "--set", "measure.from=0 s")
-    told = {
+    names = {
         line.split(" ")[0]
         for line in umts("run", FTP.with_name("tdd-ftp.toml"), *changes).stdout.splitlines()
     }
@@ -126,7 +136,7 @@ def test_a_tdd_cell_shows_slots_and_waits(umts: Umts) -> None:
         "uplink_tdd_slots",
         "uplink_capacity_wait_s",
         "uplink_sdus_per_grant",
-    } <= told
+    } <= names
 
 
 def test_the_command_prints_the_changed_keys(umts: Umts) -> None:
@@ -136,8 +146,8 @@ def test_the_command_prints_the_changed_keys(umts: Umts) -> None:
     assert lines[4].split() == ["metric", "value", "unit", "scope"]
     answer = json.loads(umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--json").stdout)
     assert answer["changes"] == {"radio.bler": "0.2", "duration": "5 s"}
-    plain = umts("run", FTP.with_name("three-losses.toml"), "--out", "other").stdout.splitlines()
-    assert not any(line.startswith("with ") for line in plain)
+    unchanged = umts("run", FTP.with_name("three-losses.toml"), "--out", "other").stdout.splitlines()
+    assert not any(line.startswith("with ") for line in unchanged)
 
 
 def test_equal_runs_have_an_interval_of_zero(umts: Umts) -> None:
@@ -150,16 +160,16 @@ def test_chosen_metrics_keep_the_usual_order() -> None:
     """Chosen metrics are shown in the usual order, without those that the run lacks."""
     metrics = run("voice-beside-download", "20 s").metrics
     some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
-    assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]
-    assert first_look(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]
+    assert headline_names(metrics, among=some) == [name for name in headline_names(metrics) if name in some]
+    assert headline_names(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]
 
 
-def test_the_time_that_users_wait_for_leads() -> None:
-    assert first_look(run("ftp-on-fach", "20 s").metrics)[0] == "goodput_kbps"
+def test_the_first_metric_is_the_time_that_users_wait_or_their_goodput() -> None:
+    assert headline_names(run("ftp-on-fach", "20 s").metrics)[0] == "goodput_kbps"
     split = run("split-download", "60 s").metrics
-    assert (first_look(split)[0], leading(split)) == ("transfer_time_s", "transfer_time_s")
+    assert (headline_names(split)[0], main_metric(split)) == ("transfer_time_s", "transfer_time_s")
     web = run("web-cell", "100 s").metrics
-    assert (first_look(web)[0], leading(web)) == ("page_time_s", "page_time_s")
+    assert (headline_names(web)[0], main_metric(web)) == ("page_time_s", "page_time_s")
     file = simulate(Scenario.load(FTP, {"flow.0.traffic": "file", "flow.0.size": "10 kB"}))[0].metrics
-    assert (first_look(file)[0], leading(file)) == ("download_time_s", "download_time_s")
-    assert leading({"goodput_kbps": 1.0}) == leading() == "goodput_kbps"
+    assert (headline_names(file)[0], main_metric(file)) == ("download_time_s", "download_time_s")
+    assert main_metric({"goodput_kbps": 1.0}) == main_metric() == "goodput_kbps"

@@ -1,4 +1,7 @@
-"""Killed sweeps: no finished run is lost, none is incomplete, and resumed results are equal."""
+"""Killed sweeps: no finished run is lost, none is incomplete, and resumed results are equal.
+
+The coordinator is the process of ``umts sweep``. With a Dask cluster, workers simulate the runs.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * kills.WAIT_S * (KILLS + 
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the campaign that is killed."""
     return kills.write_campaign(tmp_path_factory.mktemp("campaign"))
 
 
@@ -29,6 +33,7 @@ def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> t
 
 
 def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
+    """Check that the store `out` equals the one of the uninterrupted sweep, without drafts."""
     whole, _ = uninterrupted
     assert kills.whole_runs(out) == kills.whole_runs(whole)
     assert tree(out / "campaigns") == tree(whole / "campaigns")
@@ -39,16 +44,18 @@ def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
 def test_a_killed_coordinator_loses_no_finished_run(
     campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
 ) -> None:
-    draw = kills.moments(1)
-    killed = begun = 0
-    while killed < KILLS:
-        out = tmp_path / f"store{begun}"
+    times = kills.kill_times(1)
+    kill_count = store_count = 0
+    # A sweep is killed and resumed until it ends before its kill, or until the last kill. Then the next
+    # sweep begins with an empty store.
+    while kill_count < KILLS:
+        out = tmp_path / f"store{store_count}"
         before: set[str] = set()
-        begun += 1
-        at_work = True
-        while at_work and killed < KILLS:
-            at_work = kills.kill_coordinator(campaign, out, draw.uniform(0.3, 3.0), "--jobs", "2")
-            killed += at_work
+        store_count += 1
+        was_killed = True
+        while was_killed and kill_count < KILLS:
+            was_killed = kills.kill_coordinator(campaign, out, times.uniform(0.3, 3.0), "--jobs", "2")
+            kill_count += was_killed
             if (out / "runs").is_dir():
                 after = set(kills.whole_runs(out))
                 assert before <= after
@@ -60,28 +67,29 @@ def test_a_killed_coordinator_loses_no_finished_run(
 def test_killed_workers_of_a_cluster_lose_no_run(
     campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
 ) -> None:
-    draw = kills.moments(2)
-    killed = begun = 0
+    _, printed = uninterrupted
+    times = kills.kill_times(2)
+    kill_count = store_count = 0
     with kills.cluster(tmp_path) as cluster:
-        while killed < KILLS or begun == 0:
-            out = tmp_path / f"store{begun}"
-            begun += 1
-            process = kills.Sweep(campaign, out, "--dask", cluster.address)
-            while killed < KILLS and not process.ends_within(draw.uniform(0.5, 3.0)):
+        while kill_count < KILLS or store_count == 0:
+            out = tmp_path / f"store{store_count}"
+            store_count += 1
+            sweep = kills.Sweep(campaign, out, "--dask", cluster.address)
+            while kill_count < KILLS and not sweep.ends_within(times.uniform(0.5, 3.0)):
                 cluster.kill_worker()
                 cluster.add_worker()
-                killed += 1
-            assert process.finish() == uninterrupted[1]
+                kill_count += 1
+            assert sweep.finish() == printed
             assert_equal(out, uninterrupted)
 
 
 def test_a_killed_coordinator_of_a_cluster_loses_no_finished_run(
     campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
 ) -> None:
-    draw = kills.moments(3)
+    times = kills.kill_times(3)
     out = tmp_path / "store"
     with kills.cluster(tmp_path) as cluster:
         for _ in range(max(1, KILLS // 3)):
-            kills.kill_coordinator(campaign, out, draw.uniform(1.5, 4.0), "--dask", cluster.address)
+            kills.kill_coordinator(campaign, out, times.uniform(1.5, 4.0), "--dask", cluster.address)
         kills.Sweep(campaign, out, "--dask", cluster.address).finish()
     assert_equal(out, uninterrupted)

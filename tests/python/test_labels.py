@@ -10,11 +10,17 @@ from umtslab.metrics import definitions, units
 
 
 def test_every_metric_has_a_unique_label() -> None:
-    said = [metric_label(name) for name in units()]
-    assert all(label and "_" not in label.replace("CELL_", "").replace("URA_", "") for label in said)
-    # Labels for seconds and share of a cause differ by their unit.
-    whole = [metric_with_unit(name) for name in units()]
-    assert len(set(whole)) == len(whole)
+    # The labels of the time and of the share of a cause differ only by their unit.
+    labels_with_units = [metric_with_unit(name) for name in units()]
+    assert len(set(labels_with_units)) == len(labels_with_units)
+
+
+def test_labels_of_metrics_contain_neither_their_name_nor_their_unit() -> None:
+    # Only names of RRC states have underscores.
+    for name in units():
+        label = metric_label(name)
+        assert label
+        assert "_" not in label.replace("CELL_", "").replace("URA_", ""), name
     assert all(entry["unit"] not in entry["label"].split() for entry in definitions() if entry["unit"] != "%")
 
 

@@ -17,6 +17,7 @@ from umtslab.version import CodeVersion
 
 
 def cell(variant: str, bler: float, *goodputs: float, buffer: str = "9 kB") -> Cell:
+    """Return a point of a campaign with one run for each goodput in kbit/s."""
     code = CodeVersion("1", "c", "f")
     runs = tuple(
         Run("made-up", Identity("hash", code, 1, number), {"goodput_kbps": value, "pages": 0.0}, 1, 20.0)
@@ -39,7 +40,8 @@ def test_latex_is_a_booktabs_table_with_escaped_text(scenario: Scenario) -> None
     assert lines[3] == r"\caption{50 \% of R\&D}"
     assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
     rows = [line for line in lines if line.endswith(r"\\")]
-    assert {line.count(" & ") for line in rows} == {5}
+    # Metric, unit, n, mean, standard deviation and half width of the interval.
+    assert {line.count(" & ") for line in rows} == {6 - 1}
     assert any(line.startswith(r"goodput\_kbps & kbit/s & 2 & ") for line in rows)
 
 
@@ -84,14 +86,14 @@ def test_a_pivot_has_a_row_and_a_column_for_each_value() -> None:
     assert table.frame().columns == ["radio.bler", "reno", "± reno", "sack", "± sack"]
 
 
-def test_without_columns_each_metric_is_one() -> None:
+def test_without_a_column_key_each_metric_is_a_column() -> None:
     record = Record("c", "", AXES, 1, CELLS[:2])
     [table] = pivots(record, "radio.bler", None, ["goodput_kbps", "pages"])
     assert r"Block error rate & Goodput (kbit/s) & Web pages \\" in table.latex()
     assert r"\caption{c: mean and 95 \% interval of 3 runs}" in table.latex()
 
 
-def test_values_of_different_types_have_rows_of_their_own() -> None:
+def test_equal_values_of_different_types_have_separate_rows() -> None:
     cells = tuple(
         Cell({**cell("reno", 0.1).parameters, "rlc.buffer": value}, cell("reno", 0.1, goodput).runs)
         for value, goodput in ((1, 10.0), (True, 20.0), (1.0, 30.0))
@@ -101,7 +103,7 @@ def test_values_of_different_types_have_rows_of_their_own() -> None:
     assert [table.at(value, "goodput_kbps").mean for value in (1, True, 1.0)] == [10.0, 20.0, 30.0]
 
 
-def test_units_stand_in_the_heading() -> None:
+def test_units_of_keys_and_metrics_are_in_the_headings() -> None:
     cells = (cell("reno", 0.1, 1.0, 2.0), cell("reno", 0.1, 1.0, 2.0, buffer="20 kB"))
     [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])
     assert r"(kB) & Goodput (kbit/s) \\" in table.latex()
@@ -128,10 +130,11 @@ def test_the_command_writes_a_table_for_a_paper(umts: Umts, tmp_path: Path) -> N
     assert "with duration = 20 s" in pivot
     plain = umts(*words).stdout
     assert plain.count("& Goodput &") == 4
-    assert "udp" not in plain
+    # Metrics without a value, such as the ones of UDP, have no row.
+    assert "UDP" not in plain
     assert "& 0 &" not in plain
-    told = umts(*words, "--rows", "radio.bler", status=2).stderr
-    assert "also varies tcp.variant" in told
+    refused = umts(*words, "--rows", "radio.bler", status=2)
+    assert "also varies tcp.variant" in refused.stderr
     assert "did you mean goodput_kbps?" in umts(*words, "--metric", "goodput", status=2).stderr
     csv = umts("export", "pair", "--csv", "--rows", "radio.bler", "--columns", "tcp.variant").stdout
     assert csv.splitlines()[0] == "radio.bler,reno,± reno,tahoe,± tahoe"

@@ -22,23 +22,26 @@ from umtslab.store.folder import _in_lines
 from umtslab.task import Task
 
 MANY = 10**12
+"""A number of runs of which no list could be made."""
+
 SHIPPED = sorted(FTP.parent.glob("*.toml"))
 
 
 def test_very_many_runs_are_listed_lazily(
     store: Store, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[int] = []
+    numbers: list[int] = []
 
-    def three(tasks: Iterable[Task], **_: Any) -> Iterator[Run]:
-        begun.extend(task.run for task in itertools.islice(tasks, 3))
+    def take_three(tasks: Iterable[Task], **_: Any) -> Iterator[Run]:
+        numbers.extend(task.run for task in itertools.islice(tasks, 3))
         return iter(())
 
-    monkeypatch.setattr(replications, "execute", three)
+    monkeypatch.setattr(replications, "execute", take_three)
     with ProgressBar("many", quiet=True) as bar:
         plan = replications.Replications(scenario, 1, 7, False, False, True, 2, store, bar)
         plan.run_up_to(MANY)
-    assert begun == [7, 8, 9]
+    # The first run has the number 7.
+    assert numbers == [7, 8, 9]
 
 
 def test_the_library_starts_the_first_of_very_many_runs_at_once(scenario: Scenario) -> None:
@@ -51,11 +54,11 @@ def test_the_library_starts_the_first_of_very_many_runs_at_once(scenario: Scenar
 
 def test_a_number_that_is_too_high_is_refused_before_the_first_run(scenario: Scenario) -> None:
     with pytest.raises(ValueError, match="must be from 0 to"):
-        simulate(scenario, runs=2, first_run=2**63 - 1, watch=lambda *_: pytest.fail("it was begun"))
+        simulate(scenario, runs=2, first_run=2**63 - 1, watch=lambda *_: pytest.fail("a run started"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_parameters_equal_the_file(path: Path) -> None:
+def test_parameters_of_a_scenario_equal_its_file(path: Path) -> None:
     scenario = Scenario.load(path)
     assert json.loads(scenario.parameters) == tomllib.loads(scenario.to_toml())
 
@@ -70,12 +73,12 @@ def test_batch_lookup_of_runs_equals_single_lookups(tmp_path: Path) -> None:
         runs = simulate(short(), runs=40, store=store)
         simulate(short(), runs=2, store=store, series=True)
     (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # Damage.
-    wanted = [run.identity for run in runs]
+    identities = [run.identity for run in runs]
     with open_store(tmp_path / "store", tell=lambda _: None) as store:
-        found = store.get_all([*wanted, Task(short(), 99, 0).identity])
-        assert found == {run.key: run for run in runs if run != runs[5]}
+        unknown = Task(short(), 99, 0).identity
+        assert store.get_all([*identities, unknown]) == {run.key: run for run in runs if run != runs[5]}
         assert [damage.name for damage in store.damage] == [runs[5].key]
-        assert set(store.get_all(wanted, series=True)) == {runs[0].key, runs[1].key}
+        assert set(store.get_all(identities, series=True)) == {runs[0].key, runs[1].key}
         assert store.get(runs[5].identity) is None
         assert store.get(runs[0].identity, series=True) == runs[0]
 
@@ -83,6 +86,7 @@ def test_batch_lookup_of_runs_equals_single_lookups(tmp_path: Path) -> None:
 def test_progress_counts_finished_runs_and_fractions() -> None:
     scenario, progress = short(), Progress()
     progress.expect(4)
+    # Four tasks are expected. One is half finished, two are finished, and one has not started.
     for number, fractions in enumerate([(0.25, 0.5), (0.5, 1.0), (1.0, 1.0)]):
         for fraction in fractions:
             progress(Task(scenario, 1, number), fraction)
@@ -96,14 +100,14 @@ def test_the_first_of_two_tasks_of_a_run_decides_the_recording(store: Store, sce
 
 
 def test_progress_is_reported_for_every_task() -> None:
-    told: list[tuple[Task, float]] = []
+    reports: list[tuple[Task, float]] = []
     tasks = [Task(short(), 1, number) for number in range(2)]
-    list(execute(tasks, watch=lambda task, part: told.append((task, part))))
+    list(execute(tasks, watch=lambda task, part: reports.append((task, part))))
     for task in tasks:
-        parts = [part for of, part in told if of is task]
+        parts = [part for of, part in reports if of is task]
         assert parts == sorted(parts)
         assert parts[-1] == 1.0
-        assert len(parts) > 50
+        assert len(parts) > 50  # About one report per cent.
 
 
 def test_tasks_that_differ_in_measure_have_the_results_of_separate_executions() -> None:

@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 from conftest import FTP, short
 from umtslab import Progress, Runs, Scenario, Store, simulate, sweep
-from umtslab.overrides import after, changes_of_command, in_words
+from umtslab.overrides import changes_of_command, changes_text, source_text
 from umtslab.run import Identity, Run
 from umtslab.version import CodeVersion
 
 
 def made_up(metrics: Mapping[str, float | None], number: int = 0, **more: Any) -> Run:
+    """Return a run that was not simulated, with these metrics."""
     return Run(
         "made-up", Identity("hash", CodeVersion("1", "c", "f"), 1, number), dict(metrics), 1, 20.0, **more
     )
@@ -45,14 +46,15 @@ def test_changed_keys_are_shown_without_recording_options(runs: Runs, store: Sto
     expected = (("duration", "20 s"), ("radio.bler", "0.2"), ("rlc.max_dat", "3"))
     assert runs[0].changes == runs.changes == expected
     simulate(short(("rlc.max_dat", "3")), store=store)
-    [kept] = store.runs()
-    assert kept.changes == expected
-    assert (
-        kept.heading == "ftp-on-fach, seed 1, run 0, with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3"
-    )
-    assert simulate(Scenario.load(FTP, {"duration": "1 s"}).with_overrides({"duration": "2 s"}))[
-        0
-    ].changes == (("duration", "2 s"),)
+    [stored] = store.runs()
+    assert stored.changes == expected
+    changes = "duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3"
+    assert stored.heading == f"ftp-on-fach, seed 1, run 0, with {changes}"
+
+
+def test_a_key_that_is_changed_twice_is_shown_once() -> None:
+    scenario = Scenario.load(FTP, {"duration": "1 s"}).with_overrides({"duration": "2 s"})
+    assert simulate(scenario)[0].changes == (("duration", "2 s"),)
 
 
 def test_changes_are_read_from_the_command_of_a_run() -> None:
@@ -62,11 +64,11 @@ def test_changes_are_read_from_the_command_of_a_run() -> None:
     assert changes_of_command(command) == (("duration", "20 s"), ("tcp.python", "a=b.py"))
     assert changes_of_command("umts run a.toml") == ()
     assert (
-        in_words((("ue.bearer", "ps-384"), ("radio.bler", "0.1")))
+        changes_text((("ue.bearer", "ps-384"), ("radio.bler", "0.1")))
         == "with ue.bearer = ps-384, radio.bler = 0.1"
     )
-    assert after("Dubois (2005), Table 6.1", ()) == "Dubois (2005), Table 6.1"
-    assert after("Dubois (2005)", (("a", "1"),)) == "after Dubois (2005), changed"
+    assert source_text("Dubois (2005), Table 6.1", ()) == "Dubois (2005), Table 6.1"
+    assert source_text("Dubois (2005)", (("a", "1"),)) == "after Dubois (2005), changed"
 
 
 def test_a_run_shows_its_metrics_and_changes(runs: Runs) -> None:
@@ -75,13 +77,17 @@ def test_a_run_shows_its_metrics_and_changes(runs: Runs) -> None:
     assert "with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3" in shown
     assert "value</th>" in shown
     assert "mean</th>" not in shown
-    several = runs._repr_html_()
-    assert "± 95 %</th>" in several
-    assert "2 runs, seed 1" in several
+
+
+def test_several_runs_show_means_and_intervals(runs: Runs) -> None:
+    shown = runs._repr_html_()
+    assert "mean</th>" in shown
+    assert "± 95 %</th>" in shown
+    assert "2 runs, seed 1" in shown
     assert "no runs" in Runs()._repr_html_()
 
 
-def test_text_of_files_is_text_in_html() -> None:
+def test_text_of_files_is_escaped_in_html() -> None:
     run = made_up({"total_packets": 1.0, "goodput_kbps": 2.0}, overrides=(("tcp.python", "<b>.py"),))
     assert "tcp.python = &lt;b&gt;.py" in run._repr_html_()
 
@@ -95,17 +101,17 @@ def test_a_scenario_shows_its_title_its_changes_and_every_value() -> None:
 
 def test_a_sweep_needs_no_store_and_is_a_table() -> None:
     axes: dict[str, list[object]] = {"radio.bler": [0.01, 0.3], "tcp.variant": ["reno", "tahoe"]}
-    found = sweep(short(), axes, runs=2)
-    table = found.to_frame()
+    results = sweep(short(), axes, runs=2)
+    table = results.to_frame()
     assert table.columns[:3] == ["radio.bler", "tcp.variant", "key"]
     assert table["radio.bler"].to_list() == [0.01] * 4 + [0.3] * 4
     assert table["run"].to_list() == [0, 1] * 4
-    goodput = found.summary().filter(pl.col("metric") == "goodput_kbps")
+    goodput = results.summary().filter(pl.col("metric") == "goodput_kbps")
     assert goodput.select("radio.bler", "tcp.variant", "n").row(0) == (0.01, "reno", 2)
-    shown = found._repr_html_()
+    shown = results._repr_html_()
     assert "radio.bler</th>" in shown
     assert "goodput_kbps (kbit/s)</th>" in shown
-    assert "radio.bler = 0.01, tcp.variant = reno" in found[0]._repr_html_()
+    assert "radio.bler = 0.01, tcp.variant = reno" in results[0]._repr_html_()
 
 
 class _Terminal(io.StringIO):
@@ -115,13 +121,14 @@ class _Terminal(io.StringIO):
 
 def test_progress_is_a_line_in_a_terminal_and_nothing_in_a_file() -> None:
     terminal, file = _Terminal(), io.StringIO()
-    for place in (terminal, file):
-        simulate(short(), runs=2, watch=Progress(place))
+    for stream in (terminal, file):
+        simulate(short(), runs=2, watch=Progress(stream))
     assert terminal.getvalue().endswith("2 of 2 runs, 100 %\x1b[K\n")
     assert file.getvalue() == ""
 
 
 def test_progress_is_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPython is replaced by modules that record what is displayed."""
     shown: list[str] = []
     handle = SimpleNamespace(update=lambda bar: shown.append(bar._repr_html_()))
     shell, display = ModuleType("IPython"), ModuleType("IPython.display")
@@ -133,7 +140,7 @@ def test_progress_is_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Non
     assert shown[-1] == '<progress value="1.0000" max="1"></progress> 2 of 2 runs, 100 %'
 
 
-def test_runs_show_themselves_in_a_line(runs: Runs) -> None:
+def test_the_text_of_runs_is_one_line(runs: Runs) -> None:
     assert repr(runs[0]) == f"Run('ftp-on-fach', seed=1, run=0, key='{runs[0].key[:12]}')"
     assert repr(runs).startswith("Runs(2 runs of ftp-on-fach, seed 1, umtslab ")
     assert repr(Runs()) == "Runs(no runs)"

@@ -28,7 +28,7 @@ from umtslab.numbers import estimate, number, numbers, with_interval
         (0.1, 0.0999999, "0.10 ± 0.10"),
     ],
 )
-def test_the_interval_decides_how_many_digits_there_are(
+def test_the_half_width_of_the_interval_decides_the_number_of_digits(
     mean: float | None, half: float | None, shown: str
 ) -> None:
     assert with_interval(mean, half) == shown
@@ -57,7 +57,8 @@ def test_infinite_values_and_nan_are_printable() -> None:
 def test_a_column_has_enough_digits_to_distinguish_its_values() -> None:
     assert numbers([1500.115, 1501.115, 1501.116]) == ["1500.115", "1501.115", "1501.116"]
     assert numbers([0.1, 0.3, None, 0.3]) == ["0.1000", "0.3000", "–", "0.3000"]
-    assert numbers([0.3, 0.1 + 0.2]) == ["0.3000", "0.3000"], "they differ by rounding alone"
+    # Values that differ only by rounding errors.
+    assert numbers([0.3, 0.1 + 0.2]) == ["0.3000", "0.3000"]
     assert numbers([1e-12, 5.0, math.nan]) == ["1.000e-12", "5", "–"]
 
 

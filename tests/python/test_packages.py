@@ -19,7 +19,7 @@ def versions(name: str) -> dict[str, str]:
     return dict(re.findall(r"^(.+)==(.+)$", "\n".join(lines), re.MULTILINE))
 
 
-def allowed() -> dict[str, str]:
+def lower_bounds() -> dict[str, str]:
     """Read the lower bounds of all dependencies, including extras for users."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -29,21 +29,25 @@ def allowed() -> dict[str, str]:
 
 def test_the_lower_bounds_are_the_tested_versions() -> None:
     lowest = versions("constraints-lowest.txt")
-    assert allowed() == {package: lowest[package] for package in allowed()}
+    assert lower_bounds() == {package: lowest[package] for package in lower_bounds()}
 
 
 def test_the_tested_versions_satisfy_the_lower_bounds() -> None:
     exact = {package.lower(): version for package, version in versions("constraints.txt").items()}
-    for package, least in allowed().items():
-        numbers = [[int(part) for part in version.split(".")] for version in (exact[package.lower()], least)]
-        assert numbers[0] >= numbers[1], package
+    for package, lower_bound in lower_bounds().items():
+        tested, minimum = (
+            [int(part) for part in version.split(".")] for version in (exact[package.lower()], lower_bound)
+        )
+        assert tested >= minimum, package
 
 
-def test_missing_extras_are_installed_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_extra_installs_it_from_the_source_tree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
     monkeypatch.setitem(sys.modules, "distributed", None)
     # The package is not on PyPI: the message must not suggest installing it by name.
-    told = r"umts sweep --dask needs distributed.*: pip install '\.\[dask\]' in umtslab's source tree"
-    with pytest.raises(CampaignError, match=told), cluster(LOCAL):
+    message = r"umts sweep --dask needs distributed.*: pip install '\.\[dask\]' in umtslab's source tree"
+    with pytest.raises(CampaignError, match=message), cluster(LOCAL):
         pass

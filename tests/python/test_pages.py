@@ -15,13 +15,15 @@ from umtslab.cli.verbs import VERBS
 from umtslab.former_names import current_key, current_metric
 from umtslab.metrics import definitions
 
-MOST_LINES = {"README.md": 200, "CHANGELOG.md": 80, "docs/performance.md": 120}
-MOST_LINES_OF_A_PAGE = 350
+MAX_LINES = {"README.md": 200, "CHANGELOG.md": 80, "docs/performance.md": 120}
+MAX_LINES_OF_OTHER_PAGES = 350
 GENERATED = "docs/reference/"
 
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+"""A block of code."""
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+"""Code in a sentence."""
 FILE = re.compile(
     r"(?:scenarios|campaigns|traces|tests|tools|crates|python|benches|docs|examples|reproductions)/[\w./-]+"
 )
@@ -47,13 +49,13 @@ def without_code(text: str) -> str:
 
 def anchors(page: str) -> set[str]:
     """Return the anchors of the headings of a page, as GitHub makes them."""
-    found: Counter[str] = Counter()
+    headings: Counter[str] = Counter()
     names = set(re.findall(r'<a (?:id|name)="([^"]+)"', text_of(page)))
     for heading in re.findall(r"^#+ +(.*)$", without_code(text_of(page)), re.MULTILINE):
         shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
         slug = re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
-        names.add(f"{slug}-{found[slug]}" if found[slug] else slug)
-        found[slug] += 1
+        names.add(f"{slug}-{headings[slug]}" if headings[slug] else slug)
+        headings[slug] += 1
     return names
 
 
@@ -61,7 +63,7 @@ def anchors(page: str) -> set[str]:
     "page", [page for page in MANUAL if not page.startswith(GENERATED)] + ["CHANGELOG.md"]
 )
 def test_a_page_is_short(page: str) -> None:
-    assert len(text_of(page).splitlines()) <= MOST_LINES.get(page, MOST_LINES_OF_A_PAGE)
+    assert len(text_of(page).splitlines()) <= MAX_LINES.get(page, MAX_LINES_OF_OTHER_PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -94,8 +96,9 @@ def test_commands_have_existing_verbs_and_options(page: str) -> None:
         verb, *rest = words[1:]
         assert verb in VERBS, command
         options = {name for action in parser_of(verb)._actions for name in action.option_strings}
-        own = rest[: rest.index("--")] if "--" in rest else rest
-        for word in own:
+        # Words after "--" belong to the emulated program.
+        of_verb = rest[: rest.index("--")] if "--" in rest else rest
+        for word in of_verb:
             option = word.partition("=")[0]
             assert not re.match(r"--?[a-zA-Z]", word) or option in options, f"{command}: {option}"
 

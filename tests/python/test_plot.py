@@ -20,7 +20,8 @@ from umtslab.run import MissingSeries, Run
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pdus"])  # test_reproduce_pdus.py
+# The figure of PDUs is tested in test_reproduce_pdus.py.
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pdus"])
 def test_every_kind_has_data_units_and_a_legend(kind: str, run_of_kind: Callable[[str], Run]) -> None:
     figure = draw(run_of_kind(kind), kind)
     assert figure.axes[-1].get_xlabel().endswith("(s)")
@@ -47,11 +48,11 @@ def test_files_have_the_format_of_their_suffix_and_are_reproducible(
     assert content == (tmp_path / f"two{suffix}").read_bytes()
 
 
-def test_lines_differ_in_dashes_and_not_in_colour_alone() -> None:
+def test_each_colour_has_its_own_dashes() -> None:
     assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS)
 
 
-def test_ten_curves_have_ten_styles_and_more_repeat_no_pair() -> None:
+def test_forty_curves_have_unique_combinations_of_colour_and_dashes_or_marker() -> None:
     looks = [style(number) for number in range(40)]
     assert len({look["color"] for look in looks[:10]}) == 10
     assert len({str(look["linestyle"]) for look in looks[:10]}) == 10
@@ -76,7 +77,7 @@ def test_a_run_without_series_says_how_to_record_them() -> None:
         draw(simulate(short())[0], "cwnd")
 
 
-def test_throughput_counts_repetitions_and_fills_silence() -> None:
+def test_throughput_counts_retransmissions_and_is_zero_in_silent_windows() -> None:
     sent = pl.DataFrame(
         {
             "time_s": [0.1, 0.2, 0.9, 3.5],
@@ -85,7 +86,7 @@ def test_throughput_counts_repetitions_and_fills_silence() -> None:
             "end": [1, 1001, 1001, 1501],
         }
     )
-    # The SYN has no payload. The retransmitted segment counts twice.
+    # Rates of windows of a second. The SYN has no payload, and the segment of 1,000 bytes counts twice.
     assert sent_per_window(sent).rows() == [(0.0, 0, 16.0), (1.0, 0, 0.0), (2.0, 0, 0.0), (3.0, 0, 4.0)]
 
 
@@ -95,7 +96,7 @@ def test_values_recorded_on_change_hold_to_the_end_of_their_connection() -> None
     assert hold(table, ("connection",), 10.0, closed).rows()[3:] == [(4.0, 0, 7.0), (10.0, 1, 6.0)]
 
 
-def test_a_line_that_did_not_change_again_is_drawn_to_the_end(recorded: Run) -> None:
+def test_the_last_value_of_a_line_is_drawn_to_the_end_of_the_run(recorded: Run) -> None:
     [axes] = draw(recorded, "outstanding").axes
     [line] = axes.lines
     assert list(line.get_xdata())[-1] == 20.0  # type: ignore[arg-type]
@@ -120,18 +121,23 @@ def test_both_axes_show_the_requested_part(kind: str, recorded: Run, switched: R
     run = switched if kind == "cell" else recorded
     for axes in draw(run, kind, View(1.3, 4.7)).axes:
         assert axes.get_xlim() == (1.3, 4.7)
+        # The data fill the axis except for margins of up to 20 %.
         low, high = axes.get_ylim()
         assert high - low <= 1.2 * axes.dataLim.height or low == 0
         assert high <= 1.2 * axes.dataLim.y1
         for line in axes.lines:
             times = np.asarray(line.get_xdata())
-            assert np.all((times >= 0.3) & (times <= 5.0))  # Only complete windows are drawn.
-    last = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
-    whole = draw(recorded, "timeseq").axes[0]
-    assert whole.get_ylim()[0] == 0 < last.get_ylim()[0]
+            # Windows of a second that overlap the part are drawn completely.
+            assert np.all((times >= 0.3) & (times <= 5.0))
 
 
-def test_efficiency_of_a_part_equals_the_whole_run_there(switched: Run) -> None:
+def test_sequence_numbers_begin_at_zero_only_in_a_figure_of_the_whole_run(recorded: Run) -> None:
+    last_part = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
+    whole_run = draw(recorded, "timeseq").axes[0]
+    assert whole_run.get_ylim()[0] == 0 < last_part.get_ylim()[0]
+
+
+def test_efficiency_in_a_part_equals_efficiency_in_the_whole_run(switched: Run) -> None:
     upper, lower = draw(switched, "cell", View(10.0, 20.0)).axes
     part, whole = lower.patches[0], draw(switched, "cell").axes[1].patches[0]
     values = whole.get_data().values[10:20]  # type: ignore[attr-defined]
@@ -156,23 +162,24 @@ def test_the_last_window_is_drawn_to_its_end(kind: str, recorded: Run) -> None:
 
 
 def test_the_legend_has_only_marks_of_the_figure(recorded: Run) -> None:
-    def named(view: View) -> list[str]:
+    def legend_of(view: View) -> list[str]:
         [legend] = draw(recorded, "timeseq", view).legends
         return [text.get_text() for text in legend.get_texts()]
 
-    again = recorded.series("sent").filter(pl.col("retransmission"))["time_s"]
-    assert not again.is_between(0.0, 1.0).any()
-    assert "retransmission" not in named(View(0.0, 1.0))
+    retransmitted_s = recorded.series("sent").filter(pl.col("retransmission"))["time_s"]
+    assert not retransmitted_s.is_between(0.0, 1.0).any()
+    assert "retransmission" in legend_of(View())
+    assert "retransmission" not in legend_of(View(0.0, 1.0))
 
 
 @pytest.mark.parametrize("kind", ["cwnd", "outstanding"])
-def test_segments_are_counted_in_whole_numbers(kind: str, recorded: Run) -> None:
+def test_ticks_of_an_axis_of_segments_are_integers(kind: str, recorded: Run) -> None:
     figure = draw(recorded, kind, View(0.0, 1.0))
     figure.draw_without_rendering()
     assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
 
 
-def test_text_of_an_svg_is_text(recorded: Run, tmp_path: Path) -> None:
+def test_an_svg_file_has_its_text_as_text(recorded: Run, tmp_path: Path) -> None:
     save(draw(recorded, "cwnd"), tmp_path / "cwnd.svg")
     content = (tmp_path / "cwnd.svg").read_text()
     assert "<text" in content
@@ -181,22 +188,22 @@ def test_text_of_an_svg_is_text(recorded: Run, tmp_path: Path) -> None:
 
 def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
-    told = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr
-    assert told == "umts: --from 7 is not before the end of the run at 5 s\n"
+    errors = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr
+    assert errors == "umts: --from 7 is not before the end of the run at 5 s\n"
 
 
 def test_a_mistyped_figure_is_named(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
-    told = umts("plot", "results", "rlc-buffer", status=2).stderr
-    assert told == "umts: there is no figure 'rlc-buffer'; did you mean rlc_buffer?\n"
-    told = umts("plot", "results", "xyzzy", status=2).stderr
-    assert told == f"umts: there is no figure 'xyzzy'; there are {', '.join(RUN_KINDS)}\n"
+    errors = umts("plot", "results", "rlc-buffer", status=2).stderr
+    assert errors == "umts: there is no figure 'rlc-buffer'; did you mean rlc_buffer?\n"
+    errors = umts("plot", "results", "xyzzy", status=2).stderr
+    assert errors == f"umts: there is no figure 'xyzzy'; there are {', '.join(RUN_KINDS)}\n"
 
 
 def test_a_missing_folder_is_refused_before_drawing(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
-    told = umts("plot", "results", "cwnd", "-o", "nowhere/cwnd.png", status=2).stderr
-    assert told == "umts: nowhere/cwnd.png: the folder nowhere does not exist\n"
+    errors = umts("plot", "results", "cwnd", "-o", "nowhere/cwnd.png", status=2).stderr
+    assert errors == "umts: nowhere/cwnd.png: the folder nowhere does not exist\n"
 
 
 def test_the_command_prints_the_path_of_the_figure(umts: Umts, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from umtslab.reproduce.pictures import pictures
 from umtslab.run import MissingSeries, Run
 
 CONNECTION = 3
+"""Number of the connection with a waterfall."""
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +40,7 @@ def budgeted(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def campaign(*cells: Cell) -> Record:
+    """Return the record of a campaign with these points."""
     return Record("c", "A campaign", tuple(cells[0].parameters), 1, cells)
 
 
@@ -62,7 +64,7 @@ def test_bars_are_the_mean_time_of_a_connection(budgeted: Run) -> None:
     assert per_connection(record.cells[1])["total"].n == 1
 
 
-def test_other_parameters_are_panels_up_to_a_limit(budgeted: Run) -> None:
+def test_a_second_parameter_is_panels_up_to_a_limit(budgeted: Run) -> None:
     def record(variants: int) -> Record:
         cells = (
             Cell({"radio.bler": bler, "tcp.variant": f"v{number}"}, (budgeted,))
@@ -116,15 +118,15 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     segments = table.filter(
         (pl.col("what") == "segment") & ~pl.col("lost") & (pl.col("direction") == "downlink")
     )
-    word = "segment or PDU, sender to receiver"
+    label = "segment or PDU, sender to receiver"
     of_tcp, of_rlc = (
         {str(area.get_label()): len(area.get_paths()) for area in axes.collections} for axes in (tcp, rlc)
     )
-    assert of_tcp[word] == len(segments)
-    assert of_rlc[word] > len(segments)
+    assert of_tcp[label] == len(segments)
+    assert of_rlc[label] > len(segments)
     # The legend has one entry for each style, and no label twice.
-    named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert len(set(named)) == len(named)
+    entries = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(set(entries)) == len(entries)
     assert {str(area.get_label()) for area in rrc.collections} == {
         "RRC: CELL_FACH",
         "RRC: CELL_DCH",
@@ -149,10 +151,10 @@ def test_the_waterfall_of_a_split_transfer_has_both_connections_and_the_buffer(t
     assert set(table["layer"]) == {"tcp_server", "proxy", "tcp_radio", "rlc"}
     buffer = table.filter(pl.col("layer") == "proxy")
     assert buffer["first"].max() == run.metrics["proxy_buffer_max_octets"]
-    stalled = (
+    stalled_s = (
         buffer.filter(pl.col("what") == "full").select((pl.col("end_s") - pl.col("time_s")).sum()).item()
     )
-    assert stalled == pytest.approx(run.metrics["proxy_stalled_s"], abs=1e-6)
+    assert stalled_s == pytest.approx(run.metrics["proxy_stalled_s"], abs=1e-6)
     figure = draw_waterfall(run)
     assert overhanging(figure) == []
     server, proxy, radio, pdus, cause = figure.axes
@@ -184,13 +186,13 @@ def test_drops_at_the_nodeb_are_not_losses_on_the_air(budgeted: Run) -> None:
         assert marks.get(words, 0) == len(rows)
 
 
-def test_a_part_of_the_waterfall_shows_only_its_events(budgeted: Run) -> None:
+def test_a_waterfall_of_a_part_of_the_time_shows_only_its_events(budgeted: Run) -> None:
     tcp, rlc, _, cause = draw_waterfall(budgeted, from_s=5.0, until_s=5.5).axes
     assert tcp.get_xlim() == (5.0, 5.5)
     for axes in (tcp, rlc):
-        whole = [np.asarray(path.vertices) for area in axes.collections for path in area.get_paths()]
-        assert whole
-        assert all(line[0][0] <= 5.5 and line[-1][0] >= 5.0 for line in whole)
+        lines = [np.asarray(path.vertices) for area in axes.collections for path in area.get_paths()]
+        assert lines
+        assert all(line[0][0] <= 5.5 and line[-1][0] >= 5.0 for line in lines)
     everything = draw_waterfall(budgeted).axes[1]
     assert rlc.get_ylim()[0] > everything.get_ylim()[0]
     assert cause.collections
@@ -205,9 +207,9 @@ def test_a_waterfall_of_another_connection_is_an_error(budgeted: Run, switched: 
 
 def test_a_waterfall_of_an_unknown_connection_is_a_warning_then_an_error(umts: Umts) -> None:
     words = ("--duration", "5 s", "--waterfall", 99, "--out", "none")
-    told = "run 0 had connections 0 to 0, so connection 99 was not recorded"
-    assert f"warning: {told}" in umts("run", FTP, *words).stderr
-    assert umts("plot", "none", "waterfall", status=2).stderr == f"umts: {told}\n"
+    message = "run 0 had connections 0 to 0, so connection 99 was not recorded"
+    assert f"warning: {message}" in umts("run", FTP, *words).stderr
+    assert umts("plot", "none", "waterfall", status=2).stderr == f"umts: {message}\n"
 
 
 def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_path: Path) -> None:
@@ -219,48 +221,40 @@ def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_pat
     for word in ("soon", "5 kB", "inf"):
         assert "--from takes seconds" in umts("plot", folder, "rrc", "--from", word, status=2).stderr
     assert "--until" in umts("plot", folder, "rrc", "--from", 6, "--until", 2, status=2).stderr
-    told = umts("plot", folder, "waterfall", "--connection", "1,2", status=2).stderr
-    assert told == "umts: the waterfall shows one connection: give --connection N once\n"
+    errors = umts("plot", folder, "waterfall", "--connection", "1,2", status=2).stderr
+    assert errors == "umts: the waterfall shows one connection: give --connection N once\n"
 
 
-def pdus(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
+def unwrapped_numbers(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
+    """Return the first and last PDU numbers of blocks of PDUs with these sequence numbers."""
     table = pl.DataFrame(rows, schema=["what", "first", "last"], orient="row")
     return unwrapped(table).select("first", "last").rows()
 
 
 def test_pdu_numbers_continue_when_sequence_numbers_wrap_around() -> None:
-    assert pdus(("pdu", 4090, 4095), ("pdu", 0, 3), ("pdu_again", 4094, 4095), ("pdu", 4, 4)) == [
-        (0, 5),
-        (6, 9),
-        (4, 5),
-        (10, 10),
-    ]
-    assert pdus(("pdu_again", 4095, 4095), ("pdu", 2, 3)) == [(-3, -3), (0, 1)]
-    assert pdus(("pdu", 120, 127), ("pdu", 0, 0)) == [(0, 7), (8, 8)]
-    assert pdus(("pdu", 5000, 5001), ("pdu", 5002, 5002)) == [(0, 1), (2, 2)]
-    assert pdus() == []
+    """Numbers begin with 0 for the first new PDU. Retransmissions keep their numbers."""
+    blocks = [("pdu", 4090, 4095), ("pdu", 0, 3), ("pdu_again", 4094, 4095), ("pdu", 4, 4)]
+    assert unwrapped_numbers(*blocks) == [(0, 5), (6, 9), (4, 5), (10, 10)]
+    assert unwrapped_numbers(("pdu_again", 4095, 4095), ("pdu", 2, 3)) == [(-3, -3), (0, 1)]
+    # Unacknowledged mode has sequence numbers of seven bits.
+    assert unwrapped_numbers(("pdu", 120, 127), ("pdu", 0, 0)) == [(0, 7), (8, 8)]
+    # Options without a modulus have numbers above 4095, which do not wrap around.
+    assert unwrapped_numbers(("pdu", 5000, 5001), ("pdu", 5002, 5002)) == [(0, 1), (2, 2)]
+    assert unwrapped_numbers() == []
 
 
 def test_pdus_recorded_out_of_order_do_not_count_as_wrap_around() -> None:
-    assert pdus(("pdu", 0, 9), ("pdu", 13, 13), ("pdu", 10, 12), ("pdu", 14, 14)) == [
-        (0, 9),
-        (13, 13),
-        (10, 12),
-        (14, 14),
-    ]
-    assert pdus(("pdu", 4000, 4094), ("pdu", 0, 1), ("pdu", 4095, 4095), ("pdu", 2, 2)) == [
-        (0, 94),
-        (96, 97),
-        (95, 95),
-        (98, 98),
-    ]
+    late = [("pdu", 0, 9), ("pdu", 13, 13), ("pdu", 10, 12), ("pdu", 14, 14)]
+    assert unwrapped_numbers(*late) == [(0, 9), (13, 13), (10, 12), (14, 14)]
+    late_at_the_end = [("pdu", 4000, 4094), ("pdu", 0, 1), ("pdu", 4095, 4095), ("pdu", 2, 2)]
+    assert unwrapped_numbers(*late_at_the_end) == [(0, 94), (96, 97), (95, 95), (98, 98)]
 
 
 def test_a_report_shows_where_the_time_went_and_the_waterfall(budgeted: Run, tmp_path: Path) -> None:
     plan = plan_in(tmp_path)
     points = list(plan.points(plan.sweeps[0], quick=False))
-    found = pictures(plan, points, lambda _: [budgeted])
-    assert [picture.anchor.rpartition("-")[2] for picture in found] == ["budget", "rrc", "cell", "waterfall"]
+    drawn = pictures(plan, points, lambda _: [budgeted])
+    assert [picture.anchor.rpartition("-")[2] for picture in drawn] == ["budget", "rrc", "cell", "waterfall"]
 
 
 def test_a_run_without_a_budget_names_the_option(umts: Umts) -> None:
@@ -276,15 +270,18 @@ def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     spent = {seconds(cause): [0.0, 0.0, 0.0] for cause in causes()}
     spent[seconds("channel_switch")] = [2.0, 0.0, 0.5]
     spent[seconds("serialisation")] = [0.0, 1.0, 3.0]
-    whose = {"connection": [0, 1, 2], "ue": [0, 0, 1], "protocol": ["dns", "tcp", "udp"]}
-    table = pl.DataFrame({**whose, **spent})
+    connections = {"connection": [0, 1, 2], "ue": [0, 0, 1], "protocol": ["dns", "tcp", "udp"]}
+    table = pl.DataFrame({**connections, **spent})
     monkeypatch.setattr(Run, "series_kinds", lambda _: ["budget_connections"])
     monkeypatch.setattr(Run, "series", lambda _, _kind: table)
     return budgeted
 
 
 def bars(axes: Axes) -> dict[str, float]:
-    """Return the total length of each bar of a panel, over all causes."""
+    """Return the total length of each bar of a panel, over all causes.
+
+    Bars are 0.75 wide, around the number of their label.
+    """
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     ends = dict.fromkeys(names, 0.0)
     for bar in axes.patches:
@@ -310,7 +307,9 @@ def test_connections_and_ues_of_an_emulation_can_be_chosen(programs: Run) -> Non
         draw_run_budget(programs, View(connections=(7,)))
 
 
-def test_the_line_of_acknowledgments_never_decreases() -> None:
+def test_a_late_acknowledgment_does_not_lower_the_line_of_acknowledgments() -> None:
+    """The acknowledgment of 1,000 bytes arrives after the one of 2,000 bytes."""
+
     def row(time: float, end: float | None, direction: str, what: str, number: int) -> tuple[object, ...]:
         return (time, end, "tcp", direction, what, number, number, False, "")
 

@@ -21,8 +21,8 @@ from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
 from umtslab.run import Run
 from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Outcome, load_optimisation, optimise
-from umtslab.studies.place import Place
 from umtslab.studies.record import load_study, save_outcome
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
 
 ERRORS = (0.0, 0.01, 0.02, 0.1, 0.3)
@@ -31,7 +31,11 @@ VERSIONS = ("reno", "newreno")
 
 @pytest.fixture(scope="module")
 def record() -> Record:
-    """Five error rates and two TCP versions with equal results, each with three different runs."""
+    """Five error rates and two TCP versions with equal results, each with three different runs.
+
+    The goodput is 30 to 12 kbit/s in the first run, and 1 and 2 kbit/s more in the others. The interval
+    of a mean has a half width of 2.5 kbit/s.
+    """
     [run] = simulate(short())
 
     def measured(bler: float, number: int) -> Run:
@@ -59,6 +63,7 @@ def test_axes_have_labels_units_and_ticks_at_the_values(width: float, record: Re
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno (equal to Reno)"]
     assert legend.get_title().get_text() == "TCP version (mean and 95 % interval, n = 3 runs)"
+    # The axis has room for the largest mean of 31 kbit/s and its interval.
     low, high = axes.get_ylim()
     assert low == 0
     assert high > 31 + 2.4
@@ -73,10 +78,11 @@ def test_markers_are_at_the_values_and_error_bars_beside_them(record: Record) ->
         assert curve.get_transform() == axes.transData
         assert np.asarray(curve.get_xdata()).tolist() == list(ERRORS)
         assert curve.get_markersize() == curves[0].get_markersize()
+    # The error bars of the two curves are 1.5 points (1/72 inch) left and right of the marker.
     bars = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
     middle = axes.transData.transform((0.1, 20.0))[0]
-    points = [(bar - middle) * 72 / figure.dpi for bar in bars]
-    assert points == pytest.approx([-1.5, 1.5])
+    offsets = [(bar - middle) * 72 / figure.dpi for bar in bars]
+    assert offsets == pytest.approx([-1.5, 1.5])
 
 
 @pytest.mark.parametrize("count", [2, 4, 5, 12])
@@ -90,9 +96,10 @@ def test_error_bars_of_many_curves_stay_within_a_few_points(count: int, record: 
     [axes] = figure.axes
     figure.draw_without_rendering()
     middle = axes.transData.transform((0.1, 20.0))[0]
-    asides = [area.get_transform().transform((0.1, 20.0))[0] - middle for area in axes.collections]
-    assert max(map(abs, asides)) * 72 / figure.dpi <= 4.51
-    assert len(set(asides)) == count
+    offsets = [area.get_transform().transform((0.1, 20.0))[0] - middle for area in axes.collections]
+    assert max(map(abs, offsets)) * 72 / figure.dpi <= 4.51
+    assert len(set(offsets)) == count
+    # More than four curves have smaller markers.
     sizes = {line.get_markersize() for line in axes.lines if str(line.get_label()).startswith("v")}
     assert sizes == {2.8 if count > 4 else 4.0}
     looks = {
@@ -108,7 +115,7 @@ def test_equal_variants_are_named_in_the_legend(record: Record) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno (equal to Reno)"]
 
 
-def test_the_axis_holds_every_interval(record: Record) -> None:
+def test_the_axis_covers_every_interval(record: Record) -> None:
     cells = tuple(
         replace(cell, runs=tuple(replace(run, metrics={"goodput_kbps": value}) for run, value in
                                  zip(cell.runs, (-10.0, 5.0, 25.0), strict=True)))
@@ -148,16 +155,16 @@ def test_logarithmic_axes_label_the_values(record: Record) -> None:
         draw_campaign(record, "goodput_kbps", look=Look(log_x=True))
 
 
-def test_a_map_has_a_cell_for_each_pair(record: Record) -> None:
+def test_a_map_has_a_cell_for_each_pair_of_values(record: Record) -> None:
     figure = draw_map(record, "goodput_kbps")
     axes, bar = figure.axes
     assert axes.images[0].get_array().shape == (2, 5)  # type: ignore[union-attr]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Reno", "NewReno"]
     assert bar.get_ylabel() == "Goodput (kbit/s)"
     assert axes.texts[0].get_text() == "31.0\n± 2.5"
-    alone = Record("c", "A campaign", ("radio.bler",), 1, record.cells[:5])
+    of_one_parameter = Record("c", "A campaign", ("radio.bler",), 1, record.cells[:5])
     with pytest.raises(CampaignError, match="a map needs two parameters"):
-        draw_map(alone, "goodput_kbps")
+        draw_map(of_one_parameter, "goodput_kbps")
 
 
 BEST = f"""
@@ -188,13 +195,13 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     folder = tmp_path_factory.mktemp("searched")
     (folder / "best.toml").write_text(BEST)
     with open_store(folder / "results") as store:
-        outcome = optimise(load_optimisation(folder / "best.toml"), Place(store, Workers()))
+        outcome = optimise(load_optimisation(folder / "best.toml"), StudyRunner(store, Workers()))
         save_outcome(store.path, outcome)
         assert load_study(store, "best") == outcome
     return folder / "results", outcome
 
 
-def test_a_search_shows_history_pareto_front_and_importance(searched: tuple[Path, Outcome]) -> None:
+def test_a_search_has_figures_of_history_pareto_front_and_importance(searched: tuple[Path, Outcome]) -> None:
     _, outcome = searched
     for draw in (draw_history, draw_pareto, draw_importance):
         for width in (3.5, 10):
@@ -210,32 +217,40 @@ def test_a_search_shows_history_pareto_front_and_importance(searched: tuple[Path
     assert values[-1] == outcome.ranking()[0].objective.mean
 
 
-def test_commands_draw_report_and_export_a_study(umts: Umts, searched: tuple[Path, Outcome]) -> None:
-    results, outcome = searched
+def test_the_command_draws_the_figures_of_a_study_and_names_them_in_errors(
+    umts: Umts, searched: tuple[Path, Outcome]
+) -> None:
+    results, _ = searched
     for kind in ("history", "pareto", "importance"):
         assert umts("plot", "best", kind, "--out", results).stdout == f"{results}/figures/best-{kind}.png\n"
-    told = umts("plot", "best", "effects", "--out", results, status=2).stderr
+    errors = umts("plot", "best", "effects", "--out", results, status=2).stderr
     assert (
-        told
+        errors
         == "umts: of an optimisation there is no figure 'effects'; there are history, pareto, importance\n"
     )
-    told = umts("plot", "best", "importence", "--out", results, status=2).stderr
-    assert told == "umts: of an optimisation there is no figure 'importence'; did you mean importance?\n"
+    errors = umts("plot", "best", "importence", "--out", results, status=2).stderr
+    assert errors == "umts: of an optimisation there is no figure 'importence'; did you mean importance?\n"
+
+
+def test_commands_report_and_export_a_study(umts: Umts, searched: tuple[Path, Outcome]) -> None:
+    results, outcome = searched
     page = Path(umts("report", "best", "--out", results).stdout.strip()).read_text()
     assert page.count("<img") == 3
     assert "The best trial is" in page
     lines = umts("export", "best", "--csv", "--out", results).stdout.splitlines()
     assert lines[0].startswith("trial,rlc.max_dat,rlc.timer_poll_prohibit,tcp.variant,n,goodput_kbps,")
+    # The heading, the trials, and the unchanged scenario.
     assert len(lines) == 1 + len(outcome.trials) + 1
     assert lines[-1].startswith("unchanged scenario,")
 
 
 def frame(settings: dict[str, str]) -> Frame:
+    """Return the common part of a study with these settings."""
     return Frame("study", "", Path("study.toml"), FTP, None, 1, settings, ())
 
 
 @pytest.mark.parametrize("method", ["morris", "sobol"])
-def test_the_axes_of_effects_hold_every_estimate_and_interval(method: str) -> None:
+def test_the_axes_of_effects_cover_every_estimate_and_interval(method: str) -> None:
     effects = (Effect("radio.bler", 0.2, 1.3, 0.9, 1.7), Effect("tcp.variant", -0.1, 0.3, 0.4, None))
     study = Sensitivity(frame({"duration": "60 s"}), method, 8, ("goodput_kbps",))
     figure = draw_effects(Findings(study, 7, 16, {"goodput_kbps": effects}))
@@ -243,6 +258,7 @@ def test_the_axes_of_effects_hold_every_estimate_and_interval(method: str) -> No
     [axes] = figure.axes
     low, high = axes.get_xlim()
     ends = [point[0] for area in axes.collections for one in area.get_segments() for point in one]  # type: ignore[attr-defined]
+    # The first effect is 0.2 with an interval of ± 1.3.
     assert min(ends) <= -1.1 + 1e-9
     assert low < min(ends)
     assert high > max(ends)
@@ -281,10 +297,12 @@ def test_names_below_a_map_do_not_overlap(width: float, record: Record) -> None:
     ).axes[0]
     labels = [label for label in drawn.get_xticklabels() if label.get_text()]
     assert all(label.get_rotation() == 35 for label in labels)
-    gap = drawn.transData.transform((1, 0))[0] - drawn.transData.transform((0, 0))[0]
-    step = labels[1].get_position()[0] - labels[0].get_position()[0]
+    column_px = drawn.transData.transform((1, 0))[0] - drawn.transData.transform((0, 0))[0]
+    columns_between_labels = labels[1].get_position()[0] - labels[0].get_position()[0]
     size_px = float(labels[0].get_fontsize()) / 72 * drawn.get_figure(root=True).dpi  # type: ignore[union-attr]
-    assert gap * step * 0.57 > 0.75 * size_px
+    # Labels that are rotated by 35° are sin 35° = 0.57 times as far apart as their columns. That must be
+    # more than the height of letters, about 0.75 of the size of the font.
+    assert column_px * columns_between_labels * 0.57 > 0.75 * size_px
 
 
 def test_several_campaigns_are_one_figure_named_by_their_differences(record: Record) -> None:

@@ -35,6 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
+        # "one" and "two" are campaigns, "fach" is a folder of runs.
         (("nosuch", "goodput_kbps"), "results has no campaign 'nosuch'; it has campaigns one, two"),
         (("nosuch", "cwnd"), "results has no run, result, scenario, campaign or study 'nosuch'; "
          "results has campaigns one, two and scenario ftp-on-fach"),
@@ -82,6 +83,7 @@ def test_two_campaigns_are_one_figure(folder: Path) -> None:
 
 
 def budgeted(version: str, *, budget: bool = True) -> list[Run]:
+    """Return two runs with a TCP version, without time budgets if `budget` is false."""
     settings = [("duration", "15 s"), ("tcp.variant", version)]
     return simulate(
         Scenario.load(LOSSES, settings + ([("measure.budget", "true")] if budget else [])), runs=2
@@ -93,13 +95,14 @@ def test_budgets_of_two_results_stand_side_by_side() -> None:
     figure = draw_budgets(results)
     [axes] = figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Reno", "NewReno"]
+    # The height of each stack of bars: the stacks are at 0 and 1.
     tops = dict.fromkeys((0.0, 1.0), 0.0)
     for bar in axes.patches:
-        middle = round(bar.get_x() + bar.get_width() / 2)  # type: ignore[attr-defined]
-        tops[middle] = max(tops[middle], bar.get_y() + bar.get_height())  # type: ignore[attr-defined]
-    for place, runs in enumerate(results.values()):
-        whole = [(run.metrics["budget_total_s"] or 0.0) / run.connection_count() for run in runs]
-        assert tops[place] == pytest.approx(sum(whole) / len(whole))
+        position = round(bar.get_x() + bar.get_width() / 2)  # type: ignore[attr-defined]
+        tops[position] = max(tops[position], bar.get_y() + bar.get_height())  # type: ignore[attr-defined]
+    for position, runs in enumerate(results.values()):
+        totals_s = [(run.metrics["budget_total_s"] or 0.0) / run.connection_count() for run in runs]
+        assert tops[position] == pytest.approx(sum(totals_s) / len(totals_s))
     title = " ".join(axes.get_title(loc="left").split())
     assert title == "three-losses, seed 1, runs 0 to 1, with duration = 15 s"
     with pytest.raises(MissingBudget, match="tahoe has no time budget: run it again with --budget"):
@@ -117,7 +120,7 @@ def test_budgets_of_two_campaigns_are_panels_of_one_figure() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "two"]
 
 
-def test_an_unknown_kind_is_an_error_with_a_message(recorded: Run) -> None:
+def test_an_unknown_kind_of_figure_is_an_error_with_a_suggestion(recorded: Run) -> None:
     with pytest.raises(KeyError) as caught:
         draw(recorded, "cwdn")
     assert str(caught.value) == "there is no figure 'cwdn'; did you mean 'cwnd'?"

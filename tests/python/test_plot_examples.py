@@ -23,12 +23,12 @@ ON_THE_PAGE = [
 def test_the_examples_work_in_order(lines: Sequence[str], tmp_path: Path) -> None:
     for folder in ("scenarios", "campaigns"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    drawn = 0
+    drawn_count = 0
     for line in lines:
         verb, *words = shlex.split(line, comments=True)[1:]
         quiet = [] if verb == "plot" else ["--quiet"]
         done = run_umts(tmp_path, verb, *words, *quiet)
         if verb == "plot":
-            drawn += 1
+            drawn_count += 1
             assert (tmp_path / done.stdout.strip()).is_file()
-    assert drawn >= 5
+    assert drawn_count >= 5

@@ -10,7 +10,7 @@ from conftest import FTP, Umts, overhanging
 from matplotlib.colors import to_rgba_array
 from matplotlib.lines import Line2D
 from umtslab.plot import KINDS, Look, UnknownFont, View, draw
-from umtslab.plot.look import filled
+from umtslab.plot.look import wrapped
 from umtslab.run import Run
 
 COLUMN, SLIDE = Look(width_in=3.5), Look(width_in=10)
@@ -24,7 +24,7 @@ def test_every_kind_fits_a_column_and_a_slide(
     figure = draw(run_of_kind(kind), kind, look=look)
     assert figure.get_figwidth() == look.width_in
     assert overhanging(figure) == []
-    size = 8 if look is COLUMN else 14
+    size = 8 if look is COLUMN else 14  # Font size in points.
     assert {text.get_fontsize() for legend in figure.legends for text in legend.get_texts()} == {size}
     assert all(axes.xaxis.label.get_fontsize() == size for axes in figure.axes)
 
@@ -59,13 +59,13 @@ def test_an_unknown_font_is_refused(recorded: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "cell", "rrc"])
-def test_grey_is_without_any_colour(kind: str, recorded: Run, switched: Run) -> None:
+def test_a_grey_figure_has_no_colour(kind: str, recorded: Run, switched: Run) -> None:
     figure = draw(switched if kind in {"cell", "rrc"} else recorded, kind, look=Look(grey=True))
     for artist in figure.findobj():
         for part in ("color", "facecolor", "edgecolor"):
-            found = getattr(artist, f"get_{part}", lambda: None)()
-            if found is not None and not (isinstance(found, str) and found in {"none", "auto"}):
-                assert all(red == green == blue for red, green, blue, _ in to_rgba_array(found))
+            colour = getattr(artist, f"get_{part}", lambda: None)()
+            if colour is not None and not (isinstance(colour, str) and colour in {"none", "auto"}):
+                assert all(red == green == blue for red, green, blue, _ in to_rgba_array(colour))
 
 
 def test_lines_without_colour_are_distinguishable(recorded: Run) -> None:
@@ -81,16 +81,16 @@ def test_the_command_accepts_sizes_and_labels(umts: Umts, tmp_path: Path) -> Non
     content = (tmp_path / "a.svg").read_text()
     assert "Mine" in content
     assert 'width="249' in content  # 88 mm in points.
-    told = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
-    assert told == "umts: --width takes a size with in, cm or mm, for example 3.5in or 88mm, not 'wide'\n"
-    told = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr
-    assert told == "umts: --width takes 2 to 40 inches, not 1mm (0.0394 inches)\n"
-    told = umts("plot", "results", "cwnd", "--font", "Nosuch", status=2).stderr
-    assert told.startswith("umts: there is no font 'Nosuch' on this machine; similar fonts are ")
+    errors = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
+    assert errors == "umts: --width takes a size with in, cm or mm, for example 3.5in or 88mm, not 'wide'\n"
+    errors = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr
+    assert errors == "umts: --width takes 2 to 40 inches, not 1mm (0.0394 inches)\n"
+    errors = umts("plot", "results", "cwnd", "--font", "Nosuch", status=2).stderr
+    assert errors.startswith("umts: there is no font 'Nosuch' on this machine; similar fonts are ")
 
 
 def test_a_title_does_not_break_before_a_number() -> None:
     title = "ftp-on-fach, seed 1, run 0, with duration = 1600 s, connection 12"
-    lines = filled(title, len(title) - 1).split("\n")
+    lines = wrapped(title, len(title) - 1).split("\n")
     assert lines == ["ftp-on-fach, seed 1, run 0, with duration = 1600 s,", "connection 12"]
-    assert filled(title, len(title)) == title
+    assert wrapped(title, len(title)) == title

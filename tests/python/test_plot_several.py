@@ -1,4 +1,7 @@
-"""Highlighted connections, several results in a figure, means over runs, distribution functions."""
+"""Highlighted connections, several results in a figure, means over runs, distribution functions.
+
+"Equal" curves coincide. The legend names them, because only the first one is visible.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from umtslab import Scenario, open_store, simulate
 from umtslab.analyse.rates import bin_length, rebinned, summed
 from umtslab.analyse.replications import mean_and_half
 from umtslab.analyse.steps import envelope
+from umtslab.budget import MissingBudget
 from umtslab.cli.plot_kinds import CDF_KINDS
 from umtslab.plot import NobodyChosen, View, draw, named_apart
-from umtslab.plot.bands import MOST_CHANGES, lines_or_bands
+from umtslab.plot.bands import MAX_CHANGES, lines_or_bands
 from umtslab.plot.cdf import CDFS, draw_cdf
 from umtslab.plot.cwnd import NO_INFLATION, after_handshake
 from umtslab.plot.mean import draw_mean
@@ -38,6 +42,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
 
 
 def entries(figure: object) -> list[str]:
+    """Return the entries of the legend."""
     [legend] = figure.legends  # type: ignore[attr-defined]
     return [text.get_text() for text in legend.get_texts()]
 
@@ -49,9 +54,12 @@ def test_chosen_connections_are_coloured_and_others_grey(switched: Run) -> None:
     assert sum(line.get_color() == OTHERS for line in axes.lines) == 15
     users = draw(switched, "rlc_buffer", View(ues=(5,)))
     assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(entries(users))
-    assert (
-        draw(switched, "goodput", View(connections=(9,))).axes[0].get_ylim()[1] < 100
-    )  # The axis fits this connection, not the sum of all.
+
+
+def test_the_axis_fits_the_chosen_connections(switched: Run) -> None:
+    _, high_kbps = draw(switched, "goodput", View(connections=(9,))).axes[0].get_ylim()
+    # One connection has at most 64 kbit/s. The sum of all is much more.
+    assert high_kbps < 100
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "throughput", "rrc", "cell"])
@@ -80,13 +88,21 @@ def test_results_are_named_by_their_differences(versions: dict[str, list[Run]]) 
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
-    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # Equal at these losses.
-    same = [versions["reno"][0], versions["reno"][0]]
-    assert list(named_apart(same, ["a", "b"])) == ["a", "b"]
-    for kind in ("timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"):
-        said = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
-        found = [entry for entry in said if entry in named]
-        assert found == list(named)  # The order decides the colours, the same in all figures.
+    # At the losses of these runs both versions behave equally.
+    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]
+
+
+def test_results_without_differences_keep_their_given_names(versions: dict[str, list[Run]]) -> None:
+    equal = [versions["reno"][0], versions["reno"][0]]
+    assert list(named_apart(equal, ["a", "b"])) == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"])
+def test_results_have_the_same_order_in_every_figure(kind: str, versions: dict[str, list[Run]]) -> None:
+    """The order decides the colours."""
+    named = named_apart([runs[0] for runs in versions.values()])
+    labels = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
+    assert [label for label in labels if label in named] == list(named)
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])
@@ -102,9 +118,9 @@ def test_the_legend_names_equal_curves(kind: str, recorded: Run) -> None:
 
 
 def test_distribution_functions_and_means_name_equal_curves(versions: dict[str, list[Run]]) -> None:
-    same = {"one": versions["reno"], "two": versions["reno"]}
-    assert entries(draw_cdf(same, "rtt_cdf"))[1].endswith(" of 2 runs; equal to one)")
-    assert entries(draw_mean(same, "cwnd"))[1] == "two (mean of 2 runs, 95 % band; equal to one)"
+    equal = {"one": versions["reno"], "two": versions["reno"]}
+    assert entries(draw_cdf(equal, "rtt_cdf"))[1].endswith(" of 2 runs; equal to one)")
+    assert entries(draw_mean(equal, "cwnd"))[1] == "two (mean of 2 runs, 95 % band; equal to one)"
 
 
 def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
@@ -115,9 +131,14 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
     assert draw_mean({"": versions["reno"]}, "cwnd", View(5.0, 15.0)).axes[0].get_xlim() == (5.0, 15.0)
     with pytest.raises(MissingSeries, match="at least two"):
         draw_mean({"": versions["reno"][:1]}, "cwnd")
+
+
+def test_the_band_of_a_mean_has_the_half_width_of_its_interval() -> None:
+    # Two runs with values at three times. One value at the second time is missing.
     mean, half = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
     assert mean.tolist() == [2.0, 5.0, 2.0]
-    assert half[0] == pytest.approx(12.706, rel=1e-4)  # Two values have one degree of freedom.
+    # The quantile of Student's t for one degree of freedom, times the standard error of 1.
+    assert half[0] == pytest.approx(12.706, rel=1e-4)
     assert np.isnan(half[1])
     assert half[2] == 0
 
@@ -130,6 +151,7 @@ def test_a_distribution_function_counts_all_samples(versions: dict[str, list[Run
     figure = draw_cdf(versions, "rtt_cdf")
     for line, runs in zip(figure.axes[0].lines, versions.values(), strict=False):
         samples = sum(run.series_rows("rtt") for run in runs)
+        # The line begins with a point at 0 %.
         assert len(line.get_xdata()) == samples + 1  # type: ignore[arg-type]
         assert list(line.get_ydata())[-1] == 100  # type: ignore[arg-type]
     assert draw_cdf({"": versions["reno"]}, "delay_cdf").axes
@@ -137,32 +159,44 @@ def test_a_distribution_function_counts_all_samples(versions: dict[str, list[Run
         draw_cdf({"": versions["reno"]}, "page_cdf")
 
 
-def test_bins_hold_twenty_segments_unless_there_were_fewer_than_ten() -> None:
+def test_a_bin_has_about_twenty_segments_but_the_number_of_bins_is_limited() -> None:
     def rates(seconds: int, kbps: float) -> pl.DataFrame:
         times = [float(second) for second in range(seconds)]
         return pl.DataFrame({"time_s": times, "connection": [0] * seconds, "goodput_kbps": [kbps] * seconds})
 
     segments = pl.DataFrame({"seq": [1, 1001], "end": [1001, 2001]})
-    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # One segment per second.
+    # 8 kbit/s are one segment of 1,000 bytes per second. Ten bins of 60 s are 6 s, and the next of the
+    # lengths 1, 2, 5, 10 s … is 10 s.
+    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0
     assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
+    # 100 segments per second. 120 bins of 4,000 s are 33 s, and the next length is 50 s.
     assert bin_length(rates(100, 800.0), "goodput_kbps", segments) == 1.0
-    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # Bins must be visible.
+    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0
 
 
-def test_rates_over_bins_are_means_with_silence_as_zero() -> None:
+def test_the_rate_of_a_bin_is_a_mean_in_which_silence_is_zero() -> None:
     table = pl.DataFrame(
         {"time_s": [0.0, 1.0, 4.0], "connection": [0, 0, 0], "goodput_kbps": [8.0, 4.0, 10.0]}
     )
     assert rebinned(table, "goodput_kbps", 2.0).rows() == [(0.0, 0, 6.0), (2.0, 0, 0.0), (4.0, 0, 10.0)]
+
+
+def test_rates_of_connections_are_summed() -> None:
+    table = pl.DataFrame(
+        {"time_s": [0.0, 1.0, 4.0], "connection": [0, 0, 0], "goodput_kbps": [8.0, 4.0, 10.0]}
+    )
     two = pl.concat([table, table.with_columns(pl.lit(1, dtype=pl.Int64).alias("connection"))])
     assert summed(two, "goodput_kbps")["goodput_kbps"].to_list() == [16.0, 8.0, 20.0]
 
 
-def test_a_band_reaches_from_the_least_to_the_most_of_each_bin() -> None:
+def test_an_envelope_has_minimum_mean_and_maximum_of_each_bin() -> None:
     rows = pl.DataFrame({"time_s": [0.0, 1.0, 1.5, 4.0], "x": [2.0, 6.0, 4.0, 4.0]})
     bins = envelope(rows, "x", 0.0, 6.0, 3)
     assert bins.rows() == [(0.0, 2.0, 3.5, 6.0), (2.0, 4.0, 4.0, 4.0), (4.0, None, None, None)]
-    times = np.arange(MOST_CHANGES + 2.0)
+
+
+def test_a_line_with_too_many_changes_is_drawn_as_a_band() -> None:
+    times = np.arange(MAX_CHANGES + 2.0)
     many = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
     figure, axes = new_figure("", "x (1)")
     lines_or_bands(axes, many, "x", "buffer")
@@ -179,7 +213,7 @@ def test_negative_values_are_inside_the_axes() -> None:
         assert axes.get_ylim()[0] <= -3.0
 
 
-def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> None:
+def test_few_segments_are_bars_beside_the_window_and_selective_acknowledgments() -> None:
     sent = pl.DataFrame(
         {
             "time_s": [0.0, 0.1], "connection": [0, 0], "seq": [1, 1001], "end": [1001, 2001],
@@ -198,8 +232,9 @@ def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> No
     }
     edge = figure.axes[0].lines[-1]
     assert list(edge.get_ydata()) == [2.001, 3.001]  # type: ignore[arg-type]
-    far = draw_timeseq(sent, acked, None, window.with_columns(window_octets=1e6))
-    assert "end of the receiver's window" not in entries(far)
+    # An end far above the data would compress them.
+    with_large_window = draw_timeseq(sent, acked, None, window.with_columns(window_octets=1e6))
+    assert "end of the receiver's window" not in entries(with_large_window)
 
 
 def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_their_results() -> None:
@@ -216,15 +251,16 @@ def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_th
     figure = draw_timeseq(sent, acked)
     assert {"sent", "retransmission", "acknowledged", "Reno", "Tahoe"} == set(entries(figure))
     [axes] = figure.axes
-    again = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]  # type: ignore[arg-type]
+    crosses = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]  # type: ignore[arg-type]
     tahoe = next(line for line in axes.lines if line.get_label() == "Tahoe")
-    assert [line.get_color() for line in again] == [tahoe.get_color()]
+    assert [line.get_color() for line in crosses] == [tahoe.get_color()]
+    # The entries of the legend for marks have no data in the figure.
     grey = {line.get_label(): line.get_color() for line in axes.lines if not len(line.get_xdata())}  # type: ignore[arg-type]
     assert set(grey.values()) == {GREY}
     assert {"sent", "retransmission", "acknowledged"} == set(grey)
 
 
-def test_segments_lie_above_the_end_of_the_receivers_window() -> None:
+def test_segments_are_drawn_over_the_end_of_the_receivers_window() -> None:
     sent = pl.DataFrame(
         {"time_s": [0.0], "connection": [0], "seq": [1], "end": [1001], "retransmission": [False]}
     )
@@ -286,21 +322,20 @@ def test_the_window_is_drawn_from_the_end_of_the_handshake() -> None:
     assert no_syn.height == cwnd.height
 
 
-def test_the_figure_of_windows_begins_with_the_initial_window_and_says_that_inflation_is_not_drawn(
-    tmp_path: Path,
-) -> None:
+def test_the_figure_of_windows_begins_with_the_initial_window_and_has_a_note_on_inflation() -> None:
     losses = FTP.with_name("three-losses.toml")
     run = simulate(Scenario.load(losses, [("duration", "5 s")]), series=True)[0]
     figure = draw(run, "cwnd")
     line = next(line for line in figure.axes[0].lines if line.get_label() == "congestion window")
     times, values = (np.asarray(part, dtype=float) for part in line.get_data())
     first_ack = run.series("acked")["time_s"][0]
+    # The scenario's initial window is three segments.
     assert (times[0], values[0]) == (first_ack, 3)
     [legend] = figure.legends
     assert " ".join(legend.get_title().get_text().split()) == NO_INFLATION
 
 
-def test_titles_have_the_common_part_of_the_results(versions: dict[str, list[Run]]) -> None:
+def test_the_title_has_what_all_results_have_in_common(versions: dict[str, list[Run]]) -> None:
     figures = [draw_cdf(versions, "rtt_cdf"), draw_mean(versions, "cwnd")]
     for figure in figures:
         title = " ".join(figure.axes[0].get_title(loc="left").split())
@@ -321,9 +356,7 @@ def test_a_band_below_zero_is_within_the_axes() -> None:
     assert high >= 9
 
 
-def test_the_budget_of_one_run_shows_all_the_slowest_and_users() -> None:
-    from umtslab.budget import MissingBudget
-
+def test_the_budget_of_one_run_shows_the_mean_the_slowest_connections_and_users() -> None:
     settings = {"duration": "20 s", "measure.budget": True}
     run = simulate(Scenario.load(FTP.with_name("ftp-fach-dch.toml"), settings))[0]
     figure = draw_run_budget(run)
@@ -331,10 +364,10 @@ def test_the_budget_of_one_run_shows_all_the_slowest_and_users() -> None:
     assert names[0] == ["16 connections"]
     assert len(names[1]) == 10
     assert len(names[2]) == 16
-    whole = run.connections()["budget_total_s"]
+    totals_s = run.connections()["budget_total_s"]
     ends = [max(bar.get_x() + bar.get_width() for bar in axes.patches) for axes in figure.axes]  # type: ignore[attr-defined]
-    assert ends[0] == pytest.approx(float(str(whole.mean())))
-    assert ends[1] == pytest.approx(float(str(whole.max())))
+    assert ends[0] == pytest.approx(float(str(totals_s.mean())))
+    assert ends[1] == pytest.approx(float(str(totals_s.max())))
     with pytest.raises(MissingBudget, match="--budget"):
         draw_run_budget(simulate(short())[0])
 
@@ -347,11 +380,11 @@ def test_the_command_draws_several_results(umts: Umts, tmp_path: Path) -> None:
     assert "NewReno" in (tmp_path / "both.svg").read_text()
     umts("plot", "reno", "newreno", "rtt", "--mean", "--connection", 0, "-o", "mean.svg")
     umts("plot", "reno", "newreno", "rtt_cdf", "--log", "-o", "cdf.svg")
-    told = umts("plot", "reno", "newreno", "waterfall", status=2).stderr
-    assert told == "umts: waterfall shows one result, not 2\n"
-    told = umts("plot", "reno", "timeseq", "--mean", status=2).stderr
-    assert told == "umts: --mean applies to cwnd, outstanding, rtt, goodput, rlc_buffer\n"
-    told = umts("plot", "reno", "cwnd", "--ue", "one", status=2).stderr
-    assert told == "umts: --ue takes a number from 0, or several as in 3,7, not 'one'\n"
-    told = umts("plot", "reno", "cwnd", "--connection", "7", status=2).stderr
-    assert told == "umts: run 0 of ftp-on-fach has no connection 7; it has connections 0 to 0\n"
+    errors = umts("plot", "reno", "newreno", "waterfall", status=2).stderr
+    assert errors == "umts: waterfall shows one result, not 2\n"
+    errors = umts("plot", "reno", "timeseq", "--mean", status=2).stderr
+    assert errors == "umts: --mean applies to cwnd, outstanding, rtt, goodput, rlc_buffer\n"
+    errors = umts("plot", "reno", "cwnd", "--ue", "one", status=2).stderr
+    assert errors == "umts: --ue takes a number from 0, or several as in 3,7, not 'one'\n"
+    errors = umts("plot", "reno", "cwnd", "--connection", "7", status=2).stderr
+    assert errors == "umts: run 0 of ftp-on-fach has no connection 7; it has connections 0 to 0\n"

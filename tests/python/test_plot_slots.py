@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex, to_rgba_array
 from umtslab.plot import draw
 from umtslab.plot.palette import REST
 from umtslab.plot.sir import figure as sir_figure
-from umtslab.plot.slots import CODES, FRAME_S, MOST_FRAMES, figure
+from umtslab.plot.slots import CODES, FRAME_S, MAX_FRAMES, figure
 from umtslab.plot.users import colours_of, user_patches
 from umtslab.run import MissingSeries, Run
 
@@ -18,22 +18,22 @@ def test_the_drawn_blocks_agree_with_the_metrics(tdd: Run) -> None:
     for direction, ending in (("downlink", ""), ("uplink", "_uplink")):
         blocks = slots.filter(pl.col("direction") == direction)
         assert blocks.height > 100
-        # Reports of the common channels are blocks of the metrics too, and no blocks of data.
-        share = 100 * blocks["lost"].sum() / blocks.height
-        assert share == pytest.approx(tdd.metrics[f"bler_pct{ending}"], abs=2)
+        # The metrics also count blocks of the common channels, which the figure does not show.
+        lost_pct = 100 * blocks["lost"].sum() / blocks.height
+        assert lost_pct == pytest.approx(tdd.metrics[f"bler_pct{ending}"], abs=2)
 
 
 def test_no_resource_unit_is_used_twice_and_no_slot_in_both_directions(tdd: Run) -> None:
     slots = tdd.series("slots")
     assert slots.select("time_s", "slot", "code").is_duplicated().sum() == 0
     assert ((slots["code"] + slots["codes"]) <= CODES).all()
-    ways = slots.group_by("time_s", "slot").agg(pl.col("direction").n_unique())
-    assert ways["direction"].max() == 1
+    directions = slots.group_by("time_s", "slot").agg(pl.col("direction").n_unique())
+    assert directions["direction"].max() == 1
 
 
-def test_both_figures_are_drawn(tdd: Run) -> None:
+def test_figures_of_slots_and_of_sir_are_drawn(tdd: Run) -> None:
     drawn = draw(tdd, "slots").axes[0]
-    assert drawn.get_ylabel() == f"slot (number; the first {MOST_FRAMES} frames)"
+    assert drawn.get_ylabel() == f"slot (number; the first {MAX_FRAMES} frames)"
     assert len(draw(tdd, "sir").axes) >= 1
 
 
@@ -50,17 +50,17 @@ def test_blocks_without_sir_are_not_in_the_figure_of_sir() -> None:
 
 
 def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> None:
-    many = draw(tdd, "slots")
-    [legend] = many.legends
+    drawing = draw(tdd, "slots")
+    [legend] = drawing.legends
     words = [text.get_text() for text in legend.get_texts()]
     slots = tdd.series("slots")
-    shown = pl.col("time_s") < pl.col("time_s").min() + MOST_FRAMES * FRAME_S - 1e-9
+    shown = pl.col("time_s") < pl.col("time_s").min() + MAX_FRAMES * FRAME_S - 1e-9
     users = slots.filter(shown)["ue"].n_unique()
     assert sum(word.startswith("UE ") for word in words) == 12
     assert f"{users - 12} other users" in words
     drawn = {
         to_hex(colour)
-        for area in many.axes[0].collections
+        for area in drawing.axes[0].collections
         for colour in to_rgba_array(area.get_facecolor())
         if area.get_zorder() == 2
     }
@@ -71,8 +71,8 @@ def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> Non
 @pytest.mark.parametrize("users", [1, 6, 12, 13, 40])
 def test_up_to_twelve_users_have_unique_colours(users: int) -> None:
     colours = colours_of(range(users))
-    own = [colour for colour in colours.values() if colour != REST]
-    assert len(own) == len(set(own)) == min(users, 12)
+    unique = [colour for colour in colours.values() if colour != REST]
+    assert len(unique) == len(set(unique)) == min(users, 12)
     words = [str(patch.get_label()) for patch in user_patches(colours)]
     rest = max(0, users - 12)
     assert len(words) == min(users, 12) + bool(rest)

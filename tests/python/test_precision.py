@@ -15,13 +15,15 @@ from umtslab.precision import Precision
 
 
 def test_fewer_runs_than_the_minimum_are_never_enough() -> None:
+    # The default minimum is five runs.
     assert not Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0])
     assert Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0, 1.0])
 
 
 def test_half_width_is_relative_to_the_mean() -> None:
     values: list[float | None] = [99.0, 100.0, 101.0, 100.0, 100.0]
-    # sd 0.7071, t(4) 2.776: half width 0.878 of a mean of 100.
+    # Standard deviation 0.7071, Student's t for four degrees of freedom 2.776: the half width is
+    # 2.776 * 0.7071 / √5 = 0.878, and the mean is 100.
     assert Precision(0.009).is_met(values)
     assert not Precision(0.008).is_met(values)
 
@@ -29,11 +31,11 @@ def test_half_width_is_relative_to_the_mean() -> None:
 def test_a_metric_that_no_run_measured_is_never_precise() -> None:
     precision = Precision(0.05)
     assert not precision.is_met([None] * 10)
-    assert precision.next_total([None] * 10) == 20
+    assert precision.next_total([None] * 10) == 2 * 10
 
 
 def test_a_mean_of_zero_with_spread_is_never_precise() -> None:
-    assert Precision(0.05).reached([-1.0, 1.0, -1.0, 1.0, 0.0]) == math.inf
+    assert Precision(0.05).relative_half_width([-1.0, 1.0, -1.0, 1.0, 0.0]) == math.inf
 
 
 @given(st.lists(st.floats(0.1, 10), max_size=199))

@@ -1,4 +1,8 @@
-"""``umts proxy`` with a given server: connections behave as without the proxy."""
+"""``umts proxy`` with a given server: connections behave as without the proxy.
+
+Most tests do the same twice, at the address of the server and at the address of the proxy in front
+of it, and require equal results.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +27,20 @@ FAMILIES = [
     pytest.param(socket.AF_INET6, id="IPv6"),
 ]
 LARGE = 10_000_000
+"""Bytes of a transfer that fits neither into the proxy's buffer nor into those of its sockets."""
 
 
 @contextmanager
-def both_ways(
+def server_and_proxy(
     serve: proxied.Serve, family: socket.AddressFamily, *words: str
 ) -> Iterator[tuple[Address, Address]]:
-    """Start a server and a proxy in front of it. Yields both addresses."""
+    """Start a server and a proxy in front of it. Yields the addresses of both."""
     listen = "127.0.0.1:0" if family == socket.AF_INET else "[::1]:0"
-    with server(serve, family) as there, proxy("--to", text(there), *words, listen=listen) as made:
-        yield there, made.address
+    with (
+        server(serve, family) as server_address,
+        proxy("--to", text(server_address), *words, listen=listen) as running,
+    ):
+        yield server_address, running.address
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -46,12 +54,12 @@ def test_a_half_closed_client_gets_the_answer(family: socket.AddressFamily) -> N
             connection.shutdown(socket.SHUT_WR)
             return all_of(connection)
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         assert [fetch(address) for address in addresses] == [b"10000000 octets"] * 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_slow_client_gets_every_byte(family: socket.AddressFamily) -> None:
+def test_a_client_that_reads_late_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
 
     def serve(connection: socket.socket) -> None:
@@ -64,48 +72,48 @@ def test_a_slow_client_gets_every_byte(family: socket.AddressFamily) -> None:
             time.sleep(0.5)
             return all_of(connection) == sent
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         assert [read(address) for address in addresses] == [True, True]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_slow_server_gets_every_byte(family: socket.AddressFamily) -> None:
+def test_a_server_that_reads_late_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
-    seen: list[bool] = []
+    is_complete: list[bool] = []
     done = threading.Semaphore(0)
 
     def serve(connection: socket.socket) -> None:
         # The client closes before the server reads.
         time.sleep(0.5)
-        seen.append(all_of(connection) == sent)
+        is_complete.append(all_of(connection) == sent)
         done.release()
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         for address in addresses:
             with connect(address) as connection:
                 connection.sendall(sent)
             assert done.acquire(timeout=proxied.WAIT_S)
-    assert seen == [True, True]
+    assert is_complete == [True, True]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_half_closed_server_gets_the_rest(family: socket.AddressFamily) -> None:
-    seen: list[int] = []
+    received: list[int] = []
     done = threading.Semaphore(0)
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"all")
         connection.shutdown(socket.SHUT_WR)
-        seen.append(len(all_of(connection)))
+        received.append(len(all_of(connection)))
         done.release()
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         for address in addresses:
             with connect(address) as connection:
                 assert all_of(connection) == b"all"
                 connection.sendall(bytes(LARGE))
             assert done.acquire(timeout=proxied.WAIT_S)
-    assert seen == [LARGE] * 2
+    assert received == [LARGE] * 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -121,100 +129,108 @@ def test_a_client_port_can_be_reused_at_once(family: socket.AddressFamily) -> No
             connection.connect(address)
             return all_of(connection), connection.getsockname()[1]
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         for address in addresses:
             # The end that closes first is in TIME-WAIT: the server, or the proxy instead of the
             # server.
-            said, port = fetch(address, 0)
-            assert [said] + [fetch(address, port)[0] for _ in range(3)] == [b"all"] * 4
+            first, port = fetch(address, 0)
+            assert [first] + [fetch(address, port)[0] for _ in range(3)] == [b"all"] * 4
 
 
 def test_urgent_bytes_keep_their_position() -> None:
-    heard: list[bytes] = []
+    received: list[bytes] = []
     done = threading.Event()
 
     def serve(connection: socket.socket) -> None:
-        heard.append(all_of(connection))
+        received.append(all_of(connection))
         done.set()
 
-    with server(serve) as there, proxy("--to", text(there)) as made, connect(made.address) as connection:
+    with (
+        server(serve) as server_address,
+        proxy("--to", text(server_address)) as running,
+        connect(running.address) as connection,
+    ):
         connection.sendall(b"ab")
         connection.send(b"c", socket.MSG_OOB)
         connection.sendall(b"d")
         connection.shutdown(socket.SHUT_WR)
         assert done.wait(proxied.WAIT_S)
-    assert heard == [b"abcd"]
+    assert received == [b"abcd"]
 
 
-URGENT_PLACES = (0, 1, 1000, 16_384, 99_999, 200_000, 399_999)
+URGENT_POSITIONS = (0, 1, 1000, 16_384, 99_999, 200_000, 399_999)
 """Positions of urgent bytes in a stream that is longer than the proxy copies at once."""
 
 
 def _send_urgent(connection: socket.socket, sent: bytes) -> None:
-    """Send a stream with urgent bytes at `URGENT_PLACES`, then close the direction."""
-    begun = 0
-    for place in URGENT_PLACES:
-        connection.sendall(sent[begun:place])
-        connection.send(sent[place : place + 1], socket.MSG_OOB)
-        begun = place + 1
-    connection.sendall(sent[begun:])
+    """Send a stream with urgent bytes at `URGENT_POSITIONS`, then close the direction."""
+    done = 0
+    for position in URGENT_POSITIONS:
+        connection.sendall(sent[done:position])
+        connection.send(sent[position : position + 1], socket.MSG_OOB)
+        done = position + 1
+    connection.sendall(sent[done:])
     connection.shutdown(socket.SHUT_WR)
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.3], ids=["at once", "after a pause"])
-@pytest.mark.parametrize("way", ["up", "down"])
-def test_streams_with_urgent_bytes_are_complete(way: str, pause_s: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_streams_with_urgent_bytes_are_complete(direction: str, pause_s: float, tmp_path: Path) -> None:
     """The reader begins at once, or when all data wait. Then the proxy splices up to each mark."""
     sent = bytes(range(250)) * 1600
-    heard: list[bytes] = []
+    received: list[bytes] = []
     done = threading.Event()
 
     def serve(connection: socket.socket) -> None:
-        if way == "up":
+        if direction == "up":
             time.sleep(pause_s)
-            heard.append(all_of(connection))
+            received.append(all_of(connection))
         else:
             _send_urgent(connection, sent)
             all_of(connection)
         done.set()
 
     with (
-        server(serve) as there,
-        proxy("--to", text(there), log=tmp_path / "log") as made,
-        connect(made.address) as connection,
+        server(serve) as server_address,
+        proxy("--to", text(server_address), log=tmp_path / "log") as running,
+        connect(running.address) as connection,
     ):
-        if way == "up":
+        if direction == "up":
             _send_urgent(connection, sent)
         else:
             time.sleep(pause_s)
-            heard.append(all_of(connection))
+            received.append(all_of(connection))
             connection.shutdown(socket.SHUT_WR)
         assert done.wait(proxied.WAIT_S)
         connection.close()
-        (line,) = made.ended(1)
-    assert heard == [sent]
-    octets = line[f"octets_{way}"]
-    assert (line["ended"], octets, line[f"lost_octets_{way}"]) == ("in_order", len(sent), 0)
+        (line,) = running.ended(1)
+    assert received == [sent]
+    octets, lost_octets = line[f"octets_{direction}"], line[f"lost_octets_{direction}"]
+    assert (line["ended"], octets, lost_octets) == ("in_order", len(sent), 0)
 
 
 def test_an_urgent_byte_does_not_delay_later_data() -> None:
     """Data after an urgent mark arrive while the connection stays open."""
     sent = bytes(range(250)) * 1600
-    heard: list[bytes] = []
+    received: list[bytes] = []
     done = threading.Event()
 
     def serve(connection: socket.socket) -> None:
         with connection.makefile("rb") as reader:
-            heard.append(reader.read(len(sent)))
+            received.append(reader.read(len(sent)))
         done.set()
         all_of(connection)
 
-    with server(serve) as there, proxy("--to", text(there)) as made, connect(made.address) as connection:
+    with (
+        server(serve) as server_address,
+        proxy("--to", text(server_address)) as running,
+        connect(running.address) as connection,
+    ):
         connection.sendall(sent[:200_000])
         connection.send(sent[200_000:200_001], socket.MSG_OOB)
         connection.sendall(sent[200_001:])
         assert done.wait(proxied.WAIT_S)
-    assert heard == [sent]
+    assert received == [sent]
 
 
 def _server_resets(connection: socket.socket) -> None:
@@ -231,69 +247,72 @@ def _server_resets_when_full(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_reset_of_the_server_is_a_reset(family: socket.AddressFamily) -> None:
+def test_a_reset_by_the_server_reaches_the_client(family: socket.AddressFamily) -> None:
     def fetch(address: Address) -> str:
         with connect(address) as connection:
             connection.sendall(b"x")
             return outcome(lambda: connection.recv(1))
 
-    with both_ways(_server_resets, family) as addresses:
+    with server_and_proxy(_server_resets, family) as addresses:
         assert [fetch(address) for address in addresses] == ["ConnectionResetError"] * 2
 
 
-def test_a_reset_passes_a_full_buffer_at_once() -> None:
+def test_a_reset_reaches_the_client_though_the_buffers_are_full() -> None:
     def fetch(address: Address) -> str:
         with connect(address) as connection:
+            # The server resets the connection after a second without progress.
             time.sleep(2.5)
             return outcome(lambda: all_of(connection))
 
-    with both_ways(_server_resets_when_full, socket.AF_INET) as (_, address):
+    with server_and_proxy(_server_resets_when_full, socket.AF_INET) as (_, address):
         assert fetch(address) == "ConnectionResetError"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_reset_of_the_client_is_a_reset(family: socket.AddressFamily) -> None:
-    seen: list[str] = []
+def test_a_reset_by_the_client_reaches_the_server(family: socket.AddressFamily) -> None:
+    outcomes: list[str] = []
     done = threading.Semaphore(0)
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"x")
-        seen.append(outcome(lambda: all_of(connection)))
+        outcomes.append(outcome(lambda: all_of(connection)))
         done.release()
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         for address in addresses:
             connection = connect(address)
             connection.recv(1)
             reset(connection)
             assert done.acquire(timeout=proxied.WAIT_S)
-    assert seen == ["ConnectionResetError"] * 2
+    assert outcomes == ["ConnectionResetError"] * 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_port_that_is_refused_is_a_reset_at_once(family: socket.AddressFamily, tmp_path: Path) -> None:
+def test_a_server_that_refuses_connections_causes_a_reset(
+    family: socket.AddressFamily, tmp_path: Path
+) -> None:
     host = "127.0.0.1" if family == socket.AF_INET else "::1"
     with socket.create_server((host, 0), family=family) as gone:
-        nobody = (host, gone.getsockname()[1])
-    with proxy("--to", text(nobody), log=tmp_path / "log", listen=text((host, 0))) as made:
-        assert outcome(lambda: first_octet(made.address)) == "ConnectionResetError"
-        (line,) = made.ended(1)
-        assert (line["ended"], line["server"], line["octets_up"]) == ("refused", text(nobody), None)
+        closed_port = (host, gone.getsockname()[1])
+    with proxy("--to", text(closed_port), log=tmp_path / "log", listen=text((host, 0))) as running:
+        assert outcome(lambda: first_octet(running.address)) == "ConnectionResetError"
+        (line,) = running.ended(1)
+        assert (line["ended"], line["server"], line["octets_up"]) == ("refused", text(closed_port), None)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_both_may_close_at_once(family: socket.AddressFamily) -> None:
+def test_client_and_server_may_close_at_the_same_time(family: socket.AddressFamily) -> None:
     meet = threading.Barrier(2, timeout=proxied.WAIT_S)
-    seen: list[bytes] = []
+    received: list[bytes] = []
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"s" * 1000)
         meet.wait()
         connection.shutdown(socket.SHUT_WR)
-        seen.append(all_of(connection))
+        received.append(all_of(connection))
         meet.wait()
 
-    with both_ways(serve, family) as addresses:
+    with server_and_proxy(serve, family) as addresses:
         for address in addresses:
             with connect(address) as connection:
                 connection.sendall(b"c" * 1000)
@@ -301,7 +320,7 @@ def test_both_may_close_at_once(family: socket.AddressFamily) -> None:
                 connection.shutdown(socket.SHUT_WR)
                 assert all_of(connection) == b"s" * 1000
                 meet.wait()
-    assert seen == [b"c" * 1000] * 2
+    assert received == [b"c" * 1000] * 2
 
 
 def test_small_segments_are_not_delayed() -> None:
@@ -309,17 +328,19 @@ def test_small_segments_are_not_delayed() -> None:
         while part := connection.recv(100):
             connection.sendall(part)
 
-    def fifty(address: Address) -> float:
+    exchanges = 50
+
+    def duration_s(address: Address) -> float:
         with connect(address) as connection:
-            begun = time.monotonic()
-            for _ in range(50):
+            begin = time.monotonic()
+            for _ in range(exchanges):
                 connection.sendall(bytes(100))
                 assert connection.recv(100, socket.MSG_WAITALL) == bytes(100)
-            return time.monotonic() - begun
+            return time.monotonic() - begin
 
-    with both_ways(serve, socket.AF_INET) as (_, address):
-        # If each last segment were delayed by 200 ms each way, it would take twenty seconds.
-        assert fifty(address) < 10
+    with server_and_proxy(serve, socket.AF_INET) as (_, address):
+        # If the segments of both directions were delayed by 200 ms, it would take twice as long.
+        assert duration_s(address) < exchanges * 0.2
 
 
 def test_an_idle_client_gets_a_reset(tmp_path: Path) -> None:
@@ -331,17 +352,18 @@ def test_an_idle_client_gets_a_reset(tmp_path: Path) -> None:
         all_of(connection)
 
     with (
-        server(serve) as there,
-        proxy("--to", text(there), "--idle-timeout", "300 ms", log=log) as made,
-        connect(made.address) as connection,
+        server(serve) as server_address,
+        proxy("--to", text(server_address), "--idle-timeout", "300 ms", log=log) as running,
+        connect(running.address) as connection,
     ):
         # The kernel completes handshakes before the proxy accepts the connections.
         assert arrived.wait(proxied.WAIT_S)
+        # Five pauses of 0.1 s, each shorter than the timeout, then the timeout of 0.3 s.
         for _ in range(5):
             time.sleep(0.1)
             connection.sendall(b"x")
         assert outcome(lambda: connection.recv(1)) == "ConnectionResetError"
-        (line,) = made.ended(1)
+        (line,) = running.ended(1)
         assert (line["ended"], line["octets_up"]) == ("idle", 5)
         assert line["duration_s"] >= 0.8
 
@@ -350,34 +372,44 @@ def test_the_log_has_bytes_and_endpoints_of_connections(tmp_path: Path) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(3 * len(all_of(connection))))
 
-    with server(serve) as there, proxy("--to", text(there), log=tmp_path / "log") as made:
-        with connect(made.address) as connection:
+    with (
+        server(serve) as server_address,
+        proxy("--to", text(server_address), log=tmp_path / "log") as running,
+    ):
+        with connect(running.address) as connection:
             connection.sendall(bytes(1000))
             connection.shutdown(socket.SHUT_WR)
             client = connection.getsockname()
             assert len(all_of(connection)) == 3000
-        (line,) = made.ended(1)
-        assert (line["ended"], line["client"], line["server"]) == ("in_order", text(client), text(there))
+        (line,) = running.ended(1)
+        assert (line["ended"], line["client"], line["server"]) == (
+            "in_order",
+            text(client),
+            text(server_address),
+        )
         assert (line["octets_up"], line["octets_down"], line["lost_octets_down"]) == (1000, 3000, 0)
         assert line["client_rtt_s"] > 0
         assert line["server_retransmissions"] == 0
-        assert "1 connection (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
+        assert "1 connection (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in running.end()
 
 
-def test_metrics_count_during_a_connection() -> None:
+def test_metrics_include_open_connections() -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(len(connection.recv(100))))
         all_of(connection)
 
-    with server(serve) as there, proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made:
-        assert made.process.stderr is not None
-        where = made.process.stderr.readline().split()[-1]
-        with connect(made.address) as connection:
+    with (
+        server(serve) as server_address,
+        proxy("--to", text(server_address), "--metrics", "127.0.0.1:0") as running,
+    ):
+        assert running.process.stderr is not None
+        url = running.process.stderr.readline().split()[-1]
+        with connect(running.address) as connection:
             connection.sendall(bytes(100))
             assert connection.recv(100, socket.MSG_WAITALL) == bytes(100)
 
             def page() -> str:
-                content: bytes = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
+                content: bytes = urllib.request.urlopen(url, timeout=proxied.WAIT_S).read()
                 return content.decode()
 
             # The client may receive data before the proxy counts them.
@@ -388,23 +420,24 @@ def test_metrics_count_during_a_connection() -> None:
 
 def test_connections_above_the_limit_get_a_reset() -> None:
     with (
-        server(all_of) as there,
-        proxy("--to", text(there), "--connections", "2", "--workers", "1") as made,
-        connect(made.address) as first,
-        connect(made.address) as second,
+        server(all_of) as server_address,
+        proxy("--to", text(server_address), "--connections", "2", "--workers", "1") as running,
+        connect(running.address) as first,
+        connect(running.address) as second,
     ):
         first.sendall(b"x")
         second.sendall(b"x")
-        assert outcome(lambda: first_octet(made.address)) == "ConnectionResetError"
+        assert outcome(lambda: first_octet(running.address)) == "ConnectionResetError"
         first.close()
+        # A connection below the limit is not reset. The server sends nothing, so reading times out.
         reply = ""
         for _ in range(100):
-            reply = outcome(lambda: first_octet(made.address, 0.2))
+            reply = outcome(lambda: first_octet(running.address, 0.2))
             if reply == "TimeoutError":
                 break
             time.sleep(0.05)
-        assert reply == "TimeoutError", "there is room again"
-        assert made.room == 2
+        assert reply == "TimeoutError", "the closed connection still counts"
+        assert running.room == 2
 
 
 def test_draining_loses_nothing(tmp_path: Path) -> None:
@@ -421,15 +454,15 @@ def test_draining_loses_nothing(tmp_path: Path) -> None:
 
     received: list[int] = []
     with (
-        server(serve) as there,
-        proxy("--to", text(there), log=tmp_path / "log") as made,
-        ExitStack() as all_,
+        server(serve) as server_address,
+        proxy("--to", text(server_address), log=tmp_path / "log") as running,
+        ExitStack() as stack,
     ):
-        connections = [all_.enter_context(connect(made.address)) for _ in range(count)]
+        connections = [stack.enter_context(connect(running.address)) for _ in range(count)]
         for connection in connections:
             connection.recv(1000, socket.MSG_WAITALL)
-        made.process.terminate()
-        _wait_until(lambda: outcome(lambda: connect(made.address).close()) == "ConnectionRefusedError")
+        running.process.terminate()
+        _wait_until(lambda: outcome(lambda: connect(running.address).close()) == "ConnectionRefusedError")
         go_on.set()
         clients = set()
         for connection in connections:
@@ -437,31 +470,32 @@ def test_draining_loses_nothing(tmp_path: Path) -> None:
             clients.add(text(connection.getsockname()))
             connection.sendall(bytes(size))
             connection.close()
-        assert made.process.wait(proxied.WAIT_S) == 0
-        ended = [line["ended"] for line in made.ended(count) if line["client"] in clients]
+        assert running.process.wait(proxied.WAIT_S) == 0
+        ended = [line["ended"] for line in running.ended(count) if line["client"] in clients]
         _wait_until(lambda: len(received) == count)
     assert (ended, received) == (["in_order"] * count, [size] * count)
 
 
-def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
+def test_a_second_signal_resets_all_connections(tmp_path: Path) -> None:
     with (
-        server(all_of) as there,
-        proxy("--to", text(there), log=tmp_path / "log") as made,
-        connect(made.address) as connection,
+        server(all_of) as server_address,
+        proxy("--to", text(server_address), log=tmp_path / "log") as running,
+        connect(running.address) as connection,
     ):
         connection.sendall(b"x")
-        made.process.terminate()
-        _wait_until(lambda: outcome(lambda: connect(made.address).close()) == "ConnectionRefusedError")
-        made.process.terminate()
-        assert made.process.wait(proxied.WAIT_S) == 0
+        running.process.terminate()
+        _wait_until(lambda: outcome(lambda: connect(running.address).close()) == "ConnectionRefusedError")
+        running.process.terminate()
+        assert running.process.wait(proxied.WAIT_S) == 0
         assert outcome(lambda: connection.recv(1)) == "ConnectionResetError"
         client = text(connection.getsockname())
-        assert [line["ended"] for line in made.ended(1) if line["client"] == client] == ["stopped"]
+        assert [line["ended"] for line in running.ended(1) if line["client"] == client] == ["stopped"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
+        # TAKEN stands for an address on which another server listens.
         (["--to", "127.0.0.1:1"], "--listen is missing"),
         (["--listen", "127.0.0.1:0"], "--to is missing"),
         (["--listen", "TAKEN", "--to", "127.0.0.1:1"], "is already in use (`ss -ltnp` shows the process)"),
@@ -498,7 +532,7 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_impossible_options_are_refused_with_a_correction(words: list[str], said: str) -> None:
+def test_impossible_options_are_refused_with_a_reason(words: list[str], message: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         line = [text(taken.getsockname()) if word == "TAKEN" else word for word in words]
         umts = [sys.executable, "-m", "umtslab", "proxy", *line]
@@ -506,12 +540,15 @@ def test_impossible_options_are_refused_with_a_correction(words: list[str], said
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("umts: ")
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_undelivered_data_occupy_memory_until_the_idle_timeout(tmp_path: Path) -> None:
-    """Clients that close their direction and never read occupy room until the idle timeout."""
+    """Clients that close their direction and never read count until the idle timeout.
+
+    Each connection may buffer 32 kB in each direction, so 256 kB are the memory of four.
+    """
     words = ["--memory", "256 kB", "--buffer", "32 kB", "--idle-timeout", "1 s", "--workers", "1"]
 
     def serve(connection: socket.socket) -> None:
@@ -519,46 +556,48 @@ def test_undelivered_data_occupy_memory_until_the_idle_timeout(tmp_path: Path) -
         all_of(connection)
 
     with (
-        server(serve) as there,
-        proxy("--to", text(there), *words, log=tmp_path / "log") as made,
-        ExitStack() as all_,
+        server(serve) as server_address,
+        proxy("--to", text(server_address), *words, log=tmp_path / "log") as running,
+        ExitStack() as stack,
     ):
-        assert made.room == 4
-        for _ in range(made.room):
-            silent = all_.enter_context(socket.socket())
+        assert running.room == 4
+        for _ in range(running.room):
+            silent = stack.enter_context(socket.socket())
             # The client's kernel buffers as little as possible.
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-            silent.connect(made.address)
+            silent.connect(running.address)
             silent.sendall(b"x")
             silent.shutdown(socket.SHUT_WR)
-        reply = outcome(lambda: first_octet(made.address))
-        assert reply == "ConnectionResetError", "there is no room though nothing is left to relay"
-        assert [line["ended"] for line in made.ended(made.room)[: made.room]] == ["idle"] * made.room
-        assert outcome(lambda: first_octet(made.address)) == "b'x'", "there is room again"
+        reply = outcome(lambda: first_octet(running.address))
+        assert reply == "ConnectionResetError", "the proxy accepts more than its memory allows"
+        assert [line["ended"] for line in running.ended(running.room)[: running.room]] == [
+            "idle"
+        ] * running.room
+        assert outcome(lambda: first_octet(running.address)) == "b'x'", "the timeout has not freed memory"
 
 
-def _ignoring(made: subprocess.Popen[str], signals: list[signal.Signals]) -> bool:
-    """Whether a process still runs some time after these signals, and exits on SIGTERM."""
+def _ignores(process: subprocess.Popen[str], signals: list[signal.Signals]) -> bool:
+    """Whether a process still runs a second after these signals, and exits on SIGTERM."""
     for number in signals:
-        made.send_signal(number)
+        process.send_signal(number)
     with suppress(subprocess.TimeoutExpired):
-        made.wait(1)
+        process.wait(1)
         return False
-    made.terminate()
-    return made.wait(proxied.WAIT_S) == 0
+    process.terminate()
+    return process.wait(proxied.WAIT_S) == 0
 
 
 def test_signals_that_are_ignored_at_the_start_stay_ignored() -> None:
     words = [sys.executable, "-m", "umtslab", "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"]
     script = 'trap "" HUP INT; exec "$@"'
     line = ["sh", "-c", script, "sh", *words]
-    with subprocess.Popen(line, text=True, stderr=subprocess.PIPE, start_new_session=True) as made:
+    with subprocess.Popen(line, text=True, stderr=subprocess.PIPE, start_new_session=True) as running:
         try:
-            assert made.stderr is not None
-            assert made.stderr.readline().startswith("listens at")
-            assert _ignoring(made, [signal.SIGHUP, signal.SIGINT])
+            assert running.stderr is not None
+            assert running.stderr.readline().startswith("listens at")
+            assert _ignores(running, [signal.SIGHUP, signal.SIGINT])
         finally:
-            made.kill()
+            running.kill()
 
 
 @pytest.fixture
@@ -572,22 +611,22 @@ def _default_sighup() -> Iterator[None]:
 @pytest.mark.usefixtures("_default_sighup")
 def test_sighup_reopens_the_log_and_keeps_connections(tmp_path: Path) -> None:
     log, old = tmp_path / "log", tmp_path / "log.1"
-    with server(all_of) as there, proxy("--to", text(there), log=log) as made:
-        connect(made.address).close()
-        made.ended(1)
+    with server(all_of) as server_address, proxy("--to", text(server_address), log=log) as running:
+        connect(running.address).close()
+        running.ended(1)
         log.rename(old)
-        made.process.send_signal(signal.SIGHUP)
+        running.process.send_signal(signal.SIGHUP)
         _wait_until(log.exists)
-        connect(made.address).close()
-        (line,) = made.ended(1)
+        connect(running.address).close()
+        (line,) = running.ended(1)
         assert line["connection"] == 1
         assert len(old.read_text().splitlines()) == 2
-        made.end()
+        running.end()
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
 def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None:
-    """The pipe is full: another process has filled its buffer."""
+    """Writing to the log blocks, because its pipe is full and not read."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -599,16 +638,16 @@ def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None
     log = "-" if kind == "a pipe" else str(fifo)
     words = ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", log]
     line = [sys.executable, "-m", "umtslab", "proxy", *words]
-    with subprocess.Popen(line, text=True, stdout=writer, stderr=subprocess.PIPE) as made:
+    with subprocess.Popen(line, text=True, stdout=writer, stderr=subprocess.PIPE) as running:
         try:
-            assert made.stderr is not None
-            assert made.stderr.readline().startswith("listens at")
-            made.terminate()
-            _, said = made.communicate(timeout=proxied.WAIT_S)
-            assert made.returncode == 0
-            assert "1 lines of the log were lost" in said
+            assert running.stderr is not None
+            assert running.stderr.readline().startswith("listens at")
+            running.terminate()
+            _, summary = running.communicate(timeout=proxied.WAIT_S)
+            assert running.returncode == 0
+            assert "1 lines of the log were lost" in summary
         finally:
-            made.kill()
+            running.kill()
     os.close(reader)
     os.close(writer)
 
@@ -627,16 +666,16 @@ def test_a_fifo_that_no_process_reads_is_refused_at_the_start(tmp_path: Path) ->
 
 def test_silent_clients_of_the_metrics_do_not_block_others() -> None:
     with (
-        server(all_of) as there,
-        proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made,
+        server(all_of) as server_address,
+        proxy("--to", text(server_address), "--metrics", "127.0.0.1:0") as running,
         ExitStack() as silent,
     ):
-        assert made.process.stderr is not None
-        where = made.process.stderr.readline().split()[-1]
-        host, port = where.removeprefix("http://").removesuffix("/metrics").split(":")
+        assert running.process.stderr is not None
+        url = running.process.stderr.readline().split()[-1]
+        host, port = url.removeprefix("http://").removesuffix("/metrics").split(":")
         for _ in range(100):
             silent.enter_context(connect((host, int(port))))
-        content = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
+        content = urllib.request.urlopen(url, timeout=proxied.WAIT_S).read()
         assert b"umts_proxy_connections 0" in content
 
 

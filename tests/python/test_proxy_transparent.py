@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def _path() -> None:
+    """Skip the test if this machine cannot have the network namespaces of `proxied_path`."""
     lacks = proxied_path.missing()
     if lacks is not None:
         pytest.skip(lacks)
@@ -21,9 +22,9 @@ def _path() -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
-    found = proxied_path.inside("compared", tmp_path)
+    compared = proxied_path.inside("compared", tmp_path)
     for host in proxied_path.SERVER:
-        direct, split = found["direct"][host], found["split"][host]
+        direct, split = compared["direct"][host], compared["split"][host]
         assert direct["half-closed"] == ["1000000", True, True]
         assert direct["reset of the client"] == "ConnectionResetError"
         assert (direct["slow"], direct["slow server"]) == (True, "10000000")
@@ -33,47 +34,53 @@ def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
             "ConnectionRefusedError",
             "ConnectionResetError",
         )
-        again = [split.pop("same port"), direct.pop("same port")]
-        # The server always sees the client's address. It sees the client's port unless the kernel
-        # holds an earlier connection of this port in TIME-WAIT.
-        assert [said[:2] for said in again[0] if isinstance(said, list)], again
+        del direct["same port"]
+        same_port = split.pop("same port")
+        # The server sees the client's address whenever a port is used again. It sees the client's port
+        # unless the kernel holds an earlier connection of this port in TIME-WAIT.
+        results = [result[:2] for result in same_port if isinstance(result, list)]
+        assert results, same_port
+        assert all(result == ["1000000", True] for result in results), same_port
         assert split == direct
-    assert (found["status"], found["left"]) == (0, True), found["said"]
-    assert found["connections"] >= 10
+    assert (compared["status"], compared["is_restored"]) == (0, True), compared["summary"]
+    assert compared["connections"] >= 10
     # The guard restores the settings; the proxy binds foreign addresses. Neither runs as root or as
-    # a user of other processes.
-    users = [int(user) for user, _ in found["rights"]]
+    # a user of other processes: they have users from the range of systemd's dynamic users.
+    users = [int(user) for user, _ in compared["rights"]]
     assert len(set(users)) == 2
     assert all(61_184 <= user <= 65_519 for user in users)
-    assert [rights for _, rights in found["rights"]] == ["1020", "2400"]
+    # Effective capabilities: CAP_KILL and CAP_NET_ADMIN, CAP_NET_BIND_SERVICE and CAP_NET_RAW.
+    assert [capabilities for _, capabilities in compared["rights"]] == ["1020", "2400"]
 
 
 @pytest.mark.usefixtures("_path")
 def test_a_kill_of_one_process_restores_direct_connections(tmp_path: Path) -> None:
     guard, proxy = proxied_path.inside("killed", tmp_path, "pass")
-    for found in (guard, proxy):
-        assert (found["reached"], found["reached then"]) == ("ConnectionResetError", "ConnectionResetError")
-        assert found["sound"]
+    # The server resets the connection, with and without a proxy.
+    for result in (guard, proxy):
+        assert result["reset"] == result["reset after cleaning"] == "ConnectionResetError"
+        assert result["is_restored"]
     # A rule without effect is left until `umts doctor --clean`.
     assert guard["changed"] == ["rules"]
     assert "removed 1 rules of killed proxies" in guard["cleaned"]
     assert proxy["changed"] == []
     # Emulations of other tests may have left control groups.
     assert "proxies" not in proxy["cleaned"]
-    assert "a policy rule is left" in guard["told"]
-    assert "umts doctor --clean" in guard["told"]
-    assert "the proxy was killed (SIGKILL)" in proxy["told"]
+    assert "a policy rule is left" in guard["errors"]
+    assert "umts doctor --clean" in guard["errors"]
+    assert "the proxy was killed (SIGKILL)" in proxy["errors"]
 
 
-OWN = ["100000", *["100000"] * 4, *["100000"] * 2]
-"""A connection from before, the services at the four addresses of this host, the server at two
-addresses."""
+ALL_COMPLETE = ["100000"] * (1 + 4 + 2)
+"""Bytes over an earlier connection, to the service at four addresses of the proxy's host, and to
+the server at two addresses."""
 
 
 @pytest.mark.usefixtures("_path")
 @pytest.mark.parametrize("words", [(), ("--ports", "7001"), ("--if-dead", "refuse"), ("--ports", "80")])
 def test_services_of_the_proxys_host_are_not_intercepted(tmp_path: Path, words: tuple[str, ...]) -> None:
-    assert proxied_path.inside("own_services", tmp_path, *words) == [OWN, OWN, OWN]
+    before, during, after = proxied_path.inside("own_services", tmp_path, *words)
+    assert before == during == after == ALL_COMPLETE
 
 
 @pytest.mark.usefixtures("_path")
@@ -99,50 +106,54 @@ def test_the_kernel_has_the_rules_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_a_policy_applies_to_intercepted_connections(tmp_path: Path) -> None:
-    refused, asked = ["ConnectionRefusedError"] * 2, ["100000"] * 2
-    all_ = proxied_path.inside("refusing", tmp_path)
-    assert all_["7001"] == asked
+    # Results by IPv4 and by IPv6.
+    refused, answered = ["ConnectionRefusedError"] * 2, ["100000"] * 2
+    without_policy = proxied_path.inside("refusing", tmp_path)
+    assert without_policy["7001"] == answered
     # The firewall's forward chain does not see intercepted connections, and the proxy warns of it.
-    (said,) = [line for line in all_["said"] if line.startswith("intercepted connections are not forwarded")]
-    assert "--deny" in said
+    warning = "intercepted connections are not forwarded"
+    (line,) = [line for line in without_policy["printed"] if line.startswith(warning)]
+    assert "--deny" in line
     for words in (("--deny", "7001"), ("--deny", "192.0.2.0/24:7001,[2001:db8:2::]/64")):
         assert proxied_path.inside("refusing", tmp_path, *words)["7001"] == refused, words
-    found = proxied_path.inside("refusing", tmp_path, "--allow", "192.0.2.10:7001")
-    assert found["7001"] == [asked[0], refused[0]]
-    assert found["7002"] == refused
+    allowing = proxied_path.inside("refusing", tmp_path, "--allow", "192.0.2.10:7001")
+    assert allowing["7001"] == [answered[0], refused[0]]
+    assert allowing["7002"] == refused
 
 
 @pytest.mark.usefixtures("_path")
 def test_an_unprivileged_user_cannot_block_or_kill_a_proxy(tmp_path: Path) -> None:
-    kills, users, works, cleaned = proxied_path.inside("held_names", tmp_path)
-    assert kills == [1, 1]
+    kill_statuses, users, half_closed, cleaned = proxied_path.inside("held_names", tmp_path)
+    # `kill` exits with 1 if it is not permitted.
+    assert kill_statuses == [1, 1]
     assert not {"0", "65534"} & set(users)
-    assert works == ["1000000", True]
+    assert half_closed == ["1000000", True]
     # Emulations of other tests may have left control groups.
     assert "proxies" not in cleaned
 
 
 @pytest.mark.usefixtures("_path")
 def test_doctor_cleans_at_once_after_a_kill_of_both_processes(tmp_path: Path) -> None:
-    for said, is_gone in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
+    for output, is_clean in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
         # The output agrees with the state: everything is removed, or something stays.
-        assert is_gone == ("removed 1 rules of killed proxies" in said), said
-        assert is_gone or "their rules stay" in said
+        assert is_clean == ("removed 1 rules of killed proxies" in output), output
+        assert is_clean or "their rules stay" in output
 
 
 @pytest.mark.usefixtures("_path")
 def test_connections_can_be_refused_after_a_kill(tmp_path: Path) -> None:
-    for found in proxied_path.inside("killed", tmp_path, "refuse"):
-        assert found["reached"] == "ConnectionRefusedError"
-        assert found["reached then"] == "ConnectionResetError"
-        assert found["sound"]
+    for result in proxied_path.inside("killed", tmp_path, "refuse"):
+        assert result["reset"] == "ConnectionRefusedError"
+        # After `umts doctor --clean` the server is reached again, and it resets the connection.
+        assert result["reset after cleaning"] == "ConnectionResetError"
+        assert result["is_restored"]
 
 
 @pytest.mark.usefixtures("_path")
 def test_missing_devices_and_privileges_are_errors_that_leave_nothing(tmp_path: Path) -> None:
     absent, nobody, window = proxied_path.inside("refused", tmp_path)
-    said = "umts: --from absent: there is no such device; `ip link` lists them\n"
-    assert absent == [2, said, True]
+    message = "umts: --from absent: there is no such device; `ip link` lists them\n"
+    assert absent == [2, message, True]
     assert (nobody[0], nobody[2]) == (2, True)
     assert nobody[1].startswith("umts: --transparent requires root")
     assert (window[0], window[2]) == (2, True)
@@ -153,19 +164,20 @@ def test_missing_devices_and_privileges_are_errors_that_leave_nothing(tmp_path: 
 
 @pytest.mark.usefixtures("_path")
 def test_each_side_uses_its_initial_window_and_minimum_rto(tmp_path: Path) -> None:
-    found = proxied_path.inside("windowed", tmp_path)
-    client, server = found["said"]
+    result = proxied_path.inside("windowed", tmp_path)
+    client, server = result["sides"]
     assert ", initial window 3 segments, receive buffer" in client
     assert ", minimum retransmission timeout 0.7 s, receive buffer" in server
-    # Nothing was sent to the client yet. The server acknowledged long before the timeout.
-    to_client, to_server = found["told"]
-    assert " cwnd:3 " in to_client, found
-    timeout = re.search(r" rto:(\d+)", to_server)
+    # Nothing was sent to the client yet, so its window is the initial one. The server acknowledged
+    # long before the timeout.
+    to_client, to_server = result["sockets"]
+    assert " cwnd:3 " in to_client, result
+    timeout_ms = re.search(r" rto:(\d+)", to_server)
     # The kernel rounds the timeout up to its tick.
-    assert timeout is not None, found
-    assert 700 <= int(timeout[1]) < 750, found
-    assert " cwnd:3 " not in to_server, found
-    assert found["left"], found
+    assert timeout_ms is not None, result
+    assert 700 <= int(timeout_ms[1]) < 750, result
+    assert " cwnd:3 " not in to_server, result
+    assert result["is_restored"], result
 
 
 @pytest.mark.usefixtures("_path")
@@ -175,26 +187,30 @@ def test_vanished_client_ends_as_client_gone(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_congestion_control_of_a_route_is_used_unless_set(tmp_path: Path) -> None:
-    usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
-    plain, windowed, told = proxied_path.inside("route_congestion_control", tmp_path)
-    # The IPv6 route does not set congestion control.
-    for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
-        assert found["laws"] == [[False, other, usual], [True, law, usual]]
-        manners = found["started"]["client_side"]["by_routes"]
-        assert {manner["congestion_control"] for manner in manners} == {law, other}
-    assert "congestion control reno" in plain["said"][0]
-    assert {manner["initial_window"] for manner in windowed["started"]["client_side"]["by_routes"]} == {3}
+    default = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    without_options, with_window, with_cubic = proxied_path.inside("route_congestion_control", tmp_path)
+    # The IPv4 route sets reno. The IPv6 route does not set congestion control.
+    for result, over_ipv4, over_ipv6 in (
+        (without_options, "reno", default),
+        (with_window, "reno", default),
+        (with_cubic, "cubic", "cubic"),
+    ):
+        assert result["used"] == [[False, over_ipv6, default], [True, over_ipv4, default]]
+        routes = result["started"]["client_side"]["by_routes"]
+        assert {route["congestion_control"] for route in routes} == {over_ipv4, over_ipv6}
+    assert "congestion control reno" in without_options["sides"][0]
+    assert {route["initial_window"] for route in with_window["started"]["client_side"]["by_routes"]} == {3}
 
 
 @pytest.mark.usefixtures("_path")
 def test_syns_of_nonexistent_hosts_do_not_affect_clients(tmp_path: Path) -> None:
-    found = proxied_path.inside("flooded", tmp_path, "20000")
-    assert found["sent"] == "done\n"
-    for client in found["found"]:
+    result = proxied_path.inside("flooded", tmp_path, "20000")
+    assert result["sent"] == "done\n"
+    for client in result["findings"]:
         assert client["half-closed"] == ["1000000", True, True]
         assert (client["slow"], client["reset"]) == (True, "ConnectionResetError")
     # Connections without a completed handshake are not accepted.
-    assert found["descriptors"] < 60
+    assert result["descriptors"] < 60
 
 
 @pytest.mark.usefixtures("_path")
@@ -209,6 +225,6 @@ def test_no_effect_remains_whenever_the_proxy_is_killed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_the_doctor_reports_running_proxies(tmp_path: Path) -> None:
-    can, work = proxied_path.inside("doctor_report", tmp_path)
-    assert can.startswith("yes: ")
-    assert work.startswith("1: ")
+    tproxy, running = proxied_path.inside("doctor_report", tmp_path)
+    assert tproxy.startswith("yes: ")
+    assert running.startswith("1: ")

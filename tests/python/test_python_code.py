@@ -49,7 +49,10 @@ tcp.variant = { choices = ["python", "reno"] }
 
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
-    """A folder with hostile files, as if from another person."""
+    """A folder with files of unknown origin: a scenario that names a Python file, campaigns, a study.
+
+    The Python file creates the file "was here" when it runs. "plain.toml" has the name in a comment.
+    """
     (tmp_path / "evil.py").write_text(EVIL.replace("FOLDER", str(tmp_path)))
     (tmp_path / "evil.toml").write_text(SCENARIO)
     head = 'version = 1\nscenario = "evil.toml"\n'
@@ -62,7 +65,7 @@ def evil(tmp_path: Path) -> Path:
     return tmp_path
 
 
-WORDS = {
+COMMANDS = {
     "run": ("run", "evil.toml"),
     "run with a set": ("run", "evil.toml", "--set", "rlc.max_dat=3"),
     "run with the variant set": ("run", "evil.toml", "--set", "tcp.variant=python"),
@@ -74,17 +77,17 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("case", WORDS)
+@pytest.mark.parametrize("case", COMMANDS)
 def test_code_of_a_file_runs_only_if_allowed(
     case: str, evil: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(evil)
-    assert main([*WORDS[case], "--quiet"]) == 2
-    told = capsys.readouterr().err
-    assert "evil.py:Evil" in told
-    assert "--allow-code" in told
+    assert main([*COMMANDS[case], "--quiet"]) == 2
+    errors = capsys.readouterr().err
+    assert "evil.py:Evil" in errors
+    assert "--allow-code" in errors
     assert not (evil / "was here").exists()
-    assert not list((evil / "results" / "runs").glob("*")) if (evil / "results").exists() else True
+    assert list((evil / "results" / "runs").glob("*")) == []
 
 
 @pytest.mark.slow
@@ -98,21 +101,22 @@ def test_allowed_code_runs_and_the_stored_command_allows_it(umts: Umts, evil: Pa
 
 @pytest.mark.slow
 def test_code_named_on_the_command_line_needs_no_permission(umts: Umts, evil: Path) -> None:
-    typed = ("--set", "tcp.variant=python", "--set", f"tcp.python={evil}/evil.py:Evil")
-    umts("run", evil / "plain.toml", *typed, "--quiet")
-    umts("sweep", evil / "plain.toml", *typed, "-P", "rlc.max_dat=2,3", "--quiet")
+    options = ("--set", "tcp.variant=python", "--set", f"tcp.python={evil}/evil.py:Evil")
+    umts("run", evil / "plain.toml", *options, "--quiet")
+    umts("sweep", evil / "plain.toml", *options, "-P", "rlc.max_dat=2,3", "--quiet")
     command = json.loads(umts("query", "select command from runs", "--json").stdout)[0]["command"]
     assert "--allow-code" not in command
 
 
-def test_loading_from_python_is_permission(evil: Path) -> None:
+def test_a_program_may_load_and_simulate_a_scenario_that_names_code(evil: Path) -> None:
+    """The check `refuse_code` is for the command. It allows code that an override names."""
     scenario = Scenario.load(evil / "evil.toml")
     simulate(scenario)
     with pytest.raises(CodeNotAllowed, match=r"evil\.py:Evil"):
         refuse_code(scenario)
-    typed = Scenario.load(
+    named_by_overrides = Scenario.load(
         evil / "plain.toml", {"tcp.variant": "python", "tcp.python": f"{evil}/evil.py:Evil"}
     )
-    refuse_code(typed)
+    refuse_code(named_by_overrides)
     with pytest.raises(CodeNotAllowed):
-        refuse_code(typed, overrides_may=False)
+        refuse_code(named_by_overrides, allow_in_overrides=False)

@@ -32,7 +32,7 @@ class Mine(CongestionControl):
     pass
 """
 
-TIMID = """\
+SMALL_WINDOW = """\
 class Mine:
     def on_ack(self, **_): self.acks = getattr(self, "acks", 0) + 1
     def on_round_trip(self, **_): pass
@@ -40,9 +40,11 @@ class Mine:
     def reduce(self, cwnd, load, timeout): return 2.0
     def undo(self): pass
 """
+"""A window of at most four segments, in a class without a base class."""
 
 
 def scenario(folder: Path, source: str, **overrides: str) -> Scenario:
+    """Write a class to ``mine.py``. Returns a scenario that uses it, with these keys of ``[tcp]``."""
     (folder / "mine.py").write_text(source)
     (folder / "scenario.toml").write_text(SCENARIO)
     return Scenario.load(
@@ -51,35 +53,36 @@ def scenario(folder: Path, source: str, **overrides: str) -> Scenario:
 
 
 def test_the_base_class_behaves_as_newreno(tmp_path: Path) -> None:
-    [mine] = simulate(scenario(tmp_path, RENO))
+    [in_python] = simulate(scenario(tmp_path, RENO))
     [newreno] = simulate(scenario(tmp_path, RENO, variant="newreno"))
-    assert mine.metrics == newreno.metrics
-    assert mine.metrics["tcp_retransmissions"]
+    assert in_python.metrics == newreno.metrics
+    assert in_python.metrics["tcp_retransmissions"]
 
 
 def test_a_user_class_controls_the_window_reproducibly(tmp_path: Path) -> None:
-    timid = scenario(tmp_path, TIMID)
-    first, again = simulate(timid), simulate(timid)
-    assert first[0].metrics == again[0].metrics
-    [newreno] = simulate(scenario(tmp_path, TIMID, variant="newreno"))
-    assert first[0].metrics != newreno.metrics
+    small_window = scenario(tmp_path, SMALL_WINDOW)
+    [first], [second] = simulate(small_window), simulate(small_window)
+    assert first.metrics == second.metrics
+    [newreno] = simulate(scenario(tmp_path, SMALL_WINDOW, variant="newreno"))
+    assert first.metrics != newreno.metrics
 
 
 def test_the_key_of_a_run_depends_on_the_source(tmp_path: Path) -> None:
     store = open_store(tmp_path / "results")
     reno = simulate(scenario(tmp_path, RENO), store=store)[0]
-    timid = simulate(scenario(tmp_path, TIMID), store=store)[0]
-    assert reno.key != timid.key
-    (tmp_path / "there").mkdir()
-    assert simulate(scenario(tmp_path / "there", RENO))[0].key == reno.key
+    small_window = simulate(scenario(tmp_path, SMALL_WINDOW), store=store)[0]
+    assert reno.key != small_window.key
+    # The place of the file does not matter.
+    (tmp_path / "elsewhere").mkdir()
+    assert simulate(scenario(tmp_path / "elsewhere", RENO))[0].key == reno.key
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
         (RENO.replace("pass", "def on_ack(self, **_): raise KeyError('x')"), "Mine.on_ack raised KeyError"),
-        (TIMID.replace("return min(cwnd + 1.0, 4.0)", "return 0"), "Mine.grow raised ValueError"),
-        (TIMID.replace("return min(cwnd + 1.0, 4.0)", "return 'much'"), "Mine.grow raised TypeError"),
+        (SMALL_WINDOW.replace("return min(cwnd + 1.0, 4.0)", "return 0"), "Mine.grow raised ValueError"),
+        (SMALL_WINDOW.replace("return min(cwnd + 1.0, 4.0)", "return 'much'"), "Mine.grow raised TypeError"),
         ("class Other: pass\n", 'has no class "Mine"'),
         ("class Mine\n", "SyntaxError"),
         ("class Mine:\n    def __init__(self, speed): pass\n", "Mine() raised TypeError"),
@@ -115,19 +118,21 @@ def test_an_emulation_refuses_python_code(tmp_path: Path) -> None:
         emulated(None, tmp_path / "scenario.toml", 1, ())
 
 
-class Halving(CongestionControl):
+class SlowGrowth(CongestionControl):
     """Grows by one segment every eight ACKs."""
 
     def grow(self, *, cwnd: float, ssthresh: float) -> float:
         return cwnd + 0.125
 
 
-def test_a_class_is_an_argument_beside_its_name_in_the_file(tmp_path: Path) -> None:
+def test_a_class_as_an_argument_is_equivalent_to_its_name_in_the_scenario(tmp_path: Path) -> None:
     by_name = scenario(tmp_path, RENO)
-    named = Scenario.load(tmp_path / "scenario.toml", {"tcp.python": f'"{Path(__file__).resolve()}:Halving"'})
+    named = Scenario.load(
+        tmp_path / "scenario.toml", {"tcp.python": f'"{Path(__file__).resolve()}:SlowGrowth"'}
+    )
     [by_file] = simulate(named)
-    [by_argument] = simulate(by_name, congestion=Halving)
-    [by_scenario] = simulate(by_name.with_congestion(Halving))
+    [by_argument] = simulate(by_name, congestion=SlowGrowth)
+    [by_scenario] = simulate(by_name.with_congestion(SlowGrowth))
     [newreno] = simulate(scenario(tmp_path, RENO, variant="newreno"))
     assert by_file.metrics == by_argument.metrics == by_scenario.metrics != newreno.metrics
     assert by_file.key == by_argument.key == by_scenario.key
@@ -143,4 +148,4 @@ def test_a_class_outside_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Typed must be defined in a file"):
         simulate(plain, congestion=type("Typed", (CongestionControl,), {"__module__": "nowhere"}))
     with pytest.raises(TypeError, match="congestion must be a class"):
-        plain.with_congestion(Halving())  # type: ignore[arg-type]
+        plain.with_congestion(SlowGrowth())  # type: ignore[arg-type]

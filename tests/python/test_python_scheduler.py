@@ -1,4 +1,8 @@
-"""DSCH schedulers in Python: they can imitate the core's schedulers exactly, and fail clearly."""
+"""DSCH schedulers in Python: they can imitate the core's schedulers exactly, and fail clearly.
+
+In each TTI of each cell, `schedule` gets the users' requests (`asks`) in the order of the core. It
+returns the users to be served, in order, each with the number of a transport format.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ first_session = "under_way"
 Schedule = Iterable[tuple[int, int]]
 
 
-class Nearest(DschScheduler):
+class MaxCi(DschScheduler):
     """Max C/I: the user with the least noise and interference from other cells is first."""
 
     def schedule(
@@ -53,8 +57,8 @@ class Nearest(DschScheduler):
         return [(ask.ue, self.holding(formats, ask.backlog)) for ask in order]
 
 
-class Patient(DschScheduler):
-    """Sends only in the second TTI of each pair, and checks the values that it receives."""
+class EverySecondTti(DschScheduler):
+    """Serves users only in odd TTIs, with the smallest format, and checks the arguments."""
 
     def schedule(
         self,
@@ -86,34 +90,40 @@ class Patient(DschScheduler):
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Scenario:
+    """The scenario with a scheduler of the core."""
     (tmp_path / "scenario.toml").write_text(SCENARIO)
     return Scenario.load(tmp_path / "scenario.toml")
 
 
-def named(folder: Path, source: str) -> Scenario:
+def with_class(folder: Path, source: str) -> Scenario:
+    """Write a class to ``mine.py``. Returns the scenario with this class as scheduler."""
     (folder / "mine.py").write_text("from umtslab import DschScheduler\n" + source)
     (folder / "scenario.toml").write_text(SCENARIO)
     return Scenario.load(folder / "scenario.toml", {"cell.0.dsch.python": "mine.py:Mine"})
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "priority"), [(DschScheduler, "round_robin"), (Nearest, "max_ci")], ids=["turns", "max_ci"]
+    ("scheduler", "priority"),
+    [(DschScheduler, "round_robin"), (MaxCi, "max_ci")],
+    ids=["round_robin", "max_ci"],
 )
 def test_schedulers_of_the_core_are_imitated_exactly(plain: Scenario, scheduler: type, priority: str) -> None:
-    [own] = simulate(plain, scheduler=scheduler, series=True)
+    [in_python] = simulate(plain, scheduler=scheduler, series=True)
     [built_in] = simulate(plain.with_overrides({"cell.0.dsch.priority": priority}), series=True)
-    other = "max_ci" if priority == "round_robin" else "round_robin"
-    [unlike] = simulate(plain.with_overrides({"cell.0.dsch.priority": other}))
-    assert own.metrics == built_in.metrics != unlike.metrics
-    assert own.series("dsch").equals(built_in.series("dsch"))
-    assert own.metrics["dsch_postponed_pct"]
+    other_priority = "max_ci" if priority == "round_robin" else "round_robin"
+    [other] = simulate(plain.with_overrides({"cell.0.dsch.priority": other_priority}))
+    assert in_python.metrics == built_in.metrics != other.metrics
+    assert in_python.series("dsch").equals(built_in.series("dsch"))
+    assert in_python.metrics["dsch_postponed_pct"]
 
 
 def test_arguments_are_valid_and_omitted_users_wait(plain: Scenario) -> None:
-    [run] = simulate(plain, scheduler=Patient, series=True)
+    [run] = simulate(plain, scheduler=EverySecondTti, series=True)
     granted = run.series("dsch").filter(fate="granted")
     assert len(granted) > 100
-    assert {round(time * 50) % 2 for time in granted["time_s"]} == {1}
+    # TTIs of 20 ms, of which only odd ones have grants.
+    assert {round(time / 0.02) % 2 for time in granted["time_s"]} == {1}
+    # The smallest format has the spreading factor 128.
     assert set(granted["wanted"]) == {128}
     assert run.metrics["dsch_postponed_credit_pct"]
 
@@ -121,21 +131,22 @@ def test_arguments_are_valid_and_omitted_users_wait(plain: Scenario) -> None:
 def test_a_class_in_a_file_is_equivalent_and_its_source_is_part_of_the_key(
     tmp_path: Path, plain: Scenario
 ) -> None:
-    mine = named(tmp_path, "class Mine(DschScheduler): pass\n")
-    [first], [again] = simulate(mine), simulate(mine)
+    in_file = with_class(tmp_path, "class Mine(DschScheduler): pass\n")
+    [first], [second] = simulate(in_file), simulate(in_file)
     [core] = simulate(plain)
-    assert first.metrics == again.metrics == core.metrics
+    assert first.metrics == second.metrics == core.metrics
     assert first.key != core.key
-    [other] = simulate(named(tmp_path, "class Mine(DschScheduler): '''Another.'''\n"), runs=1)
+    [other] = simulate(with_class(tmp_path, "class Mine(DschScheduler): '''Another.'''\n"), runs=1)
     assert other.key != first.key
     assert other.metrics == first.metrics
 
 
-def schedule(answer: str) -> str:
+def schedule(returned: str) -> str:
+    """Return a class whose `schedule` returns this expression in cell 3 from TTI 100 on."""
     return (
         "class Mine(DschScheduler):\n"
         "    def schedule(self, *, cell, tti, now_s, room_mw, formats, asks):\n"
-        f"        return {answer} if cell == 3 and tti > 99 and asks else super().schedule(cell=cell,"
+        f"        return {returned} if cell == 3 and tti > 99 and asks else super().schedule(cell=cell,"
         " tti=tti, now_s=now_s, room_mw=room_mw, formats=formats, asks=asks)\n"
     )
 
@@ -160,7 +171,7 @@ def test_an_invalid_schedule_ends_the_run_with_its_location(
     with pytest.raises(
         SchedulerError, match=r"mine\.py:Mine\.schedule, in cell 3 and TTI 1\d\d, raised"
     ) as caught:
-        simulate(named(tmp_path, source))
+        simulate(with_class(tmp_path, source))
     assert expected in str(caught.value)
     assert caught.value.__cause__ is not None
 
@@ -178,9 +189,9 @@ def test_an_invalid_schedule_ends_the_run_with_its_location(
         ),
     ],
 )
-def test_an_unusable_class_is_named(tmp_path: Path, source: str, expected: str) -> None:
+def test_an_unusable_class_is_with_class(tmp_path: Path, source: str, expected: str) -> None:
     with pytest.raises(SchedulerError, match=expected):
-        simulate(named(tmp_path, source))
+        simulate(with_class(tmp_path, source))
 
 
 def test_a_missing_class_is_an_error_of_the_scenario(tmp_path: Path, plain: Scenario) -> None:
@@ -194,11 +205,11 @@ def test_a_missing_class_is_an_error_of_the_scenario(tmp_path: Path, plain: Scen
     with pytest.raises(ValueError, match="Inside must be defined in a file"):
         plain.with_scheduler(Inside)
     with pytest.raises(TypeError, match="scheduler must be a class"):
-        plain.with_scheduler(Nearest())  # type: ignore[arg-type]
+        plain.with_scheduler(MaxCi())  # type: ignore[arg-type]
 
 
 def test_the_command_reports_the_exception_and_fails(umts: Umts, tmp_path: Path) -> None:
-    named(tmp_path, schedule("1 / 0"))
+    with_class(tmp_path, schedule("1 / 0"))
     done = umts(
         "run",
         tmp_path / "scenario.toml",
@@ -213,9 +224,9 @@ def test_the_command_reports_the_exception_and_fails(umts: Umts, tmp_path: Path)
 
 
 def test_an_emulation_refuses_python_code(tmp_path: Path) -> None:
-    named(tmp_path, "class Mine(DschScheduler): pass\n")
+    with_class(tmp_path, "class Mine(DschScheduler): pass\n")
     text = (tmp_path / "scenario.toml").read_text()
-    python = text.replace('priority = "round_robin"', 'python = "mine.py:Mine"')
-    (tmp_path / "scenario.toml").write_text(python)
+    with_python = text.replace('priority = "round_robin"', 'python = "mine.py:Mine"')
+    (tmp_path / "scenario.toml").write_text(with_python)
     with pytest.raises(UsageError, match="simulated time only"):
         emulated(None, tmp_path / "scenario.toml", 1, ())

@@ -56,14 +56,15 @@ def test_quantities_are_numbers_in_one_unit(filled: Store) -> None:
 
 
 def test_connections_and_series_have_the_key_of_their_run(filled: Store) -> None:
-    found = filled.query("select * from connections")
-    assert found.columns[:4] == ["key", "scenario", "seed", "run"]
-    assert {"radio.bler", "duration", "connection", "goodput_kbps"} <= set(found.columns)
-    assert "cell.iub.rate" not in found.columns, "alike in all runs"
-    assert found["key"].to_list() == [run.key for run in filled.runs()]
-    last = filled.query("""select "radio.bler" as bler, run, max(cwnd_segments) as most from cwnd
+    connections = filled.query("select * from connections")
+    assert connections.columns[:4] == ["key", "scenario", "seed", "run"]
+    assert {"radio.bler", "duration", "connection", "goodput_kbps"} <= set(connections.columns)
+    # Keys with the same value in all runs are no columns.
+    assert "cell.iub.rate" not in connections.columns
+    assert connections["key"].to_list() == [run.key for run in filled.runs()]
+    largest = filled.query("""select "radio.bler" as bler, run, max(cwnd_segments) as largest from cwnd
         where scenario = 'ftp-on-fach' group by all order by all""")
-    assert last.select("bler", "run").rows() == [(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]
+    assert largest.select("bler", "run").rows() == [(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]
 
 
 def test_errors_of_a_query_are_reported(filled: Store) -> None:
@@ -87,8 +88,8 @@ def test_a_store_becomes_parquet_files_with_the_same_tables(filled: Store, tmp_p
     rtt = pl.read_parquet(tmp_path / "data" / "series" / "rtt.parquet")
     expected = pl.concat([run.series("rtt") for run in filled.runs()])
     assert rtt.select(expected.columns).equals(expected)
-    again = filled.write_dataset(tmp_path / "again")
-    assert [file.read_bytes() for file in files] == [file.read_bytes() for file in again]
+    second = filled.write_dataset(tmp_path / "second")
+    assert [file.read_bytes() for file in files] == [file.read_bytes() for file in second]
     with pytest.raises(FileExistsError):
         filled.write_dataset(tmp_path / "data")
 
@@ -131,17 +132,17 @@ def test_the_command_answers_as_a_table_csv_json_and_files(filled: Store, umts: 
     umts(*words, "-o", "answer.parquet")
     assert pl.read_parquet(tmp_path / "answer.parquet").rows() == [(0.1, 2), (0.3, 2)]
     assert "the suffix must be" in umts(*words, "-o", "answer.txt", status=2).stderr
-    told = umts("query", "select nosuch from runs", "--out", filled.path, status=2).stderr
-    assert told.startswith("umts: Binder Error")
-    assert "there are runs, connections, acked" in told
+    errors = umts("query", "select nosuch from runs", "--out", filled.path, status=2).stderr
+    assert errors.startswith("umts: Binder Error")
+    assert "there are runs, connections, acked" in errors
     assert "not a results folder" in umts("query", sql, "--out", "nowhere", status=2).stderr
 
 
 def test_the_command_writes_parquet_into_a_new_folder(filled: Store, umts: Umts, tmp_path: Path) -> None:
     words = ("export", filled.path, "--parquet")
     assert "give a new folder" in umts(*words, status=2).stderr
-    told = umts(*words, "-o", "data").stdout
-    assert "runs.parquet, connections.parquet, series/acked.parquet" in told
+    printed = umts(*words, "-o", "data").stdout
+    assert "runs.parquet, connections.parquet, series/acked.parquet" in printed
     assert len(pl.read_parquet(tmp_path / "data" / "runs.parquet")) == 5
     assert "already exists" in umts(*words, "-o", "data", status=2).stderr
     assert "a whole results folder" in umts("export", "nowhere", "--parquet", "-o", "new", status=2).stderr
@@ -179,10 +180,15 @@ OUTSIDE = {
     "two commands": "select 1; drop table runs",
     "nothing": "-- nothing",
 }
+"""Queries that would read or write outside of the tables, or change a table. `place` is a folder of
+the store, and `file` a CSV file in it."""
 
 
 @pytest.mark.parametrize("attack", OUTSIDE)
-def test_a_query_reads_and_writes_no_file(attack: str, filled: Store, umts: Umts, tmp_path: Path) -> None:
+def test_a_query_that_reads_or_writes_a_file_or_changes_a_table_is_refused(
+    attack: str, filled: Store, umts: Umts, tmp_path: Path
+) -> None:
+    # DuckDB would find this variable by its name.
     secret_frame = pl.DataFrame({"x": [1]})
     assert len(secret_frame) == 1
     place = filled.path / "runs"

@@ -1,4 +1,8 @@
-"""The quick form of the commands in reasons prints every number that the reason names."""
+"""The quick form of the commands in reasons prints every number that the reason names.
+
+A reason explains why a claim of a document does not match. It names a command that shows it, options
+for a quicker run (`quick`), and numbers of its output.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +66,8 @@ def test_a_command_prints_the_numbers_of_its_reason(
     assert program == "umts"
     printed = _printed(tuple(words), store)
     for number in shown.numbers:
-        found = number_in(printed, number.row, number.column)
-        assert found == pytest.approx(number.stated, rel=number.within, abs=1e-9), (shown.command, number)
+        value = number_in(printed, number.row, number.column)
+        assert value == pytest.approx(number.stated, rel=number.within, abs=1e-9), (shown.command, number)
 
 
 def test_every_checked_number_is_in_the_text() -> None:

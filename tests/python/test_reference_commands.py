@@ -16,17 +16,18 @@ from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.keys import OTHER_NAMES
 from umtslab.cli.params import params
-from umtslab.cli.reference_list import MOST_BLOCKS, block
+from umtslab.cli.reference_list import MAX_BLOCKS, block
 from umtslab.cli.verbs import VERBS
 from umtslab.headline_metrics import ROWS
 from umtslab.metrics import definitions, units
 from umtslab.plot import KINDS, WATERFALL
 from umtslab.text_table import Table
 
-HEAVY = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
+HEAVY_MODULES = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
 
 
 def imported_by(*words: object) -> set[str]:
+    """Return the modules that a command has imported when it ends."""
     python, *rest = command(*words)
     done = subprocess.run([python, "-X", "importtime", *rest], capture_output=True, text=True, check=True)
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
@@ -34,13 +35,13 @@ def imported_by(*words: object) -> set[str]:
 
 @pytest.mark.parametrize("words", [("--help",), ()])
 def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
-    assert imported_by(*words) & HEAVY == set()
+    assert imported_by(*words) & HEAVY_MODULES == set()
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     program = "import sys, umtslab; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) & HEAVY == set()
+    assert set(done.stdout.split()) & HEAVY_MODULES == set()
 
 
 def test_one_run_needs_no_library_of_numbers_or_figures(tmp_path: Path) -> None:
@@ -105,26 +106,28 @@ def test_few_entries_are_blocks_without_broken_words(verb: str, word: str, width
     rows = _core.params() if verb == "params" else definitions()
     entries = [row for row in rows if word in row.get("key", row.get("name", ""))]
     name, text = ("key", "description") if verb == "params" else ("name", "meaning")
-    assert 0 < len(entries) <= MOST_BLOCKS
+    assert 0 < len(entries) <= MAX_BLOCKS
     for entry in entries:
         lines = list(block(entry, name, text, width))
         assert max(map(len, lines)) <= width
-        said = " ".join(lines).split()
-        wanted = [
-            part for key, value in entry.items() if key not in (name, "label") for part in value.split()
-        ]
-        assert {part.removesuffix(":") for part in wanted} <= {part.removesuffix(":") for part in said}
+        # Every word of every value is in the block, and no word is divided between lines.
+        shown = {word.removesuffix(":") for word in " ".join(lines).split()}
+        values = [value for key, value in entry.items() if key not in (name, "label")]
+        assert {word.removesuffix(":") for value in values for word in value.split()} <= shown
 
 
-def test_entries_in_a_pipe_are_readable_and_descriptions_are_searched(umts: Umts) -> None:
+def test_entries_in_a_pipe_fit_80_columns(umts: Umts) -> None:
     assert max(map(len, umts("params", "tcp.variant").stdout.splitlines())) <= 80
-    found = json.loads(umts("metrics", "WEB PAGES", "--json").stdout)
-    assert found
-    assert all("web pages" in f"{row['label']} {row['meaning']}".lower() for row in found)
+
+
+def test_metrics_are_found_by_words_of_their_descriptions(umts: Umts) -> None:
+    rows = json.loads(umts("metrics", "WEB PAGES", "--json").stdout)
+    assert rows
+    assert all("web pages" in f"{row['label']} {row['meaning']}".lower() for row in rows)
     assert "in its name or description" in umts("metrics", "xyzzy", status=2).stderr
 
 
-def test_the_name_of_a_key_shows_its_card_alone(umts: Umts) -> None:
+def test_the_exact_name_of_a_key_or_metric_selects_only_this_one(umts: Umts) -> None:
     lines = umts("params", "rlc.buffer").stdout.splitlines()
     assert lines[0].startswith("rlc.buffer  ")
     assert [line.split()[0] for line in lines[-5:]] == ["type", "unit", "range", "default", "source"]
@@ -143,11 +146,12 @@ def test_cards_of_all_keys_fit_80_columns(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize("verb", ["params", "metrics"])
 def test_lists_on_a_terminal_of_80_columns_have_whole_names(verb: str) -> None:
     reader, writer = pty.openpty()
-    terminal = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
-    with subprocess.Popen(command(verb), stdout=writer, stdin=subprocess.DEVNULL, env=terminal):
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
+    with subprocess.Popen(command(verb), stdout=writer, stdin=subprocess.DEVNULL, env=environment):
         os.close(writer)
         written = b"".join(iter(lambda: _read_terminal(reader), b"")).decode()
     os.close(reader)
+    # Without the control sequences of bold text.
     lines = re.sub(r"\x1b\[[0-9;]*m", "", written).splitlines()
     assert max(map(len, lines)) <= 80
     names = (
@@ -199,11 +203,11 @@ def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
 
 
 def test_bearers_lists_everything_that_emulate_accepts(umts: Umts) -> None:
-    found = json.loads(umts("bearers", "--json").stdout)
-    kinds = {bearer["name"]: bearer["kind"] for bearer in found}
+    bearers = json.loads(umts("bearers", "--json").stdout)
+    kinds = {bearer["name"]: bearer["kind"] for bearer in bearers}
     assert (kinds["ps-64"], kinds["fach"], kinds["fach-dch:att-2010"]) == ("reference", "common", "switched")
     assert (kinds["trace:FILE"], kinds["flat:wpt-3g-fast"]) == ("trace", "flat")
-    flat = {bearer["name"]: bearer for bearer in found if bearer["kind"] == "flat"}
+    flat = {bearer["name"]: bearer for bearer in bearers if bearer["kind"] == "flat"}
     fast = flat["flat:wpt-3g-fast"]
     assert (fast["downlink_bps"], fast["uplink_bps"], fast["rtt_s"]) == (1_600_000, 768_000, 0.15)
     assert all(bearer["source"] for bearer in flat.values())
@@ -225,8 +229,8 @@ def test_the_schema_is_json(umts: Umts) -> None:
 
 
 def test_version_names_version_and_commit(umts: Umts) -> None:
-    found = _core.version()
-    assert umts("--version").stdout.strip() == f"umts {found['version']}+{found['commit']}"
+    version = _core.version()
+    assert umts("--version").stdout.strip() == f"umts {version['version']}+{version['commit']}"
 
 
 def test_doctor_names_the_libraries(umts: Umts) -> None:

@@ -25,12 +25,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def page(umts: Umts, tmp_path: Path) -> Path:
+    """The page of a campaign with four points and three runs at each."""
     (tmp_path / "pair.toml").write_text(CAMPAIGN)
     umts("sweep", "pair.toml", "--report", "--quiet", "--json")
     return tmp_path / "results/reports/pair.html"
 
 
 def _rows(text: str, anchor: str) -> list[list[str]]:
+    """Return the cells of each row of the table with this anchor, which is a metric."""
     section = text.split(f'id="{anchor}"')[1].split("</table>")[0]
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in section.split("<tr>")]
     return [row for row in rows if row]
@@ -40,10 +42,14 @@ def test_a_sweep_and_report_write_the_same_page(page: Path, umts: Umts) -> None:
     first = page.read_bytes()
     assert umts("report", "pair").stdout == f"{Path('results/reports/pair.html')}\n"
     assert page.read_bytes() == first
-    umts("report", "pair@tcp.variant=reno", "--metric", "rto_count", "--log", "-o", "some.html")
-    some = page.parents[2].joinpath("some.html").read_text()
-    assert [row[0] for row in _rows(some, "rto_count")] == ["0.1", "0.3"]
-    assert 'id="goodput_kbps"' not in some
+
+
+def test_a_report_may_have_chosen_points_and_metrics(page: Path, umts: Umts) -> None:
+    umts("report", "pair@tcp.variant=reno", "--metric", "rto_count", "--log", "-o", "chosen.html")
+    chosen = page.parents[2].joinpath("chosen.html").read_text()
+    assert [row[0] for row in _rows(chosen, "rto_count")] == ["0.1", "0.3"]
+    assert 'id="goodput_kbps"' not in chosen
+    assert 'id="goodput_kbps"' in page.read_text()
 
 
 def test_the_page_is_self_contained(page: Path) -> None:
@@ -62,22 +68,23 @@ def test_the_page_has_the_numbers_of_the_table(page: Path, umts: Umts) -> None:
     assert [row[:3] for row in shown] == [
         [value_label(row["tcp.variant"]), row["radio.bler"], row["n"]] for row in exported
     ]
-    for ours, theirs in zip(shown, exported, strict=True):
-        mean, half = float(theirs["mean"]), float(theirs["ci95"])
-        assert float(ours[3]) == pytest.approx(mean, rel=1e-3)
-        assert float(ours[5]) == pytest.approx(mean - half, rel=1e-3, abs=1e-3)
-        assert float(ours[6]) == pytest.approx(mean + half, rel=1e-3)
+    # Columns 3, 5 and 6 are the mean and the ends of its interval.
+    for cells, row in zip(shown, exported, strict=True):
+        mean, half = float(row["mean"]), float(row["ci95"])
+        assert float(cells[3]) == pytest.approx(mean, rel=1e-3)
+        assert float(cells[5]) == pytest.approx(mean - half, rel=1e-3, abs=1e-3)
+        assert float(cells[6]) == pytest.approx(mean + half, rel=1e-3)
 
 
 def test_the_commands_of_the_page_repeat_a_point(page: Path, umts: Umts, tmp_path: Path) -> None:
     last = html.unescape(re.findall(r'<code class="command">(.*?)</code>', page.read_text())[-1])
     _, *words = shlex.split(last)
-    words[words.index("--out") + 1] = str(tmp_path / "again")
+    words[words.index("--out") + 1] = str(tmp_path / "repeated")
     umts(*words)
-    with open_store(tmp_path / "again") as again, read_store(tmp_path / "results") as store:
+    with open_store(tmp_path / "repeated") as repeated, read_store(tmp_path / "results") as store:
         record = load_record(store, "pair")
         assert record is not None
-        assert [run.key for run in again.runs()] == [run.key for run in record.cells[-1].runs]
+        assert [run.key for run in repeated.runs()] == [run.key for run in record.cells[-1].runs]
 
 
 def test_runs_without_consecutive_numbers_have_separate_commands(page: Path) -> None:
@@ -85,9 +92,9 @@ def test_runs_without_consecutive_numbers_have_separate_commands(page: Path) -> 
         record = load_record(store, "pair")
         assert record is not None
         first, _, last = record.cells[0].runs
-        made = [shlex.split(words) for words in commands(Cell({}, (first, last)), store)]
-        assert [words[words.index("--first-run") + 1] for words in made] == ["0", "2"]
-        assert all("--runs" not in words for words in made)
+        lines = [shlex.split(line) for line in commands(Cell({}, (first, last)), store)]
+        assert [words[words.index("--first-run") + 1] for words in lines] == ["0", "2"]
+        assert all("--runs" not in words for words in lines)
         assert commands(Cell({}, ()), store) == []
 
 
@@ -118,7 +125,7 @@ def test_invalid_reports_are_refused_and_nothing_is_written(
     assert list(page.parent.iterdir()) == []
 
 
-def test_json_stays_alone_on_standard_output(umts: Umts, tmp_path: Path) -> None:
+def test_the_path_of_the_report_is_on_standard_error_with_json(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(CAMPAIGN)
     done = umts("sweep", "pair.toml", "-P", "radio.bler=0.1", "--report", "--json")
     assert len(json.loads(done.stdout)["points"]) == 2

@@ -1,4 +1,8 @@
-"""Points of a plan that are emulated in real time with the kernel's TCP."""
+"""Points of a plan that are emulated in real time with the kernel's TCP.
+
+The small document compares a simulated download of 300 KiB with an emulated one of 20 kB. An
+emulation that did not keep real time is marked as degraded and repeated, at most three times.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import pytest
 from conftest import write_and_seal
 from umtslab.reproduce import emulated, reproduce, select, study
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.emulated import download, why_not
+from umtslab.reproduce.emulated import download
 from umtslab.reproduce.errors import BadData, EmulationFailed
 from umtslab.scenario import Scenario
 from umtslab.store import Store, open_store
@@ -52,11 +56,11 @@ y = ["download_time_data_s", "tcp_retransmissions"]
 curves = { stack = ["simulated", "kernel"] }
 """
 
-LEDGER = """
+CLAIMS = """
 [[claim]]
-id = "small.both.nothing-again"
+id = "small.both.no-retransmissions"
 where = "1"
-statement = "Nothing is sent again."
+statement = "There are no retransmissions."
 kind = "bound"
 metric = "tcp_retransmissions"
 conditions = { stack = "kernel" }
@@ -67,9 +71,10 @@ confidence = "stated"
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
+    """A folder with the small document and its scenario."""
     (tmp_path / "reproductions" / "small").mkdir(parents=True)
     (tmp_path / "reproductions" / "small" / "plan.toml").write_text(PLAN, encoding="utf-8")
-    (tmp_path / "reproductions" / "small" / "claims.toml").write_text(LEDGER, encoding="utf-8")
+    (tmp_path / "reproductions" / "small" / "claims.toml").write_text(CLAIMS, encoding="utf-8")
     (tmp_path / "scenarios").mkdir()
     shutil.copy(ROOT / "scenarios" / "download-beside-kernel.toml", tmp_path / "scenarios")
     return tmp_path
@@ -85,12 +90,11 @@ SESSIONS = [
     ("flow.0.ftp_sessions.truncation", "clip"),
     ("flow.0.ftp_sessions.reading_time", "2 s"),
 ]
-"""As many files of one size with pauses as fit into the duration, among other users."""
+"""The first user downloads files of one size, with pauses, from 1 s to the end at 8 s."""
 
 
+@pytest.mark.usefixtures("may_emulate")
 def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None:
-    if (lacking := why_not()) is not None:
-        pytest.skip(f"this user may not emulate: {lacking}")
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
     ((_, run),) = emulated.emulate_missing([wanted], store)
@@ -102,11 +106,12 @@ def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None
     # The first connection opens after the warm-up.
     assert connections["opened_s"][0] >= 1
     assert {"acked", "program_rtt"} <= set(run.series_kinds())
-    # Round-trip times that the segments of one download measured.
-    found = study._series(run, "rtt", 1, 8.0)
-    assert found.values
-    assert all(0 < value < 20 for value in found.values)
-    assert found.times_s[0] >= connections["opened_s"][0]
+    # The series of one download begins when its connection opens. No round trip can be longer
+    # than the emulation.
+    round_trips = study._series(run, "rtt", 1, 8.0)
+    assert round_trips.values
+    assert all(0 < value < 20 for value in round_trips.values)
+    assert round_trips.times_s[0] >= connections["opened_s"][0]
 
 
 def test_only_files_of_one_size_can_be_emulated(store: Store) -> None:
@@ -116,23 +121,20 @@ def test_only_files_of_one_size_can_be_emulated(store: Store) -> None:
         download(other, {}, 1, store)
 
 
-def test_a_file_is_emulated_and_its_run_is_stored(data: Path, store: Store) -> None:
-    if (lacking := why_not()) is not None:
-        pytest.skip(f"this user may not emulate: {lacking}")
+@pytest.mark.usefixtures("may_emulate")
+def test_a_file_is_emulated_once_and_its_run_is_stored(data: Path, store: Store) -> None:
     parts = select(data / "reproductions", ["small"])
     (chapter,) = reproduce(parts, store=store, data=data, real_time=True)
     assert [scored.verdict for scored in chapter.scored] == [Verdict.PASS]
-    kernel, simulated = sorted(chapter.figures[0].rows(), key=lambda row: (row["quantity"], str(row["at"])))[
-        :2
-    ]
-    assert (kernel["at"], kernel["n"], simulated["n"]) == ("kernel", 1, 2)
-    # At 384 kbit/s, 300 KiB need six seconds, and 20 kB at least 0.4 s.
-    assert kernel["mean"] is not None
-    assert kernel["mean"] > 0.4
-    folders = sorted(path.name for path in (store.path / "runs").iterdir())
-    again = reproduce(parts, store=store, data=data, real_time=True)
-    assert again[0].scored == chapter.scored
-    assert sorted(path.name for path in (store.path / "runs").iterdir()) == folders
+    times = {row["at"]: row for row in chapter.figures[0].rows() if row["quantity"] == "download_time_data_s"}
+    assert (times["kernel"]["n"], times["simulated"]["n"]) == (1, 2)
+    # At 384 kbit/s, 20 kB take at least 20 * 8 / 384 = 0.4 s.
+    assert times["kernel"]["mean"] is not None
+    assert times["kernel"]["mean"] > 0.4
+    stored = sorted(path.name for path in (store.path / "runs").iterdir())
+    (second_chapter,) = reproduce(parts, store=store, data=data, real_time=True)
+    assert second_chapter.scored == chapter.scored
+    assert sorted(path.name for path in (store.path / "runs").iterdir()) == stored
 
 
 def test_without_real_time_only_simulations_are_run(data: Path, store: Store) -> None:
@@ -141,10 +143,13 @@ def test_without_real_time_only_simulations_are_run(data: Path, store: Store) ->
     assert [row["at"] for row in chapter.figures[0].rows()] == ["simulated"] * 2
 
 
-def test_only_a_file_to_one_user_can_be_emulated(store: Store) -> None:
+def test_only_downloads_can_be_emulated(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-fach-two-users.toml")
     with pytest.raises(BadData, match="only downloads of one size by the first UE"):
         download(scenario, {}, 1, store)
+
+
+def test_an_unknown_preset_of_the_kernel_is_refused(store: Store) -> None:
     file = Scenario.load(ROOT / "scenarios" / "download-beside-kernel.toml")
     with pytest.raises(BadData, match="no preset 'vegas'"):
         download(file, {"preset": "vegas"}, 1, store)
@@ -166,43 +171,44 @@ def test_the_cross_check_sets_the_kernels_congestion_control(tmp_path: Path) -> 
                     assert session.seed == 5
 
 
+@pytest.mark.usefixtures("may_emulate")
 def test_a_degraded_download_is_repeated(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if (lacking := why_not()) is not None:
-        pytest.skip(f"this user may not emulate: {lacking}")
+    """The first two attempts are marked as degraded. So the third, run 2, is used."""
     wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml",
                                     [("flow.0.size", "10 kB")]), {}, 1, store)  # fmt: skip
     cards: list[Path] = []
 
-    def degraded(found: emulated.Download) -> emulated.Download:
-        carried = carry(found)
+    def emulate_and_mark(wanted: emulated.Download) -> emulated.Download:
+        emulated_download = emulate(wanted)
         runs = sorted((store.path / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
         card = runs[-1] / "emulation.json"
         cards.append(card)
         content = json.loads(card.read_text())
         write_and_seal(card, json.dumps({**content, "degraded": len(cards) < 3}))
-        return carried
+        return emulated_download
 
-    carry = emulated._carry
-    monkeypatch.setattr(emulated, "_carry", degraded)
+    emulate = emulated._emulate
+    monkeypatch.setattr(emulated, "_emulate", emulate_and_mark)
     ((identity, run),) = emulated.emulate_missing([wanted], store)
     assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
     assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
+    # No warning that a degraded run is used.
     assert capsys.readouterr().err == ""
 
 
-def test_a_download_that_is_not_found_in_the_store_is_not_repeated_for_ever(
+def test_a_download_that_is_never_stored_fails_after_three_attempts(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)
-    tries: list[emulated.Download] = []
+    attempts: list[emulated.Download] = []
 
-    def stored_elsewhere(found: emulated.Download) -> emulated.Download:
-        tries.append(found)
-        return found
+    def emulate_without_storing(wanted: emulated.Download) -> emulated.Download:
+        attempts.append(wanted)
+        return wanted
 
-    monkeypatch.setattr(emulated, "_carry", stored_elsewhere)
+    monkeypatch.setattr(emulated, "_emulate", emulate_without_storing)
     with pytest.raises(EmulationFailed, match="the package was rebuilt"):
         list(emulated.emulate_missing([wanted], store))
-    assert len(tries) == 3
+    assert len(attempts) == emulated.ATTEMPTS == 3

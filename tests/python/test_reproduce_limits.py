@@ -1,6 +1,6 @@
-"""Limits over a dimension, places where a curve is as good as its best value, words of orders.
+"""Bounds on all values of a dimension, the value from which a curve is nearly as good as its best.
 
-Also units in ratios, and dimensions in formulas.
+Also labels of points in orders, units in ratios, and dimensions in formulas.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from umtslab.reproduce.verdict import score
 ROOT = Path(__file__).parents[2] / "reproductions"
 
 
-def test_the_first_value_within_95_percent_of_the_best_is_found() -> None:
+def test_reaches_95pct_is_the_first_value_of_each_run_within_95_percent_of_its_best() -> None:
+    # Values of two runs at 0, 2, 4 and 16.
     rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
     assert reduced("reaches_95pct", rows) == [2.0, 4.0]
 
 
-def test_a_run_without_a_point_has_no_first_value() -> None:
+def test_reaches_95pct_needs_a_value_at_every_point() -> None:
     assert reduced("reaches_95pct", [((0,), [None]), ((2,), [5.0])]) == [None]
 
 
 @pytest.mark.parametrize(
-    ("expected", "found"),
+    ("expected", "parts"),
     [
         ("throughput(wired_loss) <= throughput(wired_loss=0)", ("wired_loss", "<=", "0")),
         ("rtt(n) >= rtt(n=0.5)", ("n", ">=", "0.5")),
@@ -43,29 +44,32 @@ def test_a_run_without_a_point_has_no_first_value() -> None:
         ("rate <= 4000 * n", None),
     ],
 )
-def test_a_limit_is_read(expected: str, found: tuple[str, str, str] | None) -> None:
+def test_a_limit_compares_one_quantity_with_itself_at_one_value(
+    expected: str, parts: tuple[str, str, str] | None
+) -> None:
     match = LIMIT.fullmatch(expected)
-    assert (match and match.group("over", "relation", "at")) == found
+    assert (match and match.group("over", "relation", "at")) == parts
 
 
 @pytest.mark.parametrize(
-    ("at_each", "verdict"),
+    ("goodputs", "verdict"),
     [((2.9, 29.0, 149.0), Verdict.PASS), ((2.9, 31.0, 149.0), Verdict.FAIL), ((2.9, 29.0), Verdict.PASS)],
 )
-def test_an_inequality_over_the_varied_dimension_holds_at_each_value(
-    tmp_path: Path, at_each: tuple[float, ...], verdict: Verdict
+def test_an_inequality_over_the_varied_dimension_must_hold_at_each_value(
+    tmp_path: Path, goodputs: tuple[float, ...], verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)
-    rates = dict(zip((0.01, 0.1, 0.5), at_each, strict=False))
-    results = Synthetic(plan, {"sent_kbps": lambda point: rates.get(float(point["bler"]))}, noise=[0.0] * 5)
-    limits: dict[str, Any] = {"bler": list(rates)} if len(rates) < 3 else {}
+    # The bounds at these block error rates are 3, 30 and 150 kbit/s.
+    by_bler = dict(zip((0.01, 0.1, 0.5), goodputs, strict=False))
+    results = Synthetic(plan, {"sent_kbps": lambda point: by_bler.get(float(point["bler"]))}, noise=[0.0] * 5)
+    limits: dict[str, Any] = {"bler": list(by_bler)} if len(by_bler) < 3 else {}
     scored = score(claim("bound", "goodput_kbps <= 300 * bler", vary="bler", **limits), plan, results)
     assert scored.verdict is verdict
-    assert [reading.label for reading in scored.ours] == [f"bler {bler:g} goodput_kbps" for bler in rates]
+    assert [reading.label for reading in scored.ours] == [f"bler {bler:g} goodput_kbps" for bler in by_bler]
     assert ("bler 0.1" in scored.detail) == (verdict is Verdict.FAIL)
 
 
-def test_a_word_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> None:
+def test_a_label_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> None:
     [plan] = [plan for plan in plans(ROOT, "baiocchi2002") if "wired_loss" in plan.dimensions]
     assert label_point("loss0_05", plan, ["wired_loss"]) == {"wired_loss": 0.05}
     assert label_point("loss7", plan, ["wired_loss"]) is None
@@ -83,6 +87,7 @@ def test_a_formula_may_name_a_dimension() -> None:
     [plan] = [plan for plan in plans(ROOT, "hu-split") if plan.name == "goals"]
     point = plan.point({"dch_kbps": 384})
     results = Synthetic(plan, {})
+    # dch_kbps * delay_ms / 8. The plan's default delay is 500 ms.
     assert set(measure(plan, results, "bdp_bytes", point)) == {24_000.0}
     assert set(measure(plan, results, "bler_pct", {**point, "bler": 0.05})) == {5.0}
     with pytest.raises(Missing, match="bler is 'as written' there, not a number"):
@@ -98,7 +103,9 @@ def test_a_formula_may_name_a_dimension() -> None:
         ({63.0}, Verdict.FAIL),
     ],
 )
-def test_each_run_has_one_of_the_listed_numbers(tmp_path: Path, values: set[float], verdict: Verdict) -> None:
+def test_a_bound_to_a_set_requires_a_listed_number_in_each_run(
+    tmp_path: Path, values: set[float], verdict: Verdict
+) -> None:
     plan = plan_in(tmp_path)
     results = Synthetic(
         plan, {"sent_kbps": lambda point: min(values)}, noise=[0.0, max(values) - min(values)]
@@ -107,40 +114,46 @@ def test_each_run_has_one_of_the_listed_numbers(tmp_path: Path, values: set[floa
     assert scored.verdict is verdict, scored.detail
 
 
-def test_a_set_of_numbers_has_numbers_alone() -> None:
+def test_a_set_of_numbers_contains_only_numbers() -> None:
     assert parse("x in {1, 2.5}").demands_equality
-    with pytest.raises(Missing, match="no rule reads"):
+    with pytest.raises(Missing, match="there is no rule for"):
         parse("x in {1, y}")
-    with pytest.raises(Missing, match="no rule reads"):
+    with pytest.raises(Missing, match="there is no rule for"):
         parse("x in {1} in {2}")
 
 
 @pytest.mark.parametrize(
-    ("last", "verdict"),
+    ("largest", "verdict"),
     [
         ([92.4] * 5, Verdict.PASS),
         ([92.6] * 5, Verdict.FAIL),
         ([92.0, 93.0, 92.5, 92.5, 92.5], Verdict.INCONCLUSIVE),
     ],
 )
-def test_the_spread_over_all_points_is_limited(
-    tmp_path: Path, last: list[float | None], verdict: Verdict
+def test_a_bound_on_max_minus_min_covers_all_points_of_the_claim(
+    tmp_path: Path, largest: list[float | None], verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)
 
     def sent(point: Point) -> float | list[float | None]:
-        return last if (point["tcp"], point["bler"]) == ("newreno", 0.1) else 90.0 + 10 * float(point["bler"])
+        # The smallest value of the claim's points is 90.1, so the largest allowed one is 92.5.
+        if (point["tcp"], point["bler"]) == ("newreno", 0.1):
+            return largest
+        return 90.0 + 10 * float(point["bler"])
 
     results = Synthetic(plan, {"sent_kbps": sent}, noise=[0.0] * 5)
     sets: dict[str, Any] = {"vary": ["tcp", "bler"], "tcp": ["reno", "newreno"], "bler": [0.01, 0.1]}
     scored = score(claim("bound", "max - min <= 2.4", **sets), plan, results)
     assert scored.verdict is verdict, scored.detail
-    assert [reading.label for reading in scored.ours][-1] == "largest minus smallest"
-    assert len(scored.ours) == 5, "the claim excludes tahoe and a BLER of 0.5"
+    *points, spread = (reading.label for reading in scored.ours)
+    assert spread == "largest minus smallest"
+    # Two TCP versions and two error rates: the claim excludes tahoe and a BLER of 0.5.
+    assert len(points) == 4
 
 
+# NewReno has the largest value, 91 + 10 * 0.5 = 96.
 @pytest.mark.parametrize(("limit", "verdict"), [(95.9, Verdict.FAIL), (96.1, Verdict.PASS)])
-def test_a_bound_over_several_dimensions_holds_at_every_point(
+def test_a_bound_over_several_dimensions_must_hold_at_every_point(
     tmp_path: Path, limit: float, verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)

@@ -1,4 +1,8 @@
-"""The output of a reproduction: pages, tables, pictures, JSON."""
+"""The output of a reproduction: pages, tables, pictures, JSON.
+
+The fixture ``chapter`` is a scored chapter with synthetic results. Its figures and claims come from
+`reproduce_synthetic.PLAN`.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +44,14 @@ from umtslab.reproduce.verdict import not_yet, score
 from umtslab.reproduce.verdict_kind import Verdict
 from umtslab.run import Run
 
-STATED = claim("value", 30.0, tolerance=0.05, tcp="newreno", bler=0.5)
-NONE = {str(verdict): 0 for verdict in Verdict}
+STATED_GOODPUT = claim("value", 30.0, tolerance=0.05, tcp="newreno", bler=0.5)
+"""A claim that fails: the synthetic goodput there is 32 * (1 - 0.5) + 1 = 17 kbit/s."""
+
+STATED_WINDOW = claim("value", 20.0, "window", tolerance=0.05, place="fig3.window", tcp="reno")
+"""A claim that passes. Figure 3 of the plan marks its number."""
+
+NO_CLAIMS = {str(verdict): 0 for verdict in Verdict}
 SHOWN = Shown("umts run a.toml", "--duration 1s", ())
-MARK = claim("value", 20.0, "window", tolerance=0.05, place="fig3.window", tcp="reno")
 
 
 @pytest.fixture
@@ -53,14 +61,21 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture
 def chapter(plan: Plan) -> Chapter:
-    def of(point: Point) -> float:
+    """A chapter with four claims: one fails, two pass, and one is open."""
+
+    def goodput(point: Point) -> float:
         return 32.0 * (1 - float(point["bler"])) + (1 if point["tcp"] == "newreno" else 0)
 
-    course = [Series([0.0, 500.0], [10.0 + k, 20.0], 1000.0) for k in range(5)]
+    # Run k has a window of 10 + k segments until 500 s, then of 20 segments until 1,000 s.
+    windows = [Series([0.0, 500.0], [10.0 + k, 20.0], 1000.0) for k in range(5)]
     results = Synthetic(
-        plan, {"sent_kbps": of}, noise=NOISE, connections={"window": [20.0]}, series={"window": course}
+        plan, {"sent_kbps": goodput}, noise=NOISE, connections={"window": [20.0]}, series={"window": windows}
     )
-    claims = [STATED, MARK, claim("trend", "decreasing(bler)", vary="bler", place="fig1.falls")]
+    claims = [
+        STATED_GOODPUT,
+        STATED_WINDOW,
+        claim("trend", "decreasing(bler)", vary="bler", place="fig1.falls"),
+    ]
     scored = [score(entry, plan, results) for entry in claims]
     scored.append(not_yet(claim("value", 1, place="fig1.later"), "TCP Vegas is missing | today"))
     figures = tuple(figure_data(plan, figure, results, claims) for figure in plan.figures)
@@ -74,14 +89,15 @@ def test_a_figure_has_our_points_with_intervals_and_the_stated_number(chapter: C
     }  # fmt: skip
     reno = data.lines[0]
     assert [(dot.x, dot.y.n) for dot in reno.dots] == [(0.01, 5), (0.1, 5), (0.5, 5)]
-    assert reno.dots[1].y.mean == pytest.approx(28.8)
+    assert reno.dots[1].y.mean == pytest.approx(32.0 * (1 - 0.1))
     assert [(mark.label, mark.x, mark.y) for mark in data.stated] == [("newreno", 0.5, 30.0)]
     assert data.gaps == ("TCP Vegas is missing",)
 
 
-def test_a_figure_over_time_has_the_mean_course_one_run_and_the_stated_level(chapter: Chapter) -> None:
+def test_a_figure_over_time_has_the_mean_of_runs_one_run_and_the_stated_level(chapter: Chapter) -> None:
     data = chapter.figures[1]
     line = data.lines[0]
+    # Windows of 100 s. The five runs begin with 10 to 14 segments.
     assert (len(line.dots), line.dots[0].y.mean, line.dots[9].y.mean) == (10, 12.0, 20.0)
     assert line.one_run[0] == (0.0, 10.0)
     assert [(mark.y, mark.x, mark.x_end) for mark in data.stated] == [(20.0, 0.0, 1000.0)]
@@ -99,6 +115,7 @@ def test_figures_have_the_style_of_plot(chapter: Chapter, tmp_path: Path) -> Non
     figure = draw(chapter.figures[0], Look(width_in=3.5, grey=True))
     assert figure.get_figwidth() == 3.5
     axes = figure.axes[0]
+    # Red, green and blue are equal in grey.
     assert {len(set(to_rgba(line.get_color())[:3])) for line in axes.lines} == {1}
     values = {float(dot.x) for line in chapter.figures[0].lines for dot in line.dots}
     # The axis has a tick at each value of a run, and at each stated value.
@@ -107,11 +124,12 @@ def test_figures_have_the_style_of_plot(chapter: Chapter, tmp_path: Path) -> Non
     [legend] = figure.legends
     assert legend.get_title().get_text().replace("\n", " ") == "tcp; mean and 95 % interval, n = 5 runs"
     folder = write_chapter(chapter, tmp_path, Look(width_in=3.5))[0].parent
+    dots_per_inch = 300
     with Image.open(folder / "fig1.png") as picture:
-        assert picture.width == round(3.5 * 300)
+        assert picture.width == round(3.5 * dots_per_inch)
 
 
-def test_the_legend_names_hidden_curves(chapter: Chapter) -> None:
+def test_the_legend_names_curves_that_an_equal_curve_hides(chapter: Chapter) -> None:
     data = chapter.figures[0]
     first, *others = (line for line in data.lines if not line.honest)
     equal = replace(data, lines=(first, *(replace(line, dots=first.dots) for line in others)))
@@ -145,24 +163,27 @@ def test_runs_with_a_change_are_in_colour_and_scored_runs_are_grey(chapter: Chap
 
 def test_a_mean_of_too_few_samples_is_not_shown(plan: Plan) -> None:
     results = Synthetic(plan, {"sent_kbps": lambda _: 30.0, "acks": lambda p: 100 * (1 - float(p["bler"]))})
-    entry = plan.metric("goodput_kbps", {"part": 1})
-    few = replace(entry, samples=Samples(parse("acks"), 60))
-    plan = replace(plan, metrics=tuple(few if one is entry else one for one in plan.metrics))
+    goodput = plan.metric("goodput_kbps", {"part": 1})
+    with_minimum = replace(goodput, samples=Samples(parse("acks"), 60))
+    plan = replace(plan, metrics=tuple(with_minimum if one is goodput else one for one in plan.metrics))
     data = figure_data(plan, plan.figures[0], results, [])
     assert {dot.x for line in data.lines for dot in line.dots} == {0.01, 0.1}
     assert "goodput_kbps at bler 0.5 (newreno): 50 samples a run, fewer than 60" in data.gaps
 
 
-@pytest.mark.parametrize("lives", [True, False])
-def test_a_second_process_draws_the_same_bytes(chapter: Chapter, lives: bool) -> None:
-    here = [replace(data, drawn=[]) for data in chapter.figures if data.is_drawn]
-    beside = [replace(data, drawn=[]) for data in here]
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_the_drawing_process_gives_the_same_bytes_even_if_it_is_killed(
+    chapter: Chapter, is_killed: bool
+) -> None:
+    """If the process has ended, its caller draws the figures."""
+    drawn_here = [replace(data, drawn=[]) for data in chapter.figures if data.is_drawn]
+    drawn_there = [replace(data, drawn=[]) for data in drawn_here]
     with closing(Drawer()) as drawer:
-        if not lives:
+        if is_killed:
             drawer._process.kill()
-        drawer.begin(beside)
+        drawer.submit(drawn_there)
         drawer.finish()
-    assert [data.drawn for data in beside] == [[picture_of(data)] for data in here]
+    assert [data.drawn for data in drawn_there] == [[picture_of(data)] for data in drawn_here]
     assert drawer._process.poll() is not None
 
 
@@ -183,7 +204,7 @@ def test_all_files_of_a_chapter_are_written(chapter: Chapter, tmp_path: Path) ->
     assert not list((tmp_path / "out").rglob("*.part"))
 
 
-def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
+def test_the_page_has_verdict_both_numbers_and_reason_of_each_claim(chapter: Chapter) -> None:
     page = markdown(chapter)
     assert "2 pass, 0 calibrated, 0 by construction, 1 fail, 0 inconclusive, 1 not yet" in page
     failed = next(line for line in page.splitlines() if "`ch1.sec1.it`" in line)
@@ -198,18 +219,18 @@ def test_page_and_report_describe_each_figure(chapter: Chapter) -> None:
     assert "<p>Content of the table.</p>" in html([chapter], version="1")
 
 
-def test_totals_and_json(chapter: Chapter) -> None:
-    assert totals([chapter]) == {**NONE, "pass": 2, "fail": 1, "not yet": 1}
+def test_the_totals_and_the_json_report_count_verdicts(chapter: Chapter) -> None:
+    assert totals([chapter]) == {**NO_CLAIMS, "pass": 2, "fail": 1, "not yet": 1}
     assert summary_line([chapter]).startswith("4 claims: 2 pass, 0 calibrated, 0 by construction, 1 fail")
-    found = json.loads(json.dumps(to_json([chapter], [Path("a")], version="1"), allow_nan=False))
-    assert found["summary"] == totals([chapter])
-    first = found["chapters"][0]["claims"][0]
+    report = json.loads(json.dumps(to_json([chapter], [Path("a")], version="1"), allow_nan=False))
+    assert report["summary"] == totals([chapter])
+    first = report["chapters"][0]["claims"][0]
     assert (first["id"], first["verdict"], first["expected"]) == ("paper.ch1.sec1.it", "fail", 30.0)
     assert first["ours"][0]["mean"] == pytest.approx(17.0)
     assert first["honest"]["verdict"] == "fail"
 
 
-def test_each_claim_is_a_line_and_missing_features_follow(chapter: Chapter) -> None:
+def test_each_decided_claim_is_a_line_and_open_claims_are_counted_by_reason(chapter: Chapter) -> None:
     fail, *passes = lines(chapter)
     assert fail.split("  ")[0] == "fail"
     assert "sec1.it" in fail
@@ -220,12 +241,12 @@ def test_each_claim_is_a_line_and_missing_features_follow(chapter: Chapter) -> N
 
 def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
     results = Synthetic(plan, {"sent_kbps": lambda _: 30.0})
-    known = claim("value", 31.0)
-    known = type(known)(**{**known.__dict__, "reasons": (Reason("The header is missing.", (SHOWN,)),)})
-    fitting = type(known)(**{**known.__dict__, "expected": 30.0})
-    for entry, there in [(known, True), (fitting, False)]:
+    reasons = (Reason("The header is missing.", (SHOWN,)),)
+    mismatch = replace(claim("value", 31.0), reasons=reasons)
+    match = replace(claim("value", 30.0), reasons=reasons)
+    for entry, is_given in [(mismatch, True), (match, False)]:
         chapter = Chapter("paper", plan, False, 5, (score(entry, plan, results),))
-        assert ("The header is missing. Shown by: umts run a.toml" in markdown(chapter)) is there
+        assert ("The header is missing. Shown by: umts run a.toml" in markdown(chapter)) is is_given
 
 
 @pytest.mark.parametrize("kind", [Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION])
@@ -233,7 +254,7 @@ def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, ki
     labelled = replace(claim("value", 30.0), label=Label(kind, "The load was an input."))
     scored = score(labelled, plan, Synthetic(plan, {"sent_kbps": lambda _: 30.0}))
     chapter = Chapter("paper", plan, False, 5, (scored,))
-    assert totals([chapter]) == {**NONE, str(kind): 1}
+    assert totals([chapter]) == {**NO_CLAIMS, str(kind): 1}
     assert f"0 pass, {'1' if kind is Verdict.CALIBRATED else '0'} calibrated" in summary_line([chapter])
     assert next(lines(chapter)).startswith(str(kind))
     page = html([chapter], version="1")
@@ -245,7 +266,10 @@ def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, ki
 
 
 class Page(HTMLParser):
-    """Parsed HTML page: open tags, link targets, words."""
+    """Parsed HTML page: tags that are still open, link targets, ids, texts.
+
+    A closing tag that does not match the last open one fails the test.
+    """
 
     VOID = frozenset({"meta", "input", "img", "br"})
 
@@ -254,14 +278,14 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.addresses: list[str] = []
         self.ids: list[str] = []
-        self.words: list[str] = []
+        self.texts: list[str] = []
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.addresses += [value for name in ("src", "href", "action") if (value := found.get(name))]
-        self.ids += [value for value in [found.get("id")] if value]
+        values = dict(attrs)
+        self.addresses += [value for name in ("src", "href", "action") if (value := values.get(name))]
+        self.ids += [value for value in [values.get("id")] if value]
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -269,7 +293,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        self.words.append(data)
+        self.texts.append(data)
 
 
 def test_the_report_is_self_contained(chapter: Chapter) -> None:
@@ -277,8 +301,8 @@ def test_the_report_is_self_contained(chapter: Chapter) -> None:
     page = Page(text)
     assert page.open == []
     assert "http" not in text.replace("http-equiv", "")
-    held = ("#", "data:image/svg+xml;base64,", "data:text/csv;base64,")
-    assert all(address.startswith(held) for address in page.addresses)
+    inside = ("#", "data:image/svg+xml;base64,", "data:text/csv;base64,")
+    assert all(address.startswith(inside) for address in page.addresses)
     tables = [address for address in page.addresses if address.startswith("data:text/csv")]
     assert [base64.b64decode(table.split(",", 1)[1]).decode() for table in tables] == [
         table_of(data) for data in chapter.figures
@@ -296,20 +320,21 @@ def test_the_report_shows_every_claim_once_with_its_verdict(chapter: Chapter) ->
     for scored in chapter.scored:
         assert page.ids.count(scored.claim.id) == 1
         assert f'data-verdict="{scored.verdict}"' in text
-    words = " ".join(" ".join(page.words).split())
-    assert "4 claims, 15 runs." in words
-    assert "30.0 (tolerance ± 5 %)" in words
-    assert "TCP Vegas is missing | today" in words
-    assert "3 runs of each point instead of 5" in words
+    shown = " ".join(" ".join(page.texts).split())
+    assert "4 claims, 15 runs." in shown
+    assert "30.0 (tolerance ± 5 %)" in shown
+    assert "TCP Vegas is missing | today" in shown
+    assert "3 runs of each point instead of 5" in shown
 
 
-def test_the_report_of_several_documents_has_a_line_for_each_and_for_all(chapter: Chapter) -> None:
+def test_the_report_of_several_documents_has_a_row_for_each_and_for_all(chapter: Chapter) -> None:
     other = Chapter("other", None, False, 0, (not_yet(claim("value", 1, paper="other"), "<no> plan"),))
     text = html([chapter, other], version="1")
-    words = " ".join(" ".join(Page(text).words).split())
-    assert "paper 4 15" in words
-    assert "other 1 0" in words
-    assert "all 5 15" in words
+    shown = " ".join(" ".join(Page(text).texts).split())
+    # Name of the document, claims, runs.
+    assert "paper 4 15" in shown
+    assert "other 1 0" in shown
+    assert "all 5 15" in shown
     assert "&lt;no&gt; plan" in text
 
 
@@ -321,15 +346,16 @@ def test_the_report_shows_channels_and_cell_of_a_run_that_recorded_them(
     plan: Plan, chapter: Chapter, switched: Run
 ) -> None:
     points = list(plan.points(plan.sweeps[0], quick=True))
-    found = pictures(plan, points, lambda _: [switched])
-    assert [picture.title for picture in found] == ["RRC states of the UEs", "DCHs of the cell"]
-    text = html([replace(chapter, pictures=tuple(found))], version="1")
-    for picture in found:
+    drawn = pictures(plan, points, lambda _: [switched])
+    assert [picture.title for picture in drawn] == ["RRC states of the UEs", "DCHs of the cell"]
+    text = html([replace(chapter, pictures=tuple(drawn))], version="1")
+    for picture in drawn:
         assert picture.title in text
+        # A PNG file begins with iVBOR in base64.
         assert picture.address.startswith("data:image/png;base64,iVBOR")
         assert picture.address in text
 
 
-def test_runs_without_these_series_have_no_pictures(plan: Plan, recorded: Run) -> None:
+def test_runs_without_series_of_channels_have_no_pictures(plan: Plan, recorded: Run) -> None:
     points = list(plan.points(plan.sweeps[0], quick=True))
     assert pictures(plan, points, lambda _: [recorded]) == []

@@ -1,4 +1,8 @@
-"""Averages over sets of parameters, quantities over several points, trends over several dimensions."""
+"""Claims about several points: averages over sets of parameters, ranges, trends over two dimensions.
+
+A set of parameters is one point of the sweep that a plan names in ``average_over``. The results are
+synthetic: each test chooses the metric ``sent_kbps`` as a function of the point.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,14 @@ from reproduce_synthetic import NOISE, PLAN, Synthetic, claim, plan_in, write_pl
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.figuredata import figure_data
-from umtslab.reproduce.plan import Plan, Point
+from umtslab.reproduce.plan import Plan, Point, key
 from umtslab.reproduce.plan_file import load_plan
 from umtslab.reproduce.results import Sample
 from umtslab.reproduce.verdict import score
 
 PASS, FAIL, INCONCLUSIVE, NOT_YET = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_YET
 
-METRICS = """
+SPREAD_METRIC = """
 [[metric]]
 name = "spread"
 expr = "sent_kbps"
@@ -32,46 +36,54 @@ def plan(tmp_path: Path) -> Plan:
     return plan_in(tmp_path)
 
 
-def reducing(folder: Path, how: str) -> Plan:
-    text = PLAN.replace("[[sweep]]", METRICS.replace("REDUCTION", how) + "\n[[sweep]]", 1)
+def plan_with_spread(folder: Path, reduction: str) -> Plan:
+    """Load a plan with the quantity "spread": `reduction` of the goodput over three TCP versions."""
+    text = PLAN.replace("[[sweep]]", SPREAD_METRIC.replace("REDUCTION", reduction) + "\n[[sweep]]", 1)
     return load_plan(write_plan(folder, text))
 
 
 def sent(plan: Plan, of: Callable[[Point], float], noise: list[float] | None = None) -> Synthetic:
+    """Return results with ``sent_kbps`` as a function of the point."""
     return Synthetic(plan, {"sent_kbps": of}, noise=noise or [0.0] * 5)
 
 
 def by_tcp(point: Point) -> float:
+    """Return a number for each TCP version: a range of 6, which is 37.5 % of the largest."""
     return {"tahoe": 10.0, "reno": 12.0, "newreno": 16.0}[str(point["tcp"])]
 
 
-@pytest.mark.parametrize(("how", "expected"), [("range", 6.0), ("range_pct", 37.5), ("min", 10.0)])
-def test_a_quantity_over_several_points_is_one_number(tmp_path: Path, how: str, expected: float) -> None:
-    plan = reducing(tmp_path, how)
+@pytest.mark.parametrize(("reduction", "expected"), [("range", 6.0), ("range_pct", 37.5), ("min", 10.0)])
+def test_a_quantity_over_several_points_is_one_number(
+    tmp_path: Path, reduction: str, expected: float
+) -> None:
+    plan = plan_with_spread(tmp_path, reduction)
     right = claim("value", expected, "spread")
     assert score(right, plan, sent(plan, by_tcp)).verdict is PASS
     assert score(claim("value", expected + 1, "spread"), plan, sent(plan, by_tcp)).verdict is FAIL
 
 
 def test_a_range_does_not_grow_with_noise_that_all_points_share(tmp_path: Path) -> None:
-    plan = reducing(tmp_path, "range")
+    plan = plan_with_spread(tmp_path, "range")
     [reading] = score(claim("value", 6.0, "spread"), plan, sent(plan, by_tcp, NOISE)).ours
     assert (reading.summary.mean, reading.summary.ci95) == (6.0, 0.0)
 
 
 def test_an_unknown_reduction_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="mode"):
-        reducing(tmp_path, "mode")
+        plan_with_spread(tmp_path, "mode")
 
 
-def test_means_need_a_sweep_to_be_taken_over(tmp_path: Path) -> None:
+def test_an_unknown_sweep_to_average_over_is_refused(tmp_path: Path) -> None:
     text = PLAN.replace("runs = 5", 'runs = 5\naverage_over = "nowhere"', 1)
     with pytest.raises(BadData, match="nowhere"):
         load_plan(write_plan(tmp_path, text))
 
 
-def test_an_order_of_means_covers_all_sets_not_only_the_defaults(plan: Plan) -> None:
-    """Reno is better at the default error rate and worse at the other rates."""
+def test_only_an_averaged_order_covers_all_sets_of_parameters(plan: Plan) -> None:
+    """Reno is better at the default error rate and worse at the other rates.
+
+    An order is tested at the defaults, unless the plan lists its claim in `averaged`.
+    """
 
     def of(point: Point) -> float:
         if str(point["tcp"]) != "reno":
@@ -83,13 +95,13 @@ def test_an_order_of_means_covers_all_sets_not_only_the_defaults(plan: Plan) -> 
     assert score(order, replace(plan, averaged=("paper.*",)), sent(plan, of)).verdict is PASS
 
 
-def test_the_best_level_may_differ_between_versions(plan: Plan) -> None:
-    def differs(point: Point) -> float:
-        best = 0.01 if str(point["tcp"]) == "reno" else 0.5
-        return 10.0 - abs(float(point["bler"]) - best)
+def test_an_argmax_that_differs_by_version_needs_two_clear_maxima(plan: Plan) -> None:
+    def best_at_another_rate_with_reno(point: Point) -> float:
+        best_bler = 0.01 if str(point["tcp"]) == "reno" else 0.5
+        return 10.0 - abs(float(point["bler"]) - best_bler)
 
     stated = claim("trend", "argmax(bler) differs by tcp", vary=["bler", "tcp"])
-    assert score(stated, plan, sent(plan, differs)).verdict is PASS
+    assert score(stated, plan, sent(plan, best_at_another_rate_with_reno)).verdict is PASS
     assert score(stated, plan, sent(plan, lambda point: -float(point["bler"]))).verdict is FAIL
     assert score(stated, plan, sent(plan, lambda _: 1.0)).verdict is INCONCLUSIVE
 
@@ -100,7 +112,7 @@ def test_the_best_of_a_set_must_beat_each_point_outside(plan: Plan) -> None:
     assert score(stated, plan, sent(plan, lambda point: float(point["bler"]))).verdict is FAIL
 
 
-def test_points_with_the_same_sum_are_one(plan: Plan) -> None:
+def test_a_trend_over_a_sum_of_two_dimensions_is_judged(plan: Plan) -> None:
     stated = claim("trend", "increasing(bler + maxdat)", vary=["bler", "maxdat"])
     rising = sent(plan, lambda point: float(point["bler"]) + float(point["maxdat"]))
     assert score(stated, plan, rising).verdict is PASS
@@ -109,44 +121,54 @@ def test_points_with_the_same_sum_are_one(plan: Plan) -> None:
 
 
 def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
-    """Results with a different delay at each point, and a goodput that depends on the delay."""
-    index = {str(sorted(point.items())): float(i) for i, point in enumerate(Synthetic(plan, {}).points())}
+    """Return results with a different delay at each point, and a goodput that depends on the delay.
 
-    def delay(point: Point) -> float:
-        return index[str(sorted(point.items()))]
+    The delay of point i is i seconds. `goodput` gets it as a share of the largest delay.
+    """
+    delays_s = {key(point): float(i) for i, point in enumerate(Synthetic(plan, {}).points())}
+
+    def delay_s(point: Point) -> float:
+        return delays_s[key(point)]
 
     metrics: dict[str, Callable[[Point], float | Sample | None]] = {
-        "delay_s": delay,
-        "sent_kbps": lambda point: goodput(delay(point) / (len(index) - 1)),
+        "delay_s": delay_s,
+        "sent_kbps": lambda point: goodput(delay_s(point) / (len(delays_s) - 1)),
     }
     return Synthetic(plan, metrics, noise=[0.0] * 5)
 
 
-def test_a_dip_over_a_measured_quantity_is_one_between_its_ends(plan: Plan) -> None:
+def test_a_dip_over_a_measured_quantity_has_its_minimum_between_the_ends(plan: Plan) -> None:
     plan = replace(plan, averaged=("paper.*",), average_over=("all",))
     stated = claim("trend", "dip(delay_s)", vary="delay_s", part=1)
     assert score(stated, plan, scattered(plan, lambda x: abs(x - 0.5))).verdict is PASS
     assert score(stated, plan, scattered(plan, lambda x: x)).verdict is FAIL
 
 
-def test_all_sets_are_points_of_a_correlation(plan: Plan) -> None:
+def test_each_set_of_parameters_is_a_point_of_a_correlation(plan: Plan) -> None:
     plan = replace(plan, averaged=("paper.*",), average_over=("all",))
     stated = claim("trend", "positive_rank_correlation(delay_s)", vary="all", part=1)
     assert score(stated, plan, scattered(plan, lambda x: x * x)).verdict is PASS
     assert score(stated, plan, scattered(plan, lambda x: -x)).verdict is FAIL
 
 
-def test_a_gap_of_the_document_is_the_reason_of_the_verdict(plan: Plan) -> None:
+def test_a_claim_with_a_gap_in_the_document_is_not_yet_and_names_the_gap(plan: Plan) -> None:
     stated = claim("value", 1.0)
     scored = score(stated, replace(plan, gaps={stated.id: "the page is missing"}), sent(plan, by_tcp))
     assert (scored.verdict, scored.detail) == (NOT_YET, "the page is missing")
 
 
 def test_a_scatter_has_a_point_for_each_set(plan: Plan) -> None:
-    figure = replace(plan.figures[0], kind="scatter", x="delay_s", x_label="Delay (s)", y=("goodput_kbps",))
-    plan, figure = replace(plan, average_over=("all",)), replace(figure, at={"part": 1})
+    plan = replace(plan, average_over=("all",))
+    figure = replace(
+        plan.figures[0], kind="scatter", x="delay_s", x_label="Delay (s)", y=("goodput_kbps",), at={"part": 1}
+    )
     data = figure_data(plan, figure, scattered(plan, lambda x: x), [])
     assert data.x_label == "Delay (s)"
-    dots = [dot for line in data.lines for dot in line.dots]
-    assert len(dots) > 5
-    assert all(dot.y.n == 5 for dot in dots)
+    # Three error rates with two accountings, and again the three with 3GPP's accounting.
+    assert [(line.label, line.honest, len(line.dots)) for line in data.lines] == [
+        ("reno", False, 6),
+        ("newreno", False, 6),
+        ("reno", True, 3),
+        ("newreno", True, 3),
+    ]
+    assert all(dot.y.n == 5 for line in data.lines for dot in line.dots)

@@ -1,10 +1,14 @@
-"""Verdicts on synthetic results: every check passes on matching results and fails on others."""
+"""Verdicts on synthetic results: every check passes on matching results and fails on others.
+
+A claim passes if the whole 95 % interval of the mean over the runs agrees with it, fails if no part
+of the interval does, and is inconclusive otherwise. Without `NOISE` the five runs are equal and the
+interval has no width.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,7 +31,16 @@ def plan(tmp_path: Path) -> Plan:
 def goodput(
     plan: Plan, of: Callable[[Point], float | Sample | None], noise: list[float] | None = None
 ) -> Synthetic:
+    """Return results with a goodput that is a function of the point. The default is no noise."""
     return Synthetic(plan, {"sent_kbps": of}, noise=noise or [0.0] * 5)
+
+
+def constant(value: float | Sample) -> Callable[[Point], float | Sample]:
+    """Return a function with the same value at every point."""
+    return lambda _: value
+
+
+# The next three return functions with a value for each level of one dimension of `PLAN`.
 
 
 def by_tcp(**values: float) -> Callable[[Point], float]:
@@ -49,7 +62,7 @@ def by_maxdat(*values: float) -> Callable[[Point], float]:
 def test_a_label_replaces_only_a_pass(plan: Plan, kind: Verdict) -> None:
     stated = replace(claim("value", 30.0, tolerance=0.1, tcp="reno"), label=Label(kind, "Because."))
     for level, verdict in [(30.5, kind), (36.0, FAIL)]:
-        assert score(stated, plan, goodput(plan, partial(_level, level))).verdict is verdict
+        assert score(stated, plan, goodput(plan, constant(level))).verdict is verdict
     assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
 
 
@@ -61,23 +74,12 @@ def test_a_pass_with_a_failing_control_stays_a_pass(plan: Plan) -> None:
     assert score(stated, plan, goodput(plan, lambda _: 20.0)).verdict is Verdict.BY_CONSTRUCTION
 
 
-def test_a_rise_may_have_a_limit(plan: Plan) -> None:
-    stated = claim("trend", "increasing(bler, rise=0.5)", vary="bler", tcp="reno")
-    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 29.0))).verdict is PASS
-    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 31.0))).verdict is FAIL
-    assert score(stated, plan, goodput(plan, by_bler(20.0, 19.0, 29.0))).verdict is FAIL
-
-
-def _level(level: float, _: Point) -> float:
-    return level
-
-
 # ── Values and ratios ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
+    # 27 to 33 are allowed. The interval with noise has a half width of 1.96.
     stated = claim("value", 30.0, tolerance=0.1, tcp="reno")
-    # Five runs with deviations from −2 to 2 have a half width of 1.96.
     assert score(stated, plan, goodput(plan, lambda _: 30.5)).verdict is PASS
     assert score(stated, plan, goodput(plan, lambda _: 30.5, NOISE)).verdict is PASS
     assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
@@ -100,14 +102,16 @@ def test_several_values_have_labels(plan: Plan) -> None:
     assert (unread.verdict, unread.detail) == (Verdict.NOT_YET, "'many' is not a number")
 
 
-def test_value_shows_ours_and_the_secondary_reading(plan: Plan) -> None:
-    def parts(point: Point) -> float:
+def test_value_shows_our_number_and_its_second_interpretation(plan: Plan) -> None:
+    """`PLAN` measures goodput of part 2 at the point "whole", and beside it at part 2 itself."""
+
+    def by_part(point: Point) -> float:
         return 25.7 if point["part"] == "whole" else 24.6
 
-    scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, parts))
+    scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, by_part))
     assert scored.verdict is PASS
     assert [str(reading) for reading in scored.ours] == ["25.7 ± 0"]
-    assert [str(reading) for reading in scored.beside] == ["phase alone: 24.6 ± 0"]
+    assert [str(reading) for reading in scored.alternatives] == ["phase alone: 24.6 ± 0"]
 
 
 def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:
@@ -120,28 +124,29 @@ def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:
 
 def test_a_claim_about_an_average_is_judged_by_the_mean_of_each_run(plan: Plan) -> None:
     stated = claim("value", 30.0, tolerance=0.01, bler=[0.01, 0.1, 0.5])
-    means = replace(plan, averaged=(stated.id,), average_over=("all",))
-    results = goodput(means, by_bler(33.0, 30.0, 27.0), NOISE)
-    assert score(stated, plan, results).verdict is FAIL
-    wide = score(stated, means, results)
-    assert wide.verdict is INCONCLUSIVE
-    [reading] = wide.ours
+    averaging = replace(plan, averaged=(stated.id,), average_over=("all",))
+    # The mean of the three values is 30.
+    noisy = goodput(averaging, by_bler(33.0, 30.0, 27.0), NOISE)
+    assert score(stated, plan, noisy).verdict is FAIL
+    scored = score(stated, averaging, noisy)
+    assert scored.verdict is INCONCLUSIVE
+    [reading] = scored.ours
     assert reading.label.startswith("mean of ")
     assert reading.summary.n == 5
-    exact = goodput(means, by_bler(33.0, 30.0, 27.0))
-    assert score(stated, means, exact).verdict is PASS
-    off = goodput(means, by_bler(36.0, 30.0, 27.0))
-    assert score(stated, means, off).verdict is FAIL
+    exact = goodput(averaging, by_bler(33.0, 30.0, 27.0))
+    assert score(stated, averaging, exact).verdict is PASS
+    too_large = goodput(averaging, by_bler(36.0, 30.0, 27.0))
+    assert score(stated, averaging, too_large).verdict is FAIL
 
 
 def test_value_with_a_missing_case_is_not_yet_unless_a_present_one_fails(plan: Plan) -> None:
-    four = claim("value", 30.0, tolerance=0.02, tcp=["reno", "sack"])
-    scored = score(four, plan, goodput(plan, lambda _: 30.0))
+    both = claim("value", 30.0, tolerance=0.02, tcp=["reno", "sack"])
+    scored = score(both, plan, goodput(plan, lambda _: 30.0))
     assert (scored.verdict, scored.detail) == (NOT_YET, "TCP SACK is missing")
-    assert score(four, plan, goodput(plan, lambda _: 20.0)).verdict is FAIL
+    assert score(both, plan, goodput(plan, lambda _: 20.0)).verdict is FAIL
 
 
-def test_value_that_no_run_has_is_inconclusive(plan: Plan) -> None:
+def test_a_value_missing_in_every_run_is_inconclusive(plan: Plan) -> None:
     scored = score(claim("value", 30.0, tolerance=0.1), plan, goodput(plan, lambda _: None))
     assert scored.verdict is INCONCLUSIVE
 
@@ -165,7 +170,7 @@ def test_ratio_is_formed_within_each_run(plan: Plan) -> None:
     assert score(stated, plan, goodput(plan, by_bler(0, 20, 21))).verdict is INCONCLUSIVE
 
 
-def test_ratio_of_versions_and_of_users(plan: Plan) -> None:
+def test_the_sides_of_a_ratio_may_be_versions_or_users(plan: Plan) -> None:
     versions = claim("ratio", 1.04, tolerance=0.01, num="newreno", den="reno")
     assert score(versions, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=1.04))).verdict is PASS
     users = claim("ratio", 3.0, "window", tolerance=0.01, num="both users, part 2", den="user1, part 2")
@@ -183,16 +188,22 @@ def test_greater_is_judged_on_paired_differences(plan: Plan) -> None:
     assert score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=0.9), NOISE)).verdict is FAIL
 
 
-def test_greater_inside_the_noise_is_inconclusive_and_equal_is_wrong(plan: Plan) -> None:
+def test_greater_inside_the_noise_is_inconclusive(plan: Plan) -> None:
     order = claim("order", "newreno > reno", vary="tcp")
 
     def noisy(point: Point) -> Sample:
         return [1.0, 1.3, 0.9, 1.2, 1.0] if point["tcp"] == "newreno" else [1.1, 1.0, 1.0, 1.0, 1.2]
 
     assert score(order, plan, goodput(plan, noisy)).verdict is INCONCLUSIVE
+
+
+def test_greater_fails_if_both_are_equal_in_every_run(plan: Plan) -> None:
+    order = claim("order", "newreno > reno", vary="tcp")
     assert score(order, plan, goodput(plan, lambda _: 1.0)).verdict is FAIL
     assert score(order, plan, goodput(plan, lambda _: 1.0, NOISE)).verdict is FAIL
-    assert score(order, plan, goodput(plan, lambda _: [0.0, 1.0, 1.0, 2.0, 0.0])).verdict is INCONCLUSIVE
+    # Small counts, of which several runs have the same, can agree by chance.
+    counts: Sample = [0.0, 1.0, 1.0, 2.0, 0.0]
+    assert score(order, plan, goodput(plan, constant(counts))).verdict is INCONCLUSIVE
 
 
 def test_about_equal_means_within_five_percent(plan: Plan) -> None:
@@ -213,7 +224,7 @@ def test_at_least_allows_five_percent_less(plan: Plan) -> None:
     assert score(order, plan, goodput(plan, by_tcp(tahoe=0, reno=30, newreno=27))).verdict is FAIL
 
 
-def test_groups_and_parts_of_an_order(plan: Plan) -> None:
+def test_an_order_may_have_groups_and_several_parts(plan: Plan) -> None:
     each = claim("order", "tahoe, newreno > reno", vary="tcp")
     assert score(each, plan, goodput(plan, by_tcp(tahoe=2, reno=1, newreno=3))).verdict is PASS
     assert score(each, plan, goodput(plan, by_tcp(tahoe=2, reno=1, newreno=0))).verdict is FAIL
@@ -222,11 +233,9 @@ def test_groups_and_parts_of_an_order(plan: Plan) -> None:
     assert score(both, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=3))).verdict is FAIL
 
 
-def test_order_over_numbers_parts_and_constants(plan: Plan) -> None:
-    assert (
-        score(claim("order", "8 > 5 > 2", vary="maxdat"), plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict
-        is PASS
-    )
+def test_labels_of_an_order_are_levels_named_levels_or_constants(plan: Plan) -> None:
+    numbers = claim("order", "8 > 5 > 2", vary="maxdat")
+    assert score(numbers, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is PASS
     named = claim("order", "maxdat2 > maxdat9000", vary="maxdat")
     assert score(named, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is FAIL
     parts = claim("order", "part1 > part2", vary="part")
@@ -249,11 +258,13 @@ def test_order_with_a_missing_version_is_not_yet_unless_already_wrong(plan: Plan
 
 
 def test_order_must_hold_over_the_whole_range(plan: Plan) -> None:
+    # The points 0.1 and 0.5 are in this range.
     order = claim("order", "newreno > reno", vary="tcp", bler=[0.05, 0.9])
 
     def crossing(point: Point) -> float:
-        better = float(point["bler"]) < 0.3
-        return 2.0 if (point["tcp"] == "newreno") == better else 1.0
+        """NewReno is better below an error rate of 0.3, and the others above."""
+        is_newreno_better = float(point["bler"]) < 0.3
+        return 2.0 if (point["tcp"] == "newreno") == is_newreno_better else 1.0
 
     scored = score(order, plan, goodput(plan, crossing))
     assert scored.verdict is FAIL
@@ -263,7 +274,7 @@ def test_order_must_hold_over_the_whole_range(plan: Plan) -> None:
     assert score(low, plan, goodput(plan, crossing)).verdict is PASS
 
 
-def test_best_of_all_combinations(plan: Plan) -> None:
+def test_one_combination_may_be_greater_than_all_others(plan: Plan) -> None:
     best = claim("order", "maxdat9000_newreno > other combinations", vary=["maxdat", "tcp"])
 
     def top(point: Point) -> float:
@@ -275,6 +286,8 @@ def test_best_of_all_combinations(plan: Plan) -> None:
 
 # ── Trends ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+# The values are at the block error rates 0.01, 0.1 and 0.5. A straight line through (0.01, 1) with a
+# slope of 20 has the values 1, 2.8 and 10.8.
 TRENDS = [
     ("increasing(bler)", (1, 2, 3), PASS),
     ("increasing(bler)", (1, 3, 2), FAIL),
@@ -310,7 +323,9 @@ TRENDS = [
 
 
 @pytest.mark.parametrize(("expected", "values", "verdict"), TRENDS)
-def test_trend(plan: Plan, expected: str, values: tuple[float, ...], verdict: Verdict) -> None:
+def test_a_trend_is_judged_by_its_shape(
+    plan: Plan, expected: str, values: tuple[float, ...], verdict: Verdict
+) -> None:
     trend = claim("trend", expected, vary="bler")
     assert score(trend, plan, goodput(plan, by_bler(*values))).verdict is verdict
 
@@ -328,33 +343,39 @@ def test_trend(plan: Plan, expected: str, values: tuple[float, ...], verdict: Ve
         ("flat_then_decreasing(maxdat, at=5)", (10, 10.1, 11, 8), FAIL),
     ],
 )
-def test_trend_over_four_points(
+def test_a_trend_with_a_bend_is_judged_by_its_shape(
     plan: Plan, expected: str, values: tuple[float, ...], verdict: Verdict
 ) -> None:
     trend = claim("trend", expected, vary="maxdat")
     assert score(trend, plan, goodput(plan, by_maxdat(*values))).verdict is verdict
 
 
+def test_an_increasing_trend_may_have_a_maximum_rise(plan: Plan) -> None:
+    # From 20 to at most 30.
+    stated = claim("trend", "increasing(bler, rise=0.5)", vary="bler", tcp="reno")
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 29.0))).verdict is PASS
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 31.0))).verdict is FAIL
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 19.0, 29.0))).verdict is FAIL
+
+
 def test_trend_inside_the_noise_is_inconclusive(plan: Plan) -> None:
     def noisy(point: Point) -> Sample:
         level = by_bler(1, 2, 2.05)(point)
-        return [level + noise * (1 if point["bler"] == 0.5 else 0) for noise in NOISE]
+        return [level + noise for noise in NOISE] if point["bler"] == 0.5 else [level] * 5
 
-    assert (
-        score(claim("trend", "increasing(bler)", vary="bler"), plan, goodput(plan, noisy)).verdict
-        is INCONCLUSIVE
-    )
+    rises = claim("trend", "increasing(bler)", vary="bler")
+    assert score(rises, plan, goodput(plan, noisy)).verdict is INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
     ("verdict", "contrary"),
     [(PASS, FAIL), (FAIL, PASS), (INCONCLUSIVE, INCONCLUSIVE), (NOT_YET, NOT_YET)],
 )
-def test_the_negation_of_an_open_verdict_is_open(verdict: Verdict, contrary: Verdict) -> None:
+def test_negation_swaps_pass_and_fail_and_keeps_open_verdicts(verdict: Verdict, contrary: Verdict) -> None:
     assert negation(Finding(verdict, "why")) == Finding(contrary, "why")
 
 
-def test_trend_is_limited_to_the_stated_values(plan: Plan) -> None:
+def test_a_trend_ignores_values_that_the_claim_does_not_list(plan: Plan) -> None:
     trend = claim("trend", "increasing(bler)", vary="bler", bler=[0.01, 0.1])
     assert score(trend, plan, goodput(plan, by_bler(1, 2, 0))).verdict is PASS
 
@@ -370,10 +391,10 @@ def test_rank_correlation_needs_numbers(plan: Plan) -> None:
     assert score(versions, plan, results).verdict is NOT_YET
 
 
-# ── Courses in time ─────────────────────────────────────────────────────────────────────────────────────────
+# ── Steps over time ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def course(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
+def stepped(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
     """Five runs with a step to each level at its time in seconds."""
     return [Series([t for t, _ in levels], [v for _, v in levels], end_s)] * 5
 
@@ -383,14 +404,16 @@ def course(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
     [
         ([(0.0, 5.0), (1510.0, 12.0)], PASS),
         ([(0.0, 5.0), (1510.0, 12.0), (5000.0, 5.0)], FAIL),
-        ([(0.0, 5.0), (1900.0, 12.0)], FAIL),  # Not "rapidly".
+        ([(0.0, 5.0), (1900.0, 12.0)], FAIL),  # Too slow: the mean of the first 500 s is low.
         ([(0.0, 5.0)], FAIL),
         ([(0.0, 5.0), (1510.0, 2.0)], FAIL),
     ],
 )
-def test_step_up_and_stay(plan: Plan, levels: list[tuple[float, float]], verdict: Verdict) -> None:
+def test_step_up_and_stay_needs_a_fast_rise_that_lasts(
+    plan: Plan, levels: list[tuple[float, float]], verdict: Verdict
+) -> None:
     rises = claim("trend", "step_up_and_stay(at=1500)", "window_vs_time", user=1)
-    assert score(rises, plan, Synthetic(plan, {}, series={"window": course(*levels)})).verdict is verdict
+    assert score(rises, plan, Synthetic(plan, {}, series={"window": stepped(*levels)})).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -399,13 +422,15 @@ def test_step_up_and_stay(plan: Plan, levels: list[tuple[float, float]], verdict
         ([(0.0, 4.0), (1600.0, 3.0), (1700.0, 2.0)], PASS),
         ([(0.0, 4.0), (1600.0, 2.0)], FAIL),
         ([(0.0, 4.0), (1600.0, 3.3), (1700.0, 2.6), (1800.0, 2.0)], FAIL),
-        ([(0.0, 4.0), (1600.0, 3.0), (1610.0, 4.0), (1700.0, 2.0)], FAIL),  # A dip is not a step.
+        ([(0.0, 4.0), (1600.0, 3.0), (1610.0, 4.0), (1700.0, 2.0)], FAIL),  # A dip of 10 s is no step.
         ([(0.0, 4.0)], FAIL),
     ],
 )
-def test_steps_down(plan: Plan, levels: list[tuple[float, float]], verdict: Verdict) -> None:
+def test_steps_down_must_have_the_stated_number(
+    plan: Plan, levels: list[tuple[float, float]], verdict: Verdict
+) -> None:
     falls = claim("trend", "steps_down(count=2, after=1500)", "window_vs_time", user=1)
-    assert score(falls, plan, Synthetic(plan, {}, series={"window": course(*levels)})).verdict is verdict
+    assert score(falls, plan, Synthetic(plan, {}, series={"window": stepped(*levels)})).verdict is verdict
 
 
 # ── Bounds ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -420,35 +445,33 @@ def test_steps_down(plan: Plan, levels: list[tuple[float, float]], verdict: Verd
         ("31 <= goodput_kbps <= 33", 32.0, None, PASS),
         ("31 <= goodput_kbps <= 33", 34.0, None, FAIL),
         ("31 <= goodput_kbps <= 33", 34.0, NOISE, INCONCLUSIVE),
+        # The default of maxdat is 9000.
         ("goodput_kbps > 2 * maxdat", 19_000.0, None, PASS),
         ("goodput_kbps > 2 * maxdat", 17_000.0, None, FAIL),
         ("goodput_kbps == 0", 0.0, None, PASS),
     ],
 )
-def test_bound(plan: Plan, expected: str, value: float, noise: list[float] | None, verdict: Verdict) -> None:
+def test_a_bound_is_tested_over_the_whole_interval(
+    plan: Plan, expected: str, value: float, noise: list[float] | None, verdict: Verdict
+) -> None:
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: value, noise)).verdict is verdict
 
 
 def test_equality_must_hold_in_every_run(plan: Plan) -> None:
-    scored = score(
-        claim("bound", "goodput_kbps == 0"), plan, goodput(plan, lambda _: [0.0, 0.0, 0.0, 0.0, 1.0])
-    )
+    zero = claim("bound", "goodput_kbps == 0")
+    scored = score(zero, plan, goodput(plan, lambda _: [0.0, 0.0, 0.0, 0.0, 1.0]))
     assert scored.verdict is FAIL
     assert "1 of 5 runs" in scored.detail
 
 
 def test_bound_on_two_quantities_is_tested_in_every_run(plan: Plan) -> None:
     limit = claim("bound", "goodput_kbps <= window_bits / rtt_s")
+    # The bounds are 20 / 1 and 20 / 3.
     for rtt, verdict in [(1.0, PASS), (3.0, FAIL)]:
-        rtts: Sample = [rtt] * 5
         results = Synthetic(
-            plan, {"sent_kbps": lambda _: 10.0, "window_bits": lambda _: 20.0, "rtt_s": partial(_same, rtts)}
+            plan, {"sent_kbps": lambda _: 10.0, "window_bits": lambda _: 20.0, "rtt_s": constant([rtt] * 5)}
         )
         assert score(limit, plan, results).verdict is verdict
-
-
-def _same(sample: Sample, _: Point) -> Sample:
-    return sample
 
 
 @pytest.mark.parametrize(
@@ -462,7 +485,7 @@ def test_invalid_inequalities_are_not_evaluated(plan: Plan, expected: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("missing", "word"),
+    ("unscorable", "named_part"),
     [
         (claim("value", 1, "happiness"), "happiness"),
         (claim("value", 1, channel="dch"), "channel"),
@@ -478,19 +501,19 @@ def test_invalid_inequalities_are_not_evaluated(plan: Plan, expected: str) -> No
         (claim("ratio", 1, num="TO900", den="reno"), "TO900"),
     ],
 )
-def test_not_yet_names_the_missing_part(plan: Plan, missing: Claim, word: str) -> None:
-    scored = score(missing, plan, goodput(plan, lambda _: 1.0))
+def test_not_yet_names_the_missing_part(plan: Plan, unscorable: Claim, named_part: str) -> None:
+    scored = score(unscorable, plan, goodput(plan, lambda _: 1.0))
     assert scored.verdict is NOT_YET
-    assert word in scored.detail
+    assert named_part in scored.detail
 
 
 def test_another_scenario_is_not_scored_with_this_plan(plan: Plan) -> None:
-    other = claim("value", 1)
-    foreign = Claim(**{**other.__dict__, "conditions": {"scenario": "large"}})
-    assert score(foreign, plan, goodput(plan, lambda _: 1.0)).verdict is NOT_YET
+    of_large = replace(claim("value", 1), conditions={"scenario": "large"})
+    assert score(of_large, plan, goodput(plan, lambda _: 1.0)).verdict is NOT_YET
 
 
-def test_a_reading_adds_to_the_conditions(plan: Plan) -> None:
+def test_a_reading_of_the_plan_adds_conditions_to_a_claim(plan: Plan) -> None:
+    """`PLAN` reads the claim "everywhere" as one about error rates from 0.01 to 0.9."""
     everywhere = claim("bound", "goodput_kbps > 1", place="sec1.everywhere")
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 3))).verdict is PASS
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 0))).verdict is FAIL
@@ -507,11 +530,13 @@ def test_the_honest_result_is_shown_and_does_not_decide(plan: Plan) -> None:
     assert scored.honest.ours[0].summary.mean == 20.0
 
 
-def test_difference_between_parts(plan: Plan) -> None:
+def test_a_quantity_may_combine_the_runs_of_two_points(plan: Plan) -> None:
+    """`PLAN` defines the loss as the goodput of part 1 minus the goodput of the whole run."""
     falling = claim("trend", "decreasing(bler)", "loss_kbps", vary="bler")
 
     def shrinking(point: Point) -> float:
-        return 30.0 - (by_bler(6, 4, 1)(point) if point["part"] == "whole" else 0.0)
+        loss = by_bler(6, 4, 1)(point) if point["part"] == "whole" else 0.0
+        return 30.0 - loss
 
     assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
     assert score(falling, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 20.0)).verdict is FAIL

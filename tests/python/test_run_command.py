@@ -17,6 +17,7 @@ from umtslab.simulation import execute
 from umtslab.task import Task
 
 SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
+"""Options for a short run of the scenario `FTP`."""
 
 
 def test_json_is_one_object_of_the_documented_shape(umts: Umts) -> None:
@@ -56,10 +57,11 @@ def test_the_table_has_metrics_with_units_and_the_folder(umts: Umts, tmp_path: P
     assert done.stderr == ""
 
 
-def test_a_run_in_which_nothing_happens_says_so(umts: Umts) -> None:
-    told = umts("run", FTP, "--duration", "10 ms").stdout
-    assert "\n\nnone of the headline metrics has a value; --all prints every metric" in told
-    assert "scope" not in told
+def test_a_run_without_values_of_headline_metrics_has_a_note_instead_of_the_table(umts: Umts) -> None:
+    printed = umts("run", FTP, "--duration", "10 ms").stdout
+    assert "\n\nnone of the headline metrics has a value; --all prints every metric" in printed
+    # A heading of the table.
+    assert "scope" not in printed
     assert "\nacks_received " in umts("run", FTP, "--duration", "10 ms", "--all").stdout
 
 
@@ -82,8 +84,10 @@ def test_one_run_has_values_and_several_have_means(umts: Umts) -> None:
         )
         for runs in (1, 2)
     ]
-    last = ["unit", "scope"]
-    assert headings == [["metric", "value", *last], ["metric", "mean", "±", "95", "%", "n", *last]]
+    assert headings == [
+        ["metric", "value", "unit", "scope"],
+        ["metric", "mean", "±", "95", "%", "n", "unit", "scope"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -101,20 +105,20 @@ def test_the_suggested_figure_matches_the_recorded_series(
     assert f"figures: umts plot here {kind}\n" in printed
 
 
-def test_without_tcp_no_figure_of_tcp_is_named(umts: Umts) -> None:
+def test_the_suggested_figure_of_a_run_without_tcp_is_none_of_tcp(umts: Umts) -> None:
     # The download of this scenario begins after ten seconds.
     voice = FTP.with_name("voice-beside-download.toml")
     printed = umts("run", voice, "--duration", "5 s", "--series", "--out", "here").stdout
     assert "figures: umts plot here rlc_buffer\n" in printed
 
 
-def test_overrides_may_stand_in_tables_as_in_a_file() -> None:
+def test_overrides_may_be_nested_tables_as_in_a_file() -> None:
     flat = Scenario.load(FTP, {"radio.bler": 0.1, "duration": "20 s", "radio.unit": "pdu"})
     tables = Scenario.load(FTP, {"radio": {"bler": 0.1, "unit": "pdu"}, "duration": "20 s"})
     assert tables.content_hash == flat.content_hash
 
 
-def test_captures_of_pdus_come_with_the_command_that_opens_them(umts: Umts) -> None:
+def test_the_command_that_opens_captures_of_pdus_is_printed(umts: Umts) -> None:
     done = umts("run", FTP.with_name("ftp-on-fach-3gpp.toml"), *SHORT, "--pcap", "--out", "here")
     assert "rlc-downlink-air.pcapng, rlc-downlink-delivery.pcapng" in done.stdout
     assert "wireshark --enable-heuristic rlc_udp here/runs/" in done.stdout
@@ -138,7 +142,7 @@ def test_the_seed_of_the_scenario_is_the_default(umts: Umts) -> None:
     assert json.loads(umts("run", FTP, *SHORT, "--seed", 2, "--json").stdout)["runs"][0]["seed"] == 2
 
 
-def test_later_replications_can_be_run_alone(umts: Umts) -> None:
+def test_a_run_has_the_same_result_alone_and_after_others(umts: Umts) -> None:
     both = json.loads(umts("run", FTP, *SHORT, "--runs", 2, "--json").stdout)
     second = json.loads(umts("run", FTP, *SHORT, "--first-run", 1, "--json").stdout)
     assert second["runs"] == both["runs"][1:]
@@ -159,20 +163,22 @@ def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_does_not_break_a_condition_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    take_again = threading.Condition._acquire_restore  # type: ignore[attr-defined]
+    # Waiting for a condition variable releases its lock. An exception while the lock is acquired again
+    # would leave the variable without its lock.
+    acquire = threading.Condition._acquire_restore  # type: ignore[attr-defined]
 
     def interrupted(condition: threading.Condition, state: object) -> None:
         if threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
-        take_again(condition, state)
+        acquire(condition, state)
 
     tasks = [Task(short(), 1, number) for number in range(40)]
     runs = execute(tasks, jobs=2)
     # All threads exist after the first run, so the patch does not affect the start of threads.
-    found = [next(runs)]
+    finished = [next(runs)]
     monkeypatch.setattr(threading.Condition, "_acquire_restore", interrupted)
-    found += runs
-    assert {run.run for run in found} == set(range(40))
+    finished += runs
+    assert {run.run for run in finished} == set(range(40))
 
 
 def test_closed_pipe_prints_no_error() -> None:
@@ -182,7 +188,9 @@ def test_closed_pipe_prints_no_error() -> None:
     assert done.returncode == 0
 
 
-def test_a_run_named_by_its_folder_shows_its_changes(umts: Umts, tmp_path: Path) -> None:
+def test_a_run_that_is_named_by_its_folder_shows_its_changes_if_it_is_in_a_store(
+    umts: Umts, tmp_path: Path
+) -> None:
     umts("run", FTP, *SHORT, "--out", "store")
     [folder] = (tmp_path / "store" / "runs").iterdir()
     [run] = find_runs(str(folder), tmp_path / "none")

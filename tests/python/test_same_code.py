@@ -14,6 +14,7 @@ BEFORE = {"comment": "old", "first": "one", "second": "two", "value": "2"}
 
 
 def git(folder: Path, *words: str) -> None:
+    """Run git in a folder, with an author for commits."""
     identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
     subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
@@ -29,6 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def compared(folder: Path, *words: str, **changes: str) -> tuple[int, str]:
+    """Change the file, and compare it with the commit. Returns the status and the output."""
     (folder / "tool").write_text(SCRIPT.format(**{**BEFORE, **changes}))
     done = subprocess.run(
         [sys.executable, TOOL, "HEAD", *words], cwd=folder, capture_output=True, text=True, check=False
@@ -43,6 +45,6 @@ def test_python_files_without_a_suffix_are_compared(folder: Path) -> None:
     assert (status, text.splitlines()[0]) == (1, "tool: its code differs")
 
 
-def test_all_renames_count(folder: Path) -> None:
+def test_each_renamed_option_counts(folder: Path) -> None:
     renames = ("--renamed", "one=first", "--renamed", "two=second")
     assert compared(folder, *renames, first="first", second="second") == (0, "")

@@ -45,8 +45,7 @@ def test_equal_values_have_no_deviation(value: float, count: int) -> None:
 
 
 def test_values_that_differ_by_rounding_have_no_deviation() -> None:
-    thirds = [29.73, math.nextafter(29.73, 30), 29.73]
-    assert summarise(thirds).ci95 == 0.0
+    assert summarise([29.73, math.nextafter(29.73, 30), 29.73]).ci95 == 0.0
     assert difference_paired([(0.1, 0.3), (0.2, 0.4), (1e3, 1e3 + 0.2)]).ci95 == 0.0
     assert difference_paired([(0.3, 0.1 + 0.2), (0.5, 0.5)]).as_dict()["mean"] == 0.0
 
@@ -68,6 +67,7 @@ def test_intervals_equal_scipy(stats: Any, sample: list[float]) -> None:
     summary = summarise(sample)
     assert summary.mean is not None
     assert summary.ci95 is not None
+    # The standard error times the 97.5 % quantile of Student's t.
     expected = stats.sem(sample) * stats.t.ppf(0.975, len(sample) - 1)
     assert summary.mean == pytest.approx(sum(sample) / len(sample), rel=1e-9, abs=1e-6)
     assert summary.ci95 == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -82,6 +82,7 @@ def test_unpaired_differences_use_welchs_test(stats: Any, first: list[float], se
     if sum(variances) < 1e-9:
         assert half_width == pytest.approx(0, abs=1e-3)
         return
+    # Degrees of freedom by Welch and Satterthwaite.
     freedom = sum(variances) ** 2 / (
         variances[0] ** 2 / (len(first) - 1) + variances[1] ** 2 / (len(second) - 1)
     )
@@ -89,12 +90,12 @@ def test_unpaired_differences_use_welchs_test(stats: Any, first: list[float], se
     assert half_width == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-def test_paired_differences_remove_common_variation() -> None:
+def test_equal_paired_differences_have_an_interval_of_zero() -> None:
     summary = difference_paired([(10.0, 11.0), (20.0, 21.0), (30.0, 31.0)])
     assert (summary.n, summary.mean, summary.ci95) == (3, 1.0, 0.0)
 
 
-def test_a_pair_needs_both_values() -> None:
+def test_pairs_without_both_values_are_ignored() -> None:
     assert difference_paired([(1.0, None), (None, 2.0), (1.0, 2.0)]).n == 1
 
 

@@ -27,6 +27,7 @@ ANY_FLOAT = st.floats() | st.none()
 
 
 def left_in_staging(store: Path) -> list[str]:
+    """Return the drafts of runs: a writer moves a draft into the store when it is complete."""
     return [path.name for path in (store / ".staging").iterdir() if path.name != "lock"]
 
 
@@ -78,14 +79,16 @@ def test_the_catalogued_command_repeats_the_run(store: Store, scenario: Scenario
     before = tree(run.folder)
     words = store.command(run)
     assert words.startswith("umts run ")
-    again = Path(store.path.parent / "again")
-    line = words.removeprefix("umts run ").replace(f"--out {store.path}", f"--out {again}")
+    repeated = Path(store.path.parent / "repeated")
+    line = words.removeprefix("umts run ").replace(f"--out {store.path}", f"--out {repeated}")
     subprocess.run(f"{sys.executable} -m umtslab run {line}", shell=True, check=True, capture_output=True)
-    assert tree(again / "runs" / run.key) == before
+    assert tree(repeated / "runs" / run.key) == before
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_same_seed_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
+def test_the_same_seed_gives_the_same_bytes_with_any_number_of_jobs(
+    tmp_path: Path, scenario: Scenario, jobs: int
+) -> None:
     assert_same_bytes(tmp_path, scenario, jobs)
 
 
@@ -95,6 +98,7 @@ def test_cells_on_one_carrier_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def assert_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
+    """Check that runs with one worker and with `jobs` workers have the same files."""
     trees = []
     for name in ("one", "other"):
         with open_store(tmp_path / name) as store:
@@ -105,12 +109,12 @@ def assert_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
     assert trees[0] == trees[1]
 
 
-def test_other_seeds_and_runs_are_other_bytes(store: Store, scenario: Scenario) -> None:
+def test_another_seed_or_run_number_gives_other_metrics(store: Store, scenario: Scenario) -> None:
     runs = [*simulate(scenario, runs=2, store=store), *simulate(scenario, seed=2, store=store)]
     assert len({json.dumps(run.metrics) for run in runs}) == 3
 
 
-def test_running_again_without_series_keeps_existing_series(store: Store, scenario: Scenario) -> None:
+def test_a_repetition_without_series_keeps_existing_series(store: Store, scenario: Scenario) -> None:
     simulate(scenario, store=store, series=True)
     run = simulate(scenario, store=store)[0]
     assert "cwnd" in run.series_kinds()
@@ -169,14 +173,14 @@ def test_runs_with_a_deleted_folder_are_removed_from_the_catalogue(
         assert store.runs() == runs[1:]
 
 
-def test_a_living_writer_keeps_its_draft(tmp_path: Path) -> None:
+def test_opening_a_store_leaves_the_draft_of_a_running_writer(tmp_path: Path) -> None:
     with open_store(tmp_path) as writer, writer.draft() as draft:
         with open_store(tmp_path):
             assert draft.folder.is_dir()
         assert draft.folder.is_dir()
 
 
-def test_a_killed_writer_leaves_no_draft(tmp_path: Path) -> None:
+def test_opening_a_store_removes_the_draft_of_a_killed_writer(tmp_path: Path) -> None:
     program = (
         "import sys, time, umtslab\n"
         "with umtslab.open_store(sys.argv[1]) as store, store.draft() as draft:\n"
@@ -227,16 +231,19 @@ def test_metrics_are_read_back_exactly(
     run = Run(scenario.name, identity, finite(measured), 1, 20.0, None, {"connections": connections})
     folder = tmp_path_factory.mktemp("exact")
     with open_store(folder) as store, store.draft() as draft:
-        kept = store.keep(draft, run, scenario, series=False, pcap=False)
-        assert store.runs() == [kept]
+        stored = store.keep(draft, run, scenario, series=False, pcap=False)
+        assert store.runs() == [stored]
+    # Without the catalogue the run is read from its folder.
     (folder / "catalogue.sqlite").unlink()
     with open_store(folder) as store:
-        [again] = store.runs()
-    assert again.metrics == finite(measured)
-    assert again.identity == identity
+        [read_back] = store.runs()
+    assert read_back.metrics == finite(measured)
+    assert read_back.identity == identity
 
 
-def test_metrics_of_earlier_versions_have_their_current_names(store: Store, scenario: Scenario) -> None:
+def test_stored_metrics_with_former_names_are_read_under_current_names(
+    store: Store, scenario: Scenario
+) -> None:
     former = {"pep_transfers": 1.0, "transfer_budget_pep_queue_s": 0.5, "goodput_kbps": None}
     (run,) = simulate(scenario, store=store)
     assert run.folder is not None
@@ -245,7 +252,7 @@ def test_metrics_of_earlier_versions_have_their_current_names(store: Store, scen
     assert read_run(run.folder).metrics == expected
 
 
-def test_sql_over_runs_and_connections(store: Store, scenario: Scenario) -> None:
+def test_runs_and_connections_are_tables_for_sql(store: Store, scenario: Scenario) -> None:
     runs = simulate(scenario, runs=3, store=store)
     answer = store.query("SELECT count(*) AS n, avg(goodput_kbps) AS mean FROM runs")
     goodputs = [run.metrics["goodput_kbps"] or 0 for run in runs]
@@ -255,7 +262,7 @@ def test_sql_over_runs_and_connections(store: Store, scenario: Scenario) -> None
     assert set(keys) == {run.key for run in runs}
 
 
-def test_readers_work_during_a_write(store: Store, scenario: Scenario) -> None:
+def test_a_transaction_of_a_reader_does_not_see_a_later_write(store: Store, scenario: Scenario) -> None:
     simulate(scenario, store=store)
     reader = sqlite3.connect(store.path / "catalogue.sqlite")
     reader.execute("BEGIN")

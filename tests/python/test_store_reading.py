@@ -12,8 +12,7 @@ from conftest import tree
 from umtslab import Scenario, open_store, simulate
 from umtslab.store import read_store
 
-# Root may write anywhere unless it first drops CAP_DAC_OVERRIDE, which is capability 1.
-WITHOUT_RIGHTS = """
+UNPRIVILEGED = """
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
 header = (ctypes.c_uint32 * 2)(0x20080522, 0)
@@ -25,9 +24,10 @@ assert libc.capset(header, sets) == 0
 from umtslab.cli import main
 sys.exit(main(sys.argv[1:]))
 """
+"""Runs ``umts`` without CAP_DAC_OVERRIDE, capability 1, with which root may write anywhere."""
 
 
-def protect(folder: Path, *, writable: bool) -> None:
+def set_permissions(folder: Path, *, writable: bool) -> None:
     for path in [folder, *folder.rglob("*")]:
         mode = 0o755 if path.is_dir() else 0o644
         os.chmod(path, mode if writable else mode & ~0o222)
@@ -35,24 +35,25 @@ def protect(folder: Path, *, writable: bool) -> None:
 
 @pytest.fixture
 def protected(tmp_path: Path, scenario: Scenario) -> Path:
-    """A store without write permission."""
+    """A store of which `read` removes the write permission."""
     with open_store(tmp_path / "store") as store:
         simulate(scenario, runs=2, store=store)
     return tmp_path / "store"
 
 
 def read(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    protect(store, writable=False)
+    """Run a command while no process without privileges may write to the store."""
+    set_permissions(store, writable=False)
     try:
         return subprocess.run(
-            [sys.executable, "-c", WITHOUT_RIGHTS, *words],
+            [sys.executable, "-c", UNPRIVILEGED, *words],
             cwd=store.parent,
             capture_output=True,
             text=True,
             check=False,
         )
     finally:
-        protect(store, writable=True)
+        set_permissions(store, writable=True)
 
 
 def test_a_write_protected_store_is_exported(protected: Path) -> None:
@@ -64,7 +65,7 @@ def test_a_write_protected_store_is_exported(protected: Path) -> None:
 
 
 def test_runs_in_the_log_of_a_killed_writer_are_read_from_the_folders(protected: Path) -> None:
-    # SQLite must write its shared-memory file to read a log beside the catalogue.
+    # To read a log beside the catalogue, SQLite must write its shared-memory file.
     (protected / "catalogue.sqlite-wal").write_bytes(b"left behind")
     done = read(protected, "compare", "store", "store", "--json")
     assert done.returncode == 0, done.stderr
@@ -77,7 +78,8 @@ def test_runs_cannot_be_added_to_a_write_protected_store(protected: Path) -> Non
     assert done.returncode == 2
     done = read(protected, "sweep", os.fspath(Path(__file__).parents[2] / "scenarios/ftp-on-fach.toml"),
                 "-P", "radio.bler=0.1", "--out", "store")  # fmt: skip
-    assert done.returncode == 1, "nothing was typed wrong: it failed"
+    # Status 1 is a failure, and 2 would be wrong usage.
+    assert done.returncode == 1
     assert "store" in done.stderr
     assert tree(protected) == before
 

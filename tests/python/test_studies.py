@@ -14,13 +14,15 @@ from umtslab.campaign import CampaignError, Study, Workers, load_campaign
 from umtslab.cli import main
 from umtslab.studies.optimise import load_optimisation, optimise
 from umtslab.studies.parameters import Parameter
-from umtslab.studies.place import Place
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.sensitivity import Effect, analyse_sensitivity, load_sensitivity
 
 pytestmark = pytest.mark.slow
 
+# Studies simulate many points of a scenario. An optimisation searches the best one ("optimise"), and a
+# sensitivity analysis measures the effect of each parameter ("sensitivity").
 HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
-BEST = (
+OPTIMISATION = (
     HEAD.replace("[set]", "trials = 14\n[set]")
     + """
 [parameters]
@@ -35,9 +37,8 @@ at_most = 12
 )
 RANGE = "from = 1, to = 6"
 LEAD = 'cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }'
-LIMIT = "mean_outstanding_segments at most 12"
 
-MATTERS = (
+SENSITIVITY = (
     HEAD.replace("[set]", 'samples = 4\nmetrics = ["goodput_kbps"]\n[set]').replace("radio.bler = 0.2\n", "")
     + """
 [parameters]
@@ -48,11 +49,13 @@ cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }
 
 
 def changed(text: str, old: str, new: str) -> str:
+    """Return a text with `old`, which it must contain, replaced by `new`."""
     assert old in text
     return text.replace(old, new)
 
 
 def written(folder: Path, text: str, name: str = "study.toml") -> Path:
+    """Write a study to a file. Returns the file."""
     (folder / name).write_text(text)
     return folder / name
 
@@ -65,7 +68,7 @@ def test_drawn_numbers_become_values_with_units() -> None:
 
 
 def test_the_best_trial_is_the_best_feasible_one(umts: Umts, tmp_path: Path) -> None:
-    printed = json.loads(umts("optimise", written(tmp_path, BEST), "--json").stdout)
+    printed = json.loads(umts("optimise", written(tmp_path, OPTIMISATION), "--json").stdout)
     assert len(printed["trials"]) == 14
     feasible = [trial for trial in printed["trials"] if trial["feasible"]]
     infeasible = [trial for trial in printed["trials"] if not trial["feasible"]]
@@ -83,7 +86,7 @@ def test_the_best_trial_is_the_best_feasible_one(umts: Umts, tmp_path: Path) -> 
 
 
 def test_a_resumed_study_equals_an_uninterrupted_one(umts: Umts, tmp_path: Path) -> None:
-    study = written(tmp_path, BEST)
+    study = written(tmp_path, OPTIMISATION)
     whole = umts("optimise", study, "--jobs", "1", "--out", "whole", "--json").stdout
     for trials in (4, 11):
         umts("optimise", study, "--trials", trials, "--jobs", "2", "--out", "parts", "--json")
@@ -94,15 +97,15 @@ def test_a_resumed_study_equals_an_uninterrupted_one(umts: Umts, tmp_path: Path)
 
 def test_trials_use_the_same_seed_and_runs(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
-        outcome = optimise(load_optimisation(written(tmp_path, BEST)), Place(store, Workers(2)))
+        outcome = optimise(load_optimisation(written(tmp_path, OPTIMISATION)), StudyRunner(store, Workers(2)))
     assert {tuple((run.seed, run.run) for run in trial.runs) for trial in outcome.trials} == {
         ((1, 0), (1, 1))
     }
 
 
-def test_nothing_feasible_is_status_1(umts: Umts, tmp_path: Path) -> None:
+def test_a_search_without_a_feasible_trial_exits_with_status_1(umts: Umts, tmp_path: Path) -> None:
     study = written(
-        tmp_path, BEST.replace("at_most = 12", "at_most = 0.001").replace("trials = 14", "trials = 2")
+        tmp_path, OPTIMISATION.replace("at_most = 12", "at_most = 0.001").replace("trials = 14", "trials = 2")
     )
     done = umts("optimise", study, "--json", status=1)
     assert json.loads(done.stdout)["best"] is None
@@ -110,20 +113,20 @@ def test_nothing_feasible_is_status_1(umts: Umts, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["morris", "sobol"])
-def test_the_error_rate_matters_and_the_lead_of_a_millisecond_does_not(method: str, tmp_path: Path) -> None:
-    study = load_sensitivity(written(tmp_path, MATTERS.replace("[set]", f'method = "{method}"\n[set]')))
+def test_the_error_rate_has_a_larger_effect_than_a_lead_of_a_millisecond(method: str, tmp_path: Path) -> None:
+    study = load_sensitivity(written(tmp_path, SENSITIVITY.replace("[set]", f'method = "{method}"\n[set]')))
     with open_store(tmp_path / "one") as store:
-        one = analyse_sensitivity(study, Place(store, Workers(1)))
+        one = analyse_sensitivity(study, StudyRunner(store, Workers(1)))
     with open_store(tmp_path / "two") as store:
-        two = analyse_sensitivity(study, Place(store, Workers(2)))
+        two = analyse_sensitivity(study, StudyRunner(store, Workers(2)))
     assert one == two
     bler, lead = one.effects["goodput_kbps"]
     assert bler.parameter == "radio.bler"
     assert bler.first > 5 * abs(lead.first)
 
 
-def test_sensitivity_prints_and_draws(umts: Umts, tmp_path: Path) -> None:
-    study = written(tmp_path, MATTERS)
+def test_the_command_prints_and_draws_effects(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, SENSITIVITY)
     done = umts("sensitivity", study, "-o", "effects.svg")
     assert "mu* (kbit/s)" in done.stdout
     assert (tmp_path / "effects.svg").read_text().startswith("<?xml")
@@ -133,34 +136,46 @@ def test_sensitivity_prints_and_draws(umts: Umts, tmp_path: Path) -> None:
 
 WRONG = {
     "no parameters": ("optimise", HEAD + "[objective]\nmetric = 'goodput_kbps'", "parameters"),
-    "bounds the wrong way": ("optimise", changed(BEST, RANGE, "from = 6, to = 1"), "study.toml:10: "),
-    "bounds in two units": ("optimise", changed(BEST, RANGE, "from = '1 s', to = '6 B'"), "same unit"),
-    "a bound that is no number": ("optimise", changed(BEST, "from = 1,", "from = 'x',"), "number"),
-    "one choice": ("optimise", changed(BEST, '["reno", "tahoe"]', '["reno"]'), "two"),
-    "unknown key of a parameter": ("optimise", changed(BEST, "to = 6", "to = 6, stepp = 2"), "step"),
-    "unknown scenario key": ("optimise", changed(BEST, "rlc.max_dat", "rlc.max_dta"), "max_dta"),
-    "impossible value": ("optimise", changed(BEST, "from = 1,", "from = -5,"), "max_dat"),
-    "no such metric": ("optimise", changed(BEST, '"goodput_kbps"', '"speed"'), "speed"),
-    "no objective": ("optimise", changed(BEST, "[objective]\nmetric = \"goodput_kbps\"\n", ""), "metric"),
-    "goal unknown": ("optimise", changed(BEST, "[[constraint]]", "goal = 'up'\n[[constraint]]"), "maximise"),
-    "constraint with two bounds": ("optimise", BEST + "at_least = 3", "either at_least or at_most"),
-    "set and chosen": ("optimise", changed(BEST, "[set]", "[set]\nrlc.max_dat = 2"), "[set]"),
-    "unknown key": ("optimise", changed(BEST, "trials", "trails"), "trials"),
-    "unknown key of a range": ("sensitivity", changed(MATTERS, "cell.rlc_lead", "cell.lead"), "rlc_lead"),
+    "bounds the wrong way": ("optimise", changed(OPTIMISATION, RANGE, "from = 6, to = 1"), "study.toml:10: "),
+    "bounds in two units": (
+        "optimise",
+        changed(OPTIMISATION, RANGE, "from = '1 s', to = '6 B'"),
+        "same unit",
+    ),
+    "a bound that is no number": ("optimise", changed(OPTIMISATION, "from = 1,", "from = 'x',"), "number"),
+    "one choice": ("optimise", changed(OPTIMISATION, '["reno", "tahoe"]', '["reno"]'), "two"),
+    "unknown key of a parameter": ("optimise", changed(OPTIMISATION, "to = 6", "to = 6, stepp = 2"), "step"),
+    "unknown scenario key": ("optimise", changed(OPTIMISATION, "rlc.max_dat", "rlc.max_dta"), "max_dta"),
+    "impossible value": ("optimise", changed(OPTIMISATION, "from = 1,", "from = -5,"), "max_dat"),
+    "no such metric": ("optimise", changed(OPTIMISATION, '"goodput_kbps"', '"speed"'), "speed"),
+    "no objective": (
+        "optimise",
+        changed(OPTIMISATION, '[objective]\nmetric = "goodput_kbps"\n', ""),
+        "metric",
+    ),
+    "goal unknown": (
+        "optimise",
+        changed(OPTIMISATION, "[[constraint]]", "goal = 'up'\n[[constraint]]"),
+        "maximise",
+    ),
+    "constraint with two bounds": ("optimise", OPTIMISATION + "at_least = 3", "either at_least or at_most"),
+    "set and chosen": ("optimise", changed(OPTIMISATION, "[set]", "[set]\nrlc.max_dat = 2"), "[set]"),
+    "unknown key": ("optimise", changed(OPTIMISATION, "trials", "trails"), "trials"),
+    "unknown key of a range": ("sensitivity", changed(SENSITIVITY, "cell.rlc_lead", "cell.lead"), "rlc_lead"),
     "choices have no effect": (
         "sensitivity",
-        MATTERS + "tcp.variant = { choices = ['reno', 'tahoe'] }",
+        SENSITIVITY + "tcp.variant = { choices = ['reno', 'tahoe'] }",
         "choices",
     ),
-    "one parameter": ("sensitivity", changed(MATTERS, LEAD, ""), "sweep"),
-    "unknown method": ("sensitivity", changed(MATTERS, "[set]", "method = 'guess'\n[set]"), "morris"),
-    "no metrics": ("sensitivity", changed(MATTERS, '["goodput_kbps"]', "[]"), "empty"),
+    "one parameter": ("sensitivity", changed(SENSITIVITY, LEAD, ""), "sweep"),
+    "unknown method": ("sensitivity", changed(SENSITIVITY, "[set]", "method = 'guess'\n[set]"), "morris"),
+    "no metrics": ("sensitivity", changed(SENSITIVITY, '["goodput_kbps"]', "[]"), "empty"),
     "Sobol with 5 samples": (
         "sensitivity",
-        changed(MATTERS, "samples = 4", 'method = "sobol"\nsamples = 5'),
+        changed(SENSITIVITY, "samples = 4", 'method = "sobol"\nsamples = 5'),
         "power of 2",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -199,13 +214,13 @@ def test_the_experiments_of_the_reproductions_are_valid_and_mentioned() -> None:
         study = Study(load_campaign(path))
         assert study.points, path
         paper = path.parents[1]
-        told = "".join((paper / name).read_text() for name in ("README.md", "reasons.toml"))
-        assert path.stem in told, f"nothing refers to {path}"
+        documents = "".join((paper / name).read_text() for name in ("README.md", "reasons.toml"))
+        assert path.stem in documents, f"nothing refers to {path}"
 
 
 def few_trials(count: int) -> str:
     """A study in which every trial satisfies the constraint."""
-    return changed(changed(BEST, "trials = 14", f"trials = {count}"), "at_most = 12", "at_most = 100")
+    return changed(changed(OPTIMISATION, "trials = 14", f"trials = {count}"), "at_most = 12", "at_most = 100")
 
 
 def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tmp_path: Path) -> None:
@@ -215,12 +230,12 @@ def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tm
     assert "no damage found" in umts("doctor", "results").stdout
     with closing(sqlite3.connect(file)) as db, db:
         db.execute("UPDATE trial_values SET value = value + 1 WHERE trial_id = 2")
-    told = umts("doctor", "results", status=1).stdout
-    assert "study study is damaged" in told
-    assert "trial 1 is not as it was written" in told
-    again = umts("optimise", study, "--json")
-    assert again.stdout == first
-    assert "trial 1 is not as it was written; the file was moved to " in again.stderr
+    report = umts("doctor", "results", status=1).stdout
+    assert "study study is damaged" in report
+    assert "trial 1 is not as it was written" in report
+    second = umts("optimise", study, "--json")
+    assert second.stdout == first
+    assert "trial 1 is not as it was written; the file was moved to " in second.stderr
     assert "no damage found" in umts("doctor", "results").stdout
 
 
@@ -243,7 +258,7 @@ def test_the_record_of_a_study_shows_that_it_was_edited(umts: Umts, tmp_path: Pa
 
 
 def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_path: Path) -> None:
-    text = changed(changed(BEST, "trials = 14", "trials = 6"), "at_most = 12", "at_most = 2")
+    text = changed(changed(OPTIMISATION, "trials = 14", "trials = 6"), "at_most = 12", "at_most = 2")
     text = changed(
         text,
         "[parameters]",
@@ -257,23 +272,26 @@ def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_pa
     assert "violates mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
 
 
-def test_uncertain_shares_are_marked() -> None:
+def test_an_interval_wider_than_its_share_means_too_few_samples() -> None:
+    # Share of the variance and its half width, for the parameter alone and with interactions.
     assert Effect("a", 0.4, 0.1, 1.3, 1.7).has_too_few_samples
     assert Effect("a", 0.1, 0.4, 1.0, 0.1).has_too_few_samples
     assert not Effect("a", 0.9, 0.1, 1.0, 0.1).has_too_few_samples
-    assert not Effect("a", 0.0, 0.01, 0.0, 0.02).has_too_few_samples, "it is known to be nothing"
+    # A share near 0 with a narrow interval.
+    assert not Effect("a", 0.0, 0.01, 0.0, 0.02).has_too_few_samples
     assert not Effect("a", 0.4, None, 0.5, None).has_too_few_samples
 
 
-def test_sobol_remarks_on_few_samples(umts: Umts, tmp_path: Path) -> None:
-    study = written(tmp_path, MATTERS.replace("[set]", 'method = "sobol"\n[set]'))
+def test_the_table_marks_effects_with_too_few_samples(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, SENSITIVITY.replace("[set]", 'method = "sobol"\n[set]'))
     shown = umts("sensitivity", study).stdout
-    found = json.loads(umts("sensitivity", study, "--json").stdout)["effects"]["goodput_kbps"]
-    few = {key for key, effect in found.items() if effect["too_few_samples"]}
-    assert {line.split()[0] for line in shown.splitlines() if "too few samples" in line} == few
+    effects = json.loads(umts("sensitivity", study, "--json").stdout)["effects"]["goodput_kbps"]
+    uncertain = {key for key, effect in effects.items() if effect["too_few_samples"]}
+    assert {line.split()[0] for line in shown.splitlines() if "too few samples" in line} == uncertain
 
 
-def test_pages_of_studies_print_completely() -> None:
+def test_long_tables_of_a_page_are_printed_completely() -> None:
+    # On a screen they scroll.
     style = (FTP.parents[1] / "python/umtslab/page/templates/page.html").read_text()
     printed = style[style.index("@media print") :]
     assert ".scroll { max-height: none; overflow: visible; }" in printed

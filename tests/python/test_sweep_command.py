@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> str:
+    """The file name of a campaign with four points and three runs at each."""
     (tmp_path / "pair.toml").write_text(CAMPAIGN)
     return "pair.toml"
 
@@ -34,18 +35,17 @@ def test_points_have_the_same_block_errors(campaign: str, umts: Umts) -> None:
     assert [[(run["seed"], run["run"]) for run in point["runs"]] for point in points] == [
         [(1, 0), (1, 1), (1, 2)]
     ] * 4
-    # Only TCP differs. The same TTIs are lost for both if both use them, so the shares are nearly
-    # equal.
-    lost = [[run["metrics"]["bler_pct"] for run in point["runs"]] for point in points]
-    for reno, tahoe in zip(lost[1], lost[3], strict=True):
+    # Points 1 and 3 have Reno and Tahoe with an error rate of 0.3. The same TTIs are lost for both if
+    # both use them, so the shares of lost blocks are nearly equal.
+    bler_pct = [[run["metrics"]["bler_pct"] for run in point["runs"]] for point in points]
+    for reno, tahoe in zip(bler_pct[1], bler_pct[3], strict=True):
         assert reno == pytest.approx(tahoe, rel=0.02)
 
 
 def test_only_missing_runs_are_simulated(campaign: str, umts: Umts) -> None:
-    assert "6 runs missing" not in umts("sweep", campaign, "--plan").stdout
-    assert "12 runs missing" in umts("sweep", campaign, "--plan").stdout
+    assert "4 points, 12 runs missing" in umts("sweep", campaign, "--plan").stdout
     umts("sweep", campaign, "-P", "radio.bler=0.1", "--jobs", "1")
-    assert "6 runs missing" in umts("sweep", campaign, "--plan").stdout
+    assert "4 points, 6 runs missing" in umts("sweep", campaign, "--plan").stdout
     assert "6 of these runs were already stored" in umts("sweep", campaign, "--jobs", "1").stderr
     assert "12 of these runs were already stored" in umts("sweep", campaign).stderr
 
@@ -59,17 +59,15 @@ def test_every_row_names_the_command_that_repeats_it(campaign: str, umts: Umts, 
         ("reno", "0.3", "1"),
     ]
     _, *words = shlex.split(rows[4]["command"])
-    words[words.index("--out") + 1] = str(tmp_path / "again")
+    words[words.index("--out") + 1] = str(tmp_path / "repeated")
     umts(*words)
-    with open_store(tmp_path / "again") as store:
+    with open_store(tmp_path / "repeated") as store:
         [run] = store.runs()
     assert run.key == rows[4]["key"]
     assert run.metrics["goodput_kbps"] == float(rows[4]["goodput_kbps"])
 
 
-def test_a_campaign_is_exported_plotted_and_compared_by_name(
-    campaign: str, umts: Umts, tmp_path: Path
-) -> None:
+def test_a_campaign_is_exported_drawn_and_compared_by_name(campaign: str, umts: Umts, tmp_path: Path) -> None:
     umts("sweep", campaign)
     summary = umts("export", "pair", "--csv", "--table", "summary", "--metric", "goodput_kbps").stdout
     rows = list(csv.DictReader(io.StringIO(summary)))
@@ -111,6 +109,7 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
 def test_a_missed_precision_is_reported(campaign: str, umts: Umts) -> None:
     words = ("sweep", campaign, "--precision", "0.01%", "-P", "radio.bler=0.3", "-P", "tcp.variant=reno")
     done = umts(*words, "--quiet", "--set", "duration=2 s", status=1)
+    # 200 is the default maximum number of runs.
     assert "precision not reached after 200 runs at tcp.variant = reno, radio.bler = 0.3" in done.stderr
 
 
@@ -127,8 +126,8 @@ def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [FTP, DSCH])
 def test_dask_local_gives_the_same_runs(scenario: Path, umts: Umts, tmp_path: Path) -> None:
-    short = ("--set", "duration=1 s", "--set", "measure.from=0 s")
-    words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", *short, "--json")
+    one_second = ("--set", "duration=1 s", "--set", "measure.from=0 s")
+    words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", *one_second, "--json")
     local = umts(*words, "--dask", "local", "--out", "local").stdout
     assert json.loads(local) == json.loads(umts(*words, "--jobs", "1", "--out", "here").stdout)
     assert tree(tmp_path / "local" / "runs").keys() == tree(tmp_path / "here" / "runs").keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from umtslab.export import runs_object
 from umtslab.run import Run
 
 GROUP_ROWS = 100_000
-"""Rows of a row group."""
-PIECE_ROWS = 16_384
-"""Rows that are encoded at once."""
+"""Maximum number of rows of a row group of a Parquet file."""
+
+CHUNK_ROWS = 16_384
+"""Rows of a table that are encoded at once."""
+
 WEB_CELL = FTP.with_name("web-cell.toml")
 
 
@@ -35,23 +38,24 @@ def written(long: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def names(folder: Path) -> dict[str, Path]:
+def tables_in(folder: Path) -> dict[str, Path]:
+    """Return the files of tables by name."""
     return {path.stem: path for path in folder.rglob("*.parquet")}
 
 
 def test_tables_written_during_a_run_equal_tables_in_memory(long: Scenario, written: Path) -> None:
     whole = _core.simulate(long.core, 1, 0, series=True)
     tables = {"connections": whole.connections, **whole.series}
-    assert tables.keys() == names(written).keys()
+    assert tables.keys() == tables_in(written).keys()
     assert max(len(columns) for columns in tables.values()) > GROUP_ROWS
     for name, columns in tables.items():
-        path = names(written)[name]
+        path = tables_in(written)[name]
         assert pl.read_parquet(path).equals(pl.DataFrame(columns)), name
         assert _core.count_rows(str(path)) == len(columns)
 
 
 def test_a_table_file_does_not_depend_on_chunk_sizes(written: Path, tmp_path: Path) -> None:
-    for name, path in names(written).items():
+    for name, path in tables_in(written).items():
         # The table is read in chunks of another size than the run wrote it in.
         _core.read_table(str(path)).write(str(tmp_path), name)
     assert tree(tmp_path) == tree(written)
@@ -60,10 +64,10 @@ def test_a_table_file_does_not_depend_on_chunk_sizes(written: Path, tmp_path: Pa
 def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
     """Return table, column, encodings, compression and rows of each column chunk."""
     files = "', '".join(str(path) for path in folder.rglob("*.parquet"))
-    wanted = "file_name, path_in_schema, encodings, compression, row_group_num_rows"
+    columns = "file_name, path_in_schema, encodings, compression, row_group_num_rows"
     with duckdb.connect() as db:
-        found = db.sql(f"select {wanted} from parquet_metadata(['{files}'])").fetchall()
-    return [(Path(file).stem, *values) for file, *values in found]
+        rows = db.sql(f"select {columns} from parquet_metadata(['{files}'])").fetchall()
+    return [(Path(file).stem, *values) for file, *values in rows]
 
 
 @pytest.mark.parametrize(
@@ -79,9 +83,9 @@ def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
 def test_the_encoding_of_a_column_depends_on_its_type(
     written: Path, table: str, column: str, encoding: str
 ) -> None:
-    found = [encodings for *at, encodings, _, _ in chunks(written) if at == [table, column]]
-    assert found
-    for encodings in found:
+    of_column = [encodings for *names, encodings, _, _ in chunks(written) if names == [table, column]]
+    assert of_column
+    for encodings in of_column:
         assert encoding in encodings
         assert "DICTIONARY" not in encodings
 
@@ -93,16 +97,17 @@ def test_all_columns_are_compressed(written: Path) -> None:
 
 
 @pytest.mark.parametrize("duration", ["60 s", "20000 s"])
-def test_many_connections_in_files_equal_those_in_memory(duration: str, tmp_path: Path) -> None:
+def test_connections_in_files_equal_connections_in_memory(duration: str, tmp_path: Path) -> None:
     web = Scenario.load(WEB_CELL, [("duration", duration)])
     _core.simulate(web.core, 1, 0, tables_dir=str(tmp_path))
     table = pl.read_parquet(tmp_path / "connections.parquet")
     assert table.equals(pl.DataFrame(_core.simulate(web.core, 1, 0).connections))
     assert table["connection"].n_unique() == len(table)
-    assert (len(table) > PIECE_ROWS) == (duration == "20000 s")
+    # Only the long run has more connections than are encoded at once.
+    assert (len(table) > CHUNK_ROWS) == (duration == "20000 s")
 
 
-def test_rows_of_connections_equal_the_table(recorded: Run) -> None:
+def test_rows_of_connections_of_a_stored_run_equal_the_table(recorded: Run) -> None:
     assert recorded.connection_rows() == recorded.connections().to_dicts()
 
 
@@ -130,15 +135,16 @@ def test_a_stored_run_equals_the_one_in_memory_with_any_number_of_jobs(
 
 @pytest.mark.parametrize("table", ["connections.parquet", "series/rlc_delivered.parquet"])
 def test_a_full_disk_is_reported_with_the_file(long: Scenario, tmp_path: Path, table: str) -> None:
+    # Writing to this device fails as on a full disk.
     device = Path("/dev/full")
     if not device.exists():
         pytest.skip("there is no /dev/full")
-    place = tmp_path / table
-    place.parent.mkdir(exist_ok=True)
-    place.symlink_to(device)
+    file = tmp_path / table
+    file.parent.mkdir(exist_ok=True)
+    file.symlink_to(device)
     with pytest.raises(OSError, match="No space left") as caught:
         _core.simulate(long.core, 1, 0, series=True, tables_dir=str(tmp_path))
-    assert (caught.value.errno, caught.value.filename) == (28, str(place))
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(file))
 
 
 def test_an_invalid_table_is_reported_with_its_name(tmp_path: Path) -> None:

@@ -14,19 +14,23 @@ from pathlib import Path
 
 import pytest
 from conftest import FTP, Umts, command
-from umtslab.terminal_escape import Guard, guarded, own, printable
+from umtslab.terminal_escape import EscapingStream, escape_output, printable, without_escaping
 from umtslab.text_table import Table
 
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-OUR_OWN = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys or that change the direction of text."""
+
+OWN_SEQUENCES = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
 """Control sequences of tables, progress bars and the terminal's line discipline."""
 
-EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J \u202eback\x7f"
-IN_TOML = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
+HOSTILE = "\x1b]0;owned\x07\x1b[31m\x9b2J \u202eback\x7f"
+"""Sets the title of the terminal, the colour and the direction of text, and erases the screen."""
+
+IN_TOML = HOSTILE.encode("unicode_escape").decode().replace("\\x", "\\u00")
 
 
 def files(folder: Path) -> tuple[Path, Path]:
-    """A scenario and a campaign with control sequences in all their texts."""
+    """Write a scenario and a campaign with control sequences in all their texts."""
     scenario = folder / "scenario.toml"
     text = FTP.read_text().replace("\r", "")
     text = re.sub(r"(?m)^title = .*$", lambda _: f'title = "{IN_TOML}"', text)
@@ -41,13 +45,14 @@ def files(folder: Path) -> tuple[Path, Path]:
 
 
 def test_escaped_text_is_printable_and_equal_in_json() -> None:
-    draw = random.Random(1)
+    draws = random.Random(1)
     for _ in range(2000):
+        # Characters of both ranges in which there are control characters.
         text = "".join(
-            chr(draw.choice((draw.randrange(0x300), draw.randrange(0x2000, 0x2100)))) for _ in range(20)
+            chr(draws.choice((draws.randrange(0x300), draws.randrange(0x2000, 0x2100)))) for _ in range(20)
         )
         shown = printable(text)
-        assert OBEYED.search(shown) is None
+        assert CONTROL_CHARACTERS.search(shown) is None
         assert printable(shown) == shown
         assert "".join(filter(str.isalnum, text)) in "".join(filter(str.isalnum, shown)) or "\\u" in shown
         quoted = json.dumps(text, ensure_ascii=False)
@@ -57,15 +62,15 @@ def test_escaped_text_is_printable_and_equal_in_json() -> None:
 
 def test_a_guard_changes_only_text_that_passes_through_it() -> None:
     stream = io.StringIO()
-    guard = Guard(stream)
-    print(EVIL, end="", file=guard)
+    guard = EscapingStream(stream)
+    print(HOSTILE, end="", file=guard)
     guard.writelines(["\x1b", "a\n"])
-    assert stream.getvalue() == printable(EVIL) + "\\u001ba\n"
-    assert own(guard) is stream  # type: ignore[arg-type]
+    assert stream.getvalue() == printable(HOSTILE) + "\\u001ba\n"
+    assert without_escaping(guard) is stream  # type: ignore[arg-type]
     assert not guard.isatty()
     before = sys.stdout
-    with guarded():
-        assert own(sys.stdout) is before
+    with escape_output():
+        assert without_escaping(sys.stdout) is before
     assert sys.stdout is before
 
 
@@ -77,6 +82,7 @@ def test_table_cells_have_the_width_of_the_escaped_text() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """A folder with the hostile scenario and campaign."""
     files(tmp_path)
     return tmp_path
 
@@ -105,12 +111,12 @@ WRONG = [
 def test_messages_escape_quoted_input(folder: Path, words: tuple[str, ...]) -> None:
     done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert OBEYED.search(done.stdout + done.stderr) is None
+    assert CONTROL_CHARACTERS.search(done.stdout + done.stderr) is None
     assert "Traceback" not in done.stderr
 
 
 def test_titles_of_files_are_escaped(folder: Path, umts: Umts) -> None:
-    seen = ""
+    printed = ""
     for words in (
         ("run", "scenario.toml", "--set", "duration=5 s", "--pcap", "--series", "--out", "one"),
         ("run", "scenario.toml", "--set", "duration=5 s", "--json", "--out", "one", "--seed", "9"),
@@ -120,39 +126,39 @@ def test_titles_of_files_are_escaped(folder: Path, umts: Umts) -> None:
         ("export", "many", "--csv"),
         ("export", "many", "--latex"),
         ("query", "select * from runs", "--csv", "--out", "many"),
-        ("query", f"select '{EVIL}' as text", "--out", "many"),
+        ("query", f"select '{HOSTILE}' as text", "--out", "many"),
         ("analyse", *map(str, sorted((folder / "one").glob("runs/*/captures/server.pcapng")))),
         ("plot", "one", "cwnd", "--output", "figure.svg"),
         ("report", "many", "--output", "page.html"),
     ):
         done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, check=False)
-        assert OBEYED.search(done.stdout + done.stderr) is None, words
+        assert CONTROL_CHARACTERS.search(done.stdout + done.stderr) is None, words
         assert "Traceback" not in done.stderr
-        seen += done.stdout + done.stderr
-    assert "\\u001b]0;owned\\u0007" in seen
+        printed += done.stdout + done.stderr
+    assert "\\u001b]0;owned\\u0007" in printed
 
 
 def test_a_terminal_gets_only_own_control_sequences(folder: Path) -> None:
     for words in (
         ("run", "scenario.toml", "--set", "duration=5 s"),
         ("sweep", "campaign.toml"),
-        ("query", f"select '{EVIL}' as text", "--csv"),
+        ("query", f"select '{HOSTILE}' as text", "--csv"),
     ):
         controlling, terminal = pty.openpty()
         environment = {**os.environ, "TERM": "xterm"}
-        started = subprocess.Popen(
+        process = subprocess.Popen(
             command(*words), cwd=folder, stdout=terminal, stderr=terminal, env=environment
         )
         os.close(terminal)
-        said = b""
+        written = b""
         while True:
             try:
                 part = os.read(controlling, 65536)
-            except OSError:
+            except OSError:  # The other end of the terminal is closed.
                 break
-            said += part
+            written += part
         os.close(controlling)
-        assert started.wait() == 0, said
-        text = OUR_OWN.sub("", said.decode())
+        assert process.wait() == 0, written
+        text = OWN_SEQUENCES.sub("", written.decode())
         assert "owned" in text
-        assert OBEYED.search(text) is None, words
+        assert CONTROL_CHARACTERS.search(text) is None, words

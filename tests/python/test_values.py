@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from umtslab.cli.failures import UsageError
 from umtslab.cli.values import listed
 
-MEANT = {
+LISTS = {
     "0.1,0.2": ["0.1", "0.2"],
     "reno, vegas,reno": ["reno", "vegas"],
     "0:0.3:0.05": ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3"],
@@ -33,13 +33,13 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("text", MEANT)
-def test_written_values_expand_to_lists(text: str) -> None:
-    assert listed(text) == MEANT[text]
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_and_ranges_expand_to_values(text: str) -> None:
+    assert listed(text) == LISTS[text]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("0:1:0", "FIRST:LAST:STEP"),
         ("0:1:-1", "FIRST:LAST:STEP"),
@@ -49,10 +49,10 @@ def test_written_values_expand_to_lists(text: str) -> None:
         ("log(0,1,5)", "both above 0"),
     ],
 )
-def test_invalid_values_are_refused_and_quoted(text: str, said: str) -> None:
+def test_invalid_values_are_refused_and_quoted(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         listed(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert repr(text) in str(caught.value)
 
 
@@ -66,11 +66,12 @@ def test_a_range_has_both_ends(first: int, step: int, steps: int) -> None:
 
 def test_a_sweep_takes_a_range(umts: Umts) -> None:
     words = ("sweep", FTP, "-P", "radio.bler=0:0.3:0.1", "-P", "link.0.delay=lin(10 ms,30 ms,3)", "--plan")
+    # Four error rates, each with three delays.
     points = json.loads(umts(*words, "--json").stdout)["points"]
     assert [point["parameters"]["radio.bler"] for point in points[::3]] == ["0", "0.1", "0.2", "0.3"]
     assert [point["parameters"]["link.0.delay"] for point in points[:3]] == ["10 ms", "20 ms", "30 ms"]
 
 
 def test_an_invalid_range_is_reported_with_its_option(umts: Umts) -> None:
-    said = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
-    assert said.startswith("umts: -P radio.bler: '0:0.3:0' must be FIRST:LAST:STEP")
+    errors = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
+    assert errors.startswith("umts: -P radio.bler: '0:0.3:0' must be FIRST:LAST:STEP")

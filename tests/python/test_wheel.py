@@ -26,7 +26,7 @@ def sh(*command: str | Path, cwd: Path = ROOT) -> str:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with the wheel and its pinned dependencies only."""
+    """A folder with a virtual environment: only the wheel and its pinned dependencies."""
     wheels = tmp_path_factory.mktemp("wheels")
     home = tmp_path_factory.mktemp("clean")
     sh(sys.executable, "-m", "maturin", "build", "--release", "--locked", "--out", wheels)
@@ -47,8 +47,8 @@ def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
 
 
 def test_the_installed_wheel_is_imported(clean: Path) -> None:
-    where = sh(clean / "venv/bin/python", "-c", "import umtslab._core as c; print(c.__file__)", cwd=clean)
-    assert Path(where.strip()).is_relative_to(clean)
+    file = sh(clean / "venv/bin/python", "-c", "import umtslab._core as c; print(c.__file__)", cwd=clean)
+    assert Path(file.strip()).is_relative_to(clean)
 
 
 def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
@@ -58,12 +58,12 @@ def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
     [chapter] = json.loads(out)["chapters"]
     assert chapter["claims"]
     assert (clean / "report/report.html").read_text().startswith("<!doctype html>")
-    place = "import umtslab.reproduce as r; print(r.find_data())"
-    share = Path(sh(clean / "venv/bin/python", "-c", place, cwd=clean).strip())
+    print_folder = "import umtslab.reproduce as r; print(r.find_data())"
+    share = Path(sh(clean / "venv/bin/python", "-c", print_folder, cwd=clean).strip())
     assert share.is_relative_to(clean)
     for folder in ("reproductions", "scenarios", "campaigns"):
-        mine = {path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()}
-        assert {path.relative_to(share) for path in (share / folder).rglob("*") if path.is_file()} == mine
+        source = {path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()}
+        assert {path.relative_to(share) for path in (share / folder).rglob("*") if path.is_file()} == source
 
 
 def test_every_installed_package_is_pinned(clean: Path) -> None:

@@ -1,4 +1,8 @@
-"""The check of wording finds habits in every kind of text, and fails above limits and ceilings."""
+"""The check of wording counts habits in every kind of text, and fails above limits and ceilings.
+
+A habit is a group of words that the project avoids. A limit is a rate per 10,000 words, for all
+texts. A ceiling is a higher count that one area may have.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +69,8 @@ def tool() -> Iterator[tuple[ModuleType, ModuleType]]:
 Tool = tuple[ModuleType, ModuleType]
 
 
-def found(tool: Tool, path: str, content: str) -> dict[str, list[tuple[int, str]]]:
-    """Return line and words of each text by kind."""
+def texts_by_kind(tool: Tool, path: str, content: str) -> dict[str, list[tuple[int, str]]]:
+    """Return line and words of each text of a file, by kind."""
     by_kind: dict[str, list[tuple[int, str]]] = {}
     for text in tool[0].texts(path, content):
         by_kind.setdefault(text.kind, []).append((text.line, " ".join(text.words.split())))
@@ -74,7 +78,7 @@ def found(tool: Tool, path: str, content: str) -> dict[str, list[tuple[int, str]
 
 
 def test_comments_strings_and_names_of_rust_are_read(tool: Tool) -> None:
-    assert found(tool, "crates/stack/src/lib.rs", RUST) == {
+    assert texts_by_kind(tool, "crates/stack/src/lib.rs", RUST) == {
         "Rust comments": [
             (2, "Returns the oldest packet."),
             (3, "Sends a packet. is left out."),
@@ -91,7 +95,7 @@ def test_comments_strings_and_names_of_rust_are_read(tool: Tool) -> None:
 
 
 def test_comments_docstrings_strings_and_names_of_python_are_read(tool: Tool) -> None:
-    assert found(tool, "python/umtslab/a.py", PYTHON) == {
+    assert texts_by_kind(tool, "python/umtslab/a.py", PYTHON) == {
         "Python comments": [
             (2, "Module with two paragraphs."),
             (4, "Its second paragraph."),
@@ -105,7 +109,7 @@ def test_comments_docstrings_strings_and_names_of_python_are_read(tool: Tool) ->
 
 
 def test_code_and_links_of_a_page_are_left_out(tool: Tool) -> None:
-    assert found(tool, "docs/a.md", MARKDOWN) == {
+    assert texts_by_kind(tool, "docs/a.md", MARKDOWN) == {
         "Markdown": [(1, "# What it is"), (3, "The reader opens [this or .")]
     }
 
@@ -127,7 +131,7 @@ def test_an_area_is_a_crate_a_package_or_a_folder(tool: Tool, path: str, area: s
 
 
 def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
-    """Count Markdown lines by the rules of the repository."""
+    """Count the habits in Markdown lines, by the rules of the repository."""
     rules = tool[1].Rules.load(TOOL / "limits.toml")
     text = (tool[0].Text("Markdown", path, number, line) for number, line in enumerate(lines, 1))
     counts: dict[object, object] = tool[1].count(text, rules)
@@ -150,14 +154,14 @@ def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
 )
 def test_each_habit_is_counted(tool: Tool, habit: str, words: str, hits: int) -> None:
     counts = counted(tool, "docs/a.md", words)
-    assert counts[tool[1].Place("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
+    assert counts[tool[1].AreaAndKind("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
 
 
 def excesses(tool: Tool, hits: int, words: int, ceiling: int = 0) -> list[tuple[str, int, int]]:
     """Return the counts above their limits in a page with `hits` times "what"."""
     rules = tool[1].Rules.load(TOOL / "limits.toml")
     counts = counted(tool, "docs/a.md", "what " * hits + "plain " * (words - hits))
-    place = tool[1].Place("docs", "Markdown")
+    place = tool[1].AreaAndKind("docs", "Markdown")
     ceilings = {place: {"what": ceiling}} if ceiling else {}
     return [
         (excess.habit, excess.hits, excess.allowed)
@@ -184,7 +188,10 @@ def test_a_ceiling_allows_its_hits_and_no_more(tool: Tool) -> None:
 def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
     counts_module = tool[1]
     rules = counts_module.Rules.load(TOOL / "limits.toml")
-    place, other = counts_module.Place("docs", "Markdown"), counts_module.Place("crates/gone", "Names")
+    place, other = (
+        counts_module.AreaAndKind("docs", "Markdown"),
+        counts_module.AreaAndKind("crates/gone", "Names"),
+    )
 
     def tightened(hits: int) -> object:
         counts = counted(tool, "docs/a.md", "what " * hits + "plain " * 9_900)
@@ -197,7 +204,7 @@ def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
 
 
 def test_written_ceilings_are_read_again(tool: Tool, tmp_path: Path) -> None:
-    place = tool[1].Place("crates/stack", "Rust comments")
+    place = tool[1].AreaAndKind("crates/stack", "Rust comments")
     ceilings = {place: {"what": 30, "it, its": 2}}
     file = tmp_path / "ceilings.toml"
     assert tool[1].load_ceilings(file) == {}

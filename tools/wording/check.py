@@ -2,10 +2,10 @@
 
 usage: python tools/wording/check.py [--worst N] [--tighten] [PATH...]
 
-Counts the habits of `limits.toml` by crate and package. Prints each area that is above a limit,
-with its worst lines, and exits with status 1 if there is one. With a PATH, prints the worst lines
-of the files below it instead. `--tighten` lowers the ceilings of `ceilings.toml` to the current
-hits.
+Counts the matches ("hits") of the patterns of `limits.toml` by crate and package. Prints each area
+that is above a limit, with the lines that have the most hits, and exits with status 1 if there is
+one. With a PATH, prints such lines of the files below it instead. `--tighten` lowers the ceilings
+of `ceilings.toml` to the current hits.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 
 from counts import (
     WHOLE,
+    AreaAndKind,
     Counts,
     Excess,
-    Place,
     Rules,
     count,
     excesses,
@@ -37,7 +37,7 @@ CEILINGS = HERE / "ceilings.toml"
 WIDTH = 160
 """Characters of a line that are printed."""
 FREQUENT = "it, its"
-"""Left out of the order of lines, because nearly every line has a hit."""
+"""Habit that does not count for the order of lines, because nearly every line has a hit."""
 
 
 def files() -> Iterator[str]:
@@ -68,13 +68,13 @@ def worst(lines: Iterable[tuple[Text, Counter[str]]], number: int, habits: Itera
     return [f"{text.path}:{text.line}: {text.words.strip()[:WIDTH]}" for text, _ in ordered[:number]]
 
 
-def report(found: Sequence[Excess], counts: dict[Place, Counts], number: int) -> None:
+def report(too_frequent: Sequence[Excess], counts: dict[AreaAndKind, Counts], number: int) -> None:
     """Print the counts above their limits, and the worst lines of each place."""
-    for excess in found:
+    for excess in too_frequent:
         place = excess.place
         print(f"{place.area}, {place.kind}: {excess.habit}: {excess.hits} hits, {excess.allowed} allowed")
-    for place in dict.fromkeys(excess.place for excess in found):
-        habits = {excess.habit for excess in found if excess.place == place}
+    for place in dict.fromkeys(excess.place for excess in too_frequent):
+        habits = {excess.habit for excess in too_frequent if excess.place == place}
         lines = ((text, hits) for text, hits in counts[place].lines if habits & set(hits))
         print(f"\n{place.area}, {place.kind}, worst lines:")
         print("\n".join(worst(lines, number, habits)))
@@ -92,7 +92,7 @@ def main() -> int:
     rules = Rules.load(HERE / "limits.toml")
     counts = count(prose(rules), rules)
     if options.paths:
-        lines = [line for place, here in counts.items() if place.area != WHOLE for line in here.lines]
+        lines = [line for place, counted in counts.items() if place.area != WHOLE for line in counted.lines]
         chosen = (line for line in lines if line[0].path.startswith(tuple(options.paths)))
         habits = [habit.name for habit in rules.habits if habit.name != FREQUENT]
         print("\n".join(worst(chosen, options.worst, habits)))
@@ -101,11 +101,11 @@ def main() -> int:
     if options.tighten:
         CEILINGS.write_text(write_ceilings(tightened(counts, rules, ceilings)), encoding="utf-8")
         return 0
-    found = list(excesses(counts, rules, ceilings))
-    report(found, counts, options.worst)
-    words = sum(here.words for place, here in counts.items() if place.area == WHOLE)
-    print(f"wording: {words:,} words, {len(found)} counts above their limits")
-    return 1 if found else 0
+    too_frequent = list(excesses(counts, rules, ceilings))
+    report(too_frequent, counts, options.worst)
+    words = sum(counted.words for place, counted in counts.items() if place.area == WHOLE)
+    print(f"wording: {words:,} words, {len(too_frequent)} counts above their limits")
+    return 1 if too_frequent else 0
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from texts import Text
 
 WHOLE = "whole tree"
 """The area of all files."""
-SMALLEST = 2
-"""Hits of a habit that any area may have, because rates of short texts mean little."""
+MIN_LIMIT = 2
+"""Number of hits of a habit that every area may have, because rates of short texts mean little."""
 PER_WORDS = 10_000
 
 
@@ -57,7 +57,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Place:
+class AreaAndKind:
     """An area of the tree, and a kind of text."""
 
     area: str
@@ -77,7 +77,7 @@ class Counts:
 class Excess:
     """A habit that is more frequent in a place than it may be."""
 
-    place: Place
+    place: AreaAndKind
     habit: str
     hits: int
     allowed: int
@@ -100,59 +100,59 @@ def hits_of(text: Text, rules: Rules) -> Counter[str]:
     return Counter({name: count for name, count in counts if count})
 
 
-def count(lines: Iterable[Text], rules: Rules) -> dict[Place, Counts]:
+def count(lines: Iterable[Text], rules: Rules) -> dict[AreaAndKind, Counts]:
     """Count words and hits by area, and of the whole tree."""
-    counts: dict[Place, Counts] = {}
+    counts: dict[AreaAndKind, Counts] = {}
     for text in lines:
         hits = hits_of(text, rules)
         for name in (area(text.path), WHOLE):
-            here = counts.setdefault(Place(name, text.kind), Counts())
-            here.words += len(text.words.split())
-            here.hits += hits
+            counted = counts.setdefault(AreaAndKind(name, text.kind), Counts())
+            counted.words += len(text.words.split())
+            counted.hits += hits
             if hits:
-                here.lines.append((text, hits))
+                counted.lines.append((text, hits))
     return counts
 
 
 def limit(habit: Habit, words: int) -> int:
-    """Return the number of hits that a text of `words` words may have without a ceiling."""
-    return max(SMALLEST, int(habit.limit * words / PER_WORDS))
+    """Return the number of hits that a text of `words` words may have if it has no ceiling."""
+    return max(MIN_LIMIT, int(habit.limit * words / PER_WORDS))
 
 
-Ceilings = Mapping[Place, Mapping[str, int]]
+Ceilings = Mapping[AreaAndKind, Mapping[str, int]]
 """Number of hits that a place may have until its text is rewritten, by habit. They may only fall."""
 
 
-def excesses(counts: Mapping[Place, Counts], rules: Rules, ceilings: Ceilings) -> Iterator[Excess]:
+def excesses(counts: Mapping[AreaAndKind, Counts], rules: Rules, ceilings: Ceilings) -> Iterator[Excess]:
     """Return the counts above their limit, or above their ceiling if there is one."""
-    for place, here in counts.items():
+    for place, counted in counts.items():
         for habit in rules.habits:
             ceiling = ceilings.get(place, {}).get(habit.name, 0)
-            allowed = max(ceiling, limit(habit, here.words))
-            if here.hits[habit.name] > allowed:
-                yield Excess(place, habit.name, here.hits[habit.name], allowed)
+            allowed = max(ceiling, limit(habit, counted.words))
+            if counted.hits[habit.name] > allowed:
+                yield Excess(place, habit.name, counted.hits[habit.name], allowed)
 
 
 def tightened(
-    counts: Mapping[Place, Counts], rules: Rules, ceilings: Ceilings
-) -> dict[Place, dict[str, int]]:
+    counts: Mapping[AreaAndKind, Counts], rules: Rules, ceilings: Ceilings
+) -> dict[AreaAndKind, dict[str, int]]:
     """Return ceilings lowered to the current hits. Ceilings that are not needed any more are left out."""
-    lower: dict[Place, dict[str, int]] = {}
+    lower: dict[AreaAndKind, dict[str, int]] = {}
     for place, by_habit in ceilings.items():
-        here = counts.get(place, Counts())
+        counted = counts.get(place, Counts())
         for habit in rules.habits:
-            now = min(by_habit.get(habit.name, 0), here.hits[habit.name])
-            if now > limit(habit, here.words):
-                lower.setdefault(place, {})[habit.name] = now
+            hits = min(by_habit.get(habit.name, 0), counted.hits[habit.name])
+            if hits > limit(habit, counted.words):
+                lower.setdefault(place, {})[habit.name] = hits
     return lower
 
 
-def load_ceilings(path: Path) -> dict[Place, dict[str, int]]:
+def load_ceilings(path: Path) -> dict[AreaAndKind, dict[str, int]]:
     """Read ceilings from a file. Without the file, there are none."""
     if not path.exists():
         return {}
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {Place(area, kind): hits for area, kinds in content.items() for kind, hits in kinds.items()}
+    return {AreaAndKind(area, kind): hits for area, kinds in content.items() for kind, hits in kinds.items()}
 
 
 def write_ceilings(ceilings: Ceilings) -> str:

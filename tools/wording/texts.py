@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-SHORTEST_STRING = 4
-"""String literals of fewer words are keys, labels and formats, not sentences."""
+MIN_WORDS = 4
+"""String literals with fewer words are keys, labels or formats, not sentences."""
 
 RUST = re.compile(
     r"""
@@ -52,16 +52,16 @@ def texts(path: str, content: str) -> Iterator[Text]:
 
 def rust(content: str) -> Iterator[tuple[str, int, str]]:
     """Return comments, strings and names of functions of a Rust file."""
-    line, read = 1, 0
-    for found in RUST.finditer(content):
-        line, read = line + content.count("\n", read, found.start()), found.start()
-        if (name := found["name"]) is not None:
+    line, position = 1, 0
+    for match in RUST.finditer(content):
+        line, position = line + content.count("\n", position, match.start()), match.start()
+        if (name := match["name"]) is not None:
             yield "Names", line, name.replace("_", " ")
-        elif (comment := found["line"] if found["line"] is not None else found["block"]) is not None:
+        elif (comment := match["line"] if match["line"] is not None else match["block"]) is not None:
             for offset, words in enumerate(comment.split("\n")):
                 yield "Rust comments", line + offset, words.strip(" *")
-        elif (inside := found["inside_raw"] if found["raw"] else found["inside"]) is not None:
-            words = inside if found["raw"] else ESCAPED.sub(" ", CONTINUED.sub("", inside))
+        elif (inside := match["inside_raw"] if match["raw"] else match["inside"]) is not None:
+            words = inside if match["raw"] else ESCAPED.sub(" ", CONTINUED.sub("", inside))
             if is_sentence(words):
                 yield "Rust strings", line, " ".join(words.split())
 
@@ -69,7 +69,7 @@ def rust(content: str) -> Iterator[tuple[str, int, str]]:
 def python(content: str) -> Iterator[tuple[str, int, str]]:
     """Return comments, docstrings, strings and names of functions of a Python file.
 
-    A string that is a statement of its own is a docstring, also after an attribute.
+    Every string that is a statement counts as a docstring, also after an attribute.
     """
     for token in tokenize.generate_tokens(io.StringIO(content).readline):
         if token.type == tokenize.COMMENT:
@@ -101,8 +101,8 @@ def markdown(content: str) -> Iterator[tuple[str, int, str]]:
 
 
 def is_sentence(words: str) -> bool:
-    """Return whether a string literal is long enough to be prose."""
-    return len(WORD.findall(words)) >= SHORTEST_STRING and " " in words
+    """Whether a string literal is long enough to be prose."""
+    return len(WORD.findall(words)) >= MIN_WORDS and " " in words
 
 
 READERS: dict[str, Callable[[str], Iterator[tuple[str, int, str]]]] = {

@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, Course, CourseStep, MetricSet, definitions};
+use umts_capture::{Analysis as Analysed, Counts, MetricSet, ProgressStep, StreamProgress, definitions};
 use umts_units::Time;
 
 use crate::columns::{Columns, Rows, udp_flows};
@@ -68,11 +68,11 @@ pub struct Analysis {
     /// Number of packets that are neither TCP nor UDP, by protocol.
     #[pyo3(get)]
     passed_over: BTreeMap<String, u64>,
-    /// Courses of connections in the order of their numbers, if they were requested.
-    courses: Vec<Course>,
+    /// Progress of connections in the order of their numbers, if it was requested.
+    stream_progress: Vec<StreamProgress>,
     /// Connection number, batch and row of each connection that has a row, sorted by number. Rows
     /// are in the order in which connections closed.
-    places: Vec<(u64, u32, u32)>,
+    row_index: Vec<(u64, u32, u32)>,
 }
 
 #[pymethods]
@@ -81,8 +81,8 @@ impl Analysis {
     fn connection_lines(&self, first: u64, count: usize) -> String {
         let batches = self.connections.get().batches();
         let mut text = String::new();
-        let begin = self.places.partition_point(|place| place.0 < first);
-        for &(_, batch, row) in self.places[begin..].iter().take(count) {
+        let start = self.row_index.partition_point(|entry| entry.0 < first);
+        for &(_, batch, row) in self.row_index[start..].iter().take(count) {
             write_row(&mut text, &batches[batch as usize], row as usize);
         }
         text
@@ -90,7 +90,7 @@ impl Analysis {
 
     /// Numbers of the connections that have rows.
     fn connection_numbers(&self) -> Vec<u64> {
-        self.places.iter().map(|place| place.0).collect()
+        self.row_index.iter().map(|entry| entry.0).collect()
     }
 
     /// JSON rows of at most `count` UDP flows with numbers from `first` on, one object per line.
@@ -105,30 +105,31 @@ impl Analysis {
     }
 
     /// Progress of the first `most` bytes of the connection's sender: the times in seconds since
-    /// 1970 at which each number of bytes was first sent, and first acknowledged. Empty without a
-    /// course.
+    /// 1970 at which each number of bytes was first sent, and first acknowledged. Empty if
+    /// progress was not recorded.
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
-        let steps = |course: &[CourseStep]| {
-            let end = course.partition_point(|&(_, octets)| octets < most);
-            let kept = course[..course.len().min(end + 1)].iter();
+        let steps = |progress: &[ProgressStep]| {
+            let end = progress.partition_point(|&(_, octets)| octets < most);
+            let kept = progress[..progress.len().min(end + 1)].iter();
             kept.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
         };
-        self.course_of(connection)
-            .map_or_else(Default::default, |course| (steps(&course.sent), steps(&course.acked)))
+        self.stream_progress_of(connection)
+            .map_or_else(Default::default, |progress| (steps(&progress.sent), steps(&progress.acked)))
     }
 
-    /// First bytes of the client's data and of the server's data; empty without a course.
+    /// First bytes of the client's data and of the server's data; empty if progress was not
+    /// recorded.
     fn beginnings(&self, connection: u64) -> (Octets, Octets) {
-        let Some(course) = self.course_of(connection) else { return Default::default() };
-        let [client, server] = &course.begins;
+        let Some(progress) = self.stream_progress_of(connection) else { return Default::default() };
+        let [client, server] = &progress.prefixes;
         (Cow::Owned(client.clone()), Cow::Owned(server.clone()))
     }
 }
 
 impl Analysis {
-    fn course_of(&self, connection: u64) -> Option<&Course> {
-        let place = self.courses.binary_search_by_key(&connection, |course| course.connection).ok()?;
-        Some(&self.courses[place])
+    fn stream_progress_of(&self, connection: u64) -> Option<&StreamProgress> {
+        let index = self.stream_progress.binary_search_by_key(&connection, |progress| progress.connection);
+        Some(&self.stream_progress[index.ok()?])
     }
 }
 
@@ -148,13 +149,13 @@ pub fn analyse(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Analysis>> {
     let count = paths.len();
-    let wanted =
+    let options =
         || ReadOptions { time_sequence, connection, most_connections, progress: None, finished: None };
-    let one = |(index, path): (usize, PathBuf)| {
-        let part = |fraction: f64| (index as f64 + fraction) / count as f64;
-        analyse_one(py, path, wanted(), |fraction| report_progress(progress.as_ref(), part(fraction)))
+    let analyse_path = |(index, path): (usize, PathBuf)| {
+        let overall = |fraction: f64| (index as f64 + fraction) / count as f64;
+        analyse_one(py, path, options(), |fraction| report_progress(progress.as_ref(), overall(fraction)))
     };
-    paths.into_iter().enumerate().map(one).collect()
+    paths.into_iter().enumerate().map(analyse_path).collect()
 }
 
 /// Analyse a capture in one pass, with the courses and the first bytes of the first
@@ -163,7 +164,7 @@ pub fn analyse(
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
     let mut interruption = None;
     let analysed = py.detach(|| {
-        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match report_progress(
+        umts_capture::analyse_stream_progress(&path, most_connections, &mut |fraction| match report_progress(
             None, fraction,
         ) {
             Ok(()) => ControlFlow::Continue(()),
@@ -190,9 +191,9 @@ pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses:
     let is_of_programs = |a, b| !umts_record::capture::are_simulated(a, b);
     let analysed = py.detach(|| umts_capture::analyse_both_ends([&here, &there], courses, is_of_programs));
     let mut analysed = analysed.map_err(|error| input_error(py, &error))?;
-    let since = umts_record::capture::TIME_ZERO;
+    let time_zero = umts_record::capture::TIME_ZERO;
     for time in [&mut analysed.first, &mut analysed.last].into_iter().flatten() {
-        *time = Time::from_nanos(time.as_nanos().saturating_sub(since.as_nanos() as u64));
+        *time = Time::from_nanos(time.as_nanos().saturating_sub(time_zero.as_nanos() as u64));
     }
     result(py, here, analysed, Rows::new())
 }
@@ -200,7 +201,7 @@ pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses:
 fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
-    wanted: ReadOptions<'_>,
+    options: ReadOptions<'_>,
     report_progress: impl Fn(f64) -> PyResult<()> + Sync,
 ) -> PyResult<Analysis> {
     let mut interruption = None;
@@ -216,7 +217,7 @@ fn analyse_one(
         let options = ReadOptions {
             progress: Some(&mut report),
             finished: Some(&mut |finished| rows.add(&finished)),
-            ..wanted
+            ..options
         };
         analyse_file(&file, options)
     });
@@ -239,18 +240,18 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         }
     }
     let rows = rows.finish();
-    let places = places(rows.batches());
+    let row_index = row_index(rows.batches());
     Ok(Analysis {
         file: file.into_os_string(),
-        metrics: by_name(&analysed.metrics),
+        metrics: values_by_name(&analysed.metrics),
         connection_count: analysed.connection_count,
-        rest: analysed.rest.map(|rest| (rest.connections, by_name(&rest.metrics))),
+        rest: analysed.rest.map(|rest| (rest.connections, values_by_name(&rest.metrics))),
         connections: Py::new(py, rows)?,
         udp_flows: Py::new(py, udp_flows(&analysed.udp_flows))?,
         udp_rest: (analysed.udp_rest.packets, analysed.udp_rest.payload_bytes),
         passed_over: analysed.passed_over,
-        courses: analysed.courses,
-        places,
+        stream_progress: analysed.stream_progress,
+        row_index,
         counts: counts(&analysed.counts),
         start_s: analysed.first.map(Time::as_secs),
         duration_s: match (analysed.first, analysed.last) {
@@ -262,19 +263,19 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
     })
 }
 
-fn by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
+fn values_by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
     metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Positions of the connections' rows, sorted by connection number.
-fn places(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
-    let of_batch = |(index, batch): (usize, &RecordBatch)| {
+/// Connection number, batch and row of each row, sorted by connection number.
+fn row_index(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
+    let index_batch = |(index, batch): (usize, &RecordBatch)| {
         let numbers = batch.column(0).as_primitive::<UInt64Type>().values().iter().enumerate();
         numbers.map(|(row, &number)| (number, index as u32, row as u32)).collect::<Vec<_>>()
     };
-    let mut places: Vec<_> = batches.iter().enumerate().flat_map(of_batch).collect();
-    places.sort_unstable();
-    places
+    let mut row_index: Vec<_> = batches.iter().enumerate().flat_map(index_batch).collect();
+    row_index.sort_unstable();
+    row_index
 }
 
 fn counts(counts: &Counts) -> BTreeMap<&'static str, u64> {

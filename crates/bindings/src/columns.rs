@@ -36,20 +36,20 @@ impl Columns {
 
     /// The tables of time-sequence diagrams by name. Each contains the rows of all connections.
     pub fn of_time_sequences(tables: &[TimeSequenceTables]) -> [(&'static str, Self); 3] {
-        let sent = || each(tables, |table| &table.sent);
-        let acked = || each(tables, |table| &table.acked);
-        let sacked = || each(tables, |table| &table.sacked);
+        let sent = || rows_of_all(tables, |table| &table.sent);
+        let acked = || rows_of_all(tables, |table| &table.acked);
+        let sacked = || rows_of_all(tables, |table| &table.sacked);
         let times = |times: Vec<f64>| column("time_s", "s", false, Arc::new(Float64Array::from(times)));
         let connections = |ids: Vec<u64>| column("connection", "", false, Arc::new(UInt64Array::from(ids)));
         let octets = |name, octets: Vec<i64>| column(name, "B", false, Arc::new(Int64Array::from(octets)));
-        let again = sent().map(|(_, row)| Some(row.cause.is_retransmission()));
+        let retransmissions = sent().map(|(_, row)| Some(row.cause.is_retransmission()));
         let causes: StringArray = sent().map(|(_, row)| Some(row.cause.name())).collect();
         let of_sent = vec![
             times(sent().map(|(_, row)| row.time_s).collect()),
             connections(sent().map(|(id, _)| id).collect()),
             octets("seq", sent().map(|(_, row)| row.seq).collect()),
             octets("end", sent().map(|(_, row)| row.end).collect()),
-            column("retransmission", "", false, Arc::new(again.collect::<BooleanArray>())),
+            column("retransmission", "", false, Arc::new(retransmissions.collect::<BooleanArray>())),
             column("cause", "", false, Arc::new(causes)),
         ];
         let of_acked = vec![
@@ -71,7 +71,7 @@ impl Columns {
 }
 
 /// The rows of several tables, each with its connection number.
-fn each<'a, R: 'a>(
+fn rows_of_all<'a, R: 'a>(
     tables: &'a [TimeSequenceTables],
     rows: impl Fn(&'a TimeSequenceTables) -> &'a Vec<R>,
 ) -> impl Iterator<Item = (u64, &'a R)> {
@@ -103,10 +103,10 @@ impl Rows {
 
 fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
     type Row = umts_capture::ConnectionRow;
-    let words = |word: &dyn Fn(&Row) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rows.iter().map(word)))
+    let texts = |text_of: &dyn Fn(&Row) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(text_of)))
     };
-    let numbers = |number: &dyn Fn(&Row) -> Option<u32>| -> ArrayRef {
+    let integers = |number: &dyn Fn(&Row) -> Option<u32>| -> ArrayRef {
         Arc::new(rows.iter().map(number).collect::<UInt32Array>())
     };
     let flags = |flag: &dyn Fn(&Row) -> Option<bool>| -> ArrayRef {
@@ -115,19 +115,19 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
     let number = UInt64Array::from_iter_values(rows.iter().map(|row| row.connection));
     let mut columns = vec![
         column("connection", "", false, Arc::new(number)),
-        column("client", "", false, words(&|row| row.client.to_string())),
-        column("server", "", false, words(&|row| row.server.to_string())),
-        column("sender", "", false, words(&|row| row.sender.to_owned())),
-        column("position", "", false, words(&|row| row.position.name().to_owned())),
+        column("client", "", false, texts(&|row| row.client.to_string())),
+        column("server", "", false, texts(&|row| row.server.to_string())),
+        column("sender", "", false, texts(&|row| row.sender.to_owned())),
+        column("position", "", false, texts(&|row| row.position.name().to_owned())),
         column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
         column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
-        column("ended", "", false, words(&|row| row.ended.to_owned())),
-        column("mss", "B", true, numbers(&|row| row.mss)),
-        column("window_scale", "1", true, numbers(&|row| row.window_scale.map(u32::from))),
+        column("ended", "", false, texts(&|row| row.ended.to_owned())),
+        column("mss", "B", true, integers(&|row| row.mss)),
+        column("window_scale", "1", true, integers(&|row| row.window_scale.map(u32::from))),
         column("sack_permitted", "", true, flags(&|row| row.sack_permitted)),
         column("timestamps", "", true, flags(&|row| row.timestamps)),
-        column("client_teid", "", true, numbers(&|row| row.teid[0])),
-        column("server_teid", "", true, numbers(&|row| row.teid[1])),
+        column("client_teid", "", true, integers(&|row| row.teid[0])),
+        column("server_teid", "", true, integers(&|row| row.teid[1])),
     ];
     columns.extend(umts_capture::definitions().enumerate().map(|(index, metric)| {
         // By index: looking up the name of each value would take longer than the analysis.
@@ -139,21 +139,21 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
 
 /// The table of a capture's UDP flows, one row per flow.
 pub fn udp_flows(rows: &[UdpFlowRow]) -> Columns {
-    let words = |word: &dyn Fn(&UdpFlowRow) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rows.iter().map(word)))
+    let texts = |text_of: &dyn Fn(&UdpFlowRow) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(text_of)))
     };
-    let numbers = |number: &dyn Fn(&UdpFlowRow) -> Option<u32>| -> ArrayRef {
+    let integers = |number: &dyn Fn(&UdpFlowRow) -> Option<u32>| -> ArrayRef {
         Arc::new(rows.iter().map(number).collect::<UInt32Array>())
     };
     let flow = UInt64Array::from_iter_values(rows.iter().map(|row| row.flow));
     let mut columns = vec![
         column("flow", "", false, Arc::new(flow)),
-        column("client", "", false, words(&|row| row.client.to_string())),
-        column("server", "", false, words(&|row| row.server.to_string())),
-        column("sender", "", false, words(&|row| row.sender.to_owned())),
-        column("quic_version", "", true, numbers(&|row| row.quic_version)),
-        column("client_teid", "", true, numbers(&|row| row.teid[0])),
-        column("server_teid", "", true, numbers(&|row| row.teid[1])),
+        column("client", "", false, texts(&|row| row.client.to_string())),
+        column("server", "", false, texts(&|row| row.server.to_string())),
+        column("sender", "", false, texts(&|row| row.sender.to_owned())),
+        column("quic_version", "", true, integers(&|row| row.quic_version)),
+        column("client_teid", "", true, integers(&|row| row.teid[0])),
+        column("server_teid", "", true, integers(&|row| row.teid[1])),
         column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
         column("duration_s", "s", false, floats(rows.iter().map(|row| Some(row.duration_s)))),
     ];
@@ -176,22 +176,22 @@ fn udp_direction<'a>(
         column(&format!("{prefix}{name}"), unit, true, floats(rows.clone().map(value)))
     };
     vec![
-        count("packets", "1", |way| way.packets),
-        count("payload_bytes", "B", |way| way.payload_bytes),
-        measure("rate_kbps", "kbit/s", |way| way.rate_kbps),
-        measure("mean_gap_s", "s", |way| way.mean_gap_s),
-        measure("longest_gap_s", "s", |way| way.longest_gap_s),
-        measure("spin_rtt_s", "s", |way| way.spin_rtt_s),
-        measure("min_spin_rtt_s", "s", |way| way.min_spin_rtt_s),
-        count("spin_rtt_samples", "1", |way| way.spin_rtt_samples),
+        count("packets", "1", |direction| direction.packets),
+        count("payload_bytes", "B", |direction| direction.payload_bytes),
+        measure("rate_kbps", "kbit/s", |direction| direction.rate_kbps),
+        measure("mean_gap_s", "s", |direction| direction.mean_gap_s),
+        measure("longest_gap_s", "s", |direction| direction.longest_gap_s),
+        measure("spin_rtt_s", "s", |direction| direction.spin_rtt_s),
+        measure("min_spin_rtt_s", "s", |direction| direction.min_spin_rtt_s),
+        count("spin_rtt_samples", "1", |direction| direction.spin_rtt_samples),
     ]
 }
 
 /// Converts a time series.
 pub fn series(table: Table) -> RecordBatch {
-    let columns = table.columns.into_iter().map(|of| {
-        let nullable = matches!(of.values, Values::OptionalId(_) | Values::OptionalFloat(_));
-        column(of.name, of.unit, nullable, array(of.values))
+    let columns = table.columns.into_iter().map(|source| {
+        let nullable = matches!(source.values, Values::OptionalId(_) | Values::OptionalFloat(_));
+        column(source.name, source.unit, nullable, array(source.values))
     });
     batch(columns.collect())
 }
@@ -237,12 +237,12 @@ impl Columns {
 
     /// Write the table `name` to its file below `folder`, in the layout of `simulate`.
     fn write(&self, py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<()> {
-        let written = || -> Result<(), TableError> {
+        let write = || -> Result<(), TableError> {
             let mut file = TableFile::create(&folder, name, SchemaRef::clone(&self.schema))?;
             self.batches.iter().try_for_each(|batch| file.write(batch.clone()))?;
             file.close()
         };
-        written().map_err(|error| error.raise(py))
+        write().map_err(|error| error.raise(py))
     }
 
     /// The rows as JSON, one object per line.
@@ -254,8 +254,8 @@ impl Columns {
         text
     }
 
-    /// The table as an Arrow C stream. It always has its own schema; the interface allows to ignore
-    /// the requested one.
+    /// The table as an Arrow C stream. It always has its own schema; the interface allows a producer
+    /// to ignore the requested one.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

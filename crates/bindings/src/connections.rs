@@ -11,13 +11,13 @@ use umts_record::metrics::{ConnectionRow, Definition, Scope};
 
 use crate::columns::field;
 
-/// Rows that are converted to columns at once. Rows have dozens of metrics; this number of rows
-/// fits into the first-level cache while each column reads its values.
-const AT_ONCE: usize = 32;
+/// Number of rows that are converted to columns at once. Rows have dozens of metrics; this number
+/// of rows fits into the first-level cache while each column reads its values.
+const CONVERTED_ROWS: usize = 32;
 
 /// Initial capacity of the columns, in rows. The columns of a run of a thousand pages are then not
 /// reallocated.
-const ROOM: usize = 4096;
+const INITIAL_CAPACITY: usize = 4096;
 
 /// The columns so far, and rows that are not converted yet.
 pub struct Connections {
@@ -56,15 +56,17 @@ impl Connections {
     pub fn add(&mut self, rows: impl IntoIterator<Item = ConnectionRow>) {
         for row in rows {
             self.rows.push(row);
-            if self.rows.len() == AT_ONCE {
-                self.columns.get_or_insert_with(|| Builders::new(ROOM, &self.schema)).add(&self.rows);
+            if self.rows.len() == CONVERTED_ROWS {
+                self.columns
+                    .get_or_insert_with(|| Builders::new(INITIAL_CAPACITY, &self.schema))
+                    .add(&self.rows);
                 self.rows.clear();
             }
         }
     }
 
     /// Takes all rows that were added since the last call.
-    pub fn take(&mut self) -> RecordBatch {
+    pub fn take_rows(&mut self) -> RecordBatch {
         let rows = take(&mut self.rows);
         let mut columns = self.columns.take().unwrap_or_else(|| Builders::new(rows.len(), &self.schema));
         columns.add(&rows);
@@ -73,22 +75,22 @@ impl Connections {
 }
 
 /// Number of columns before the metrics.
-const IDENTITY: usize = 7;
+const IDENTITY_COLUMNS: usize = 7;
 
 impl Builders {
-    fn new(room: usize, schema: &Schema) -> Box<Self> {
-        let metrics = schema.fields().len() - IDENTITY;
-        let number = || UInt32Builder::with_capacity(room);
-        let quantity = || Float64Builder::with_capacity(room);
+    fn new(capacity: usize, schema: &Schema) -> Box<Self> {
+        let metrics = schema.fields().len() - IDENTITY_COLUMNS;
+        let u32_builder = || UInt32Builder::with_capacity(capacity);
+        let f64_builder = || Float64Builder::with_capacity(capacity);
         Box::new(Self {
-            connection: number(),
-            transfer: number(),
+            connection: u32_builder(),
+            transfer: u32_builder(),
             leg: StringBuilder::new(),
-            flow: number(),
-            ue: number(),
-            opened_s: quantity(),
-            closed_s: quantity(),
-            metrics: (0..metrics).map(|_| quantity()).collect(),
+            flow: u32_builder(),
+            ue: u32_builder(),
+            opened_s: f64_builder(),
+            closed_s: f64_builder(),
+            metrics: (0..metrics).map(|_| f64_builder()).collect(),
         })
     }
 
@@ -130,15 +132,15 @@ impl Builders {
 fn schema(has_budget: bool) -> SchemaRef {
     static SCHEMAS: LazyLock<[SchemaRef; 2]> = LazyLock::new(|| {
         [false, true].map(|has_budget| {
-            let number = |name| field(name, "", DataType::UInt32, false);
+            let id_field = |name| field(name, "", DataType::UInt32, false);
             let time = |name, nullable| field(name, "s", DataType::Float64, nullable);
             let leg = field("leg", "", DataType::Utf8, false);
-            let identity: [_; IDENTITY] = [
-                number("connection"),
-                number("transfer"),
+            let identity: [_; IDENTITY_COLUMNS] = [
+                id_field("connection"),
+                id_field("transfer"),
                 leg,
-                number("flow"),
-                number("ue"),
+                id_field("flow"),
+                id_field("ue"),
                 time("opened_s", false),
                 time("closed_s", true),
             ];

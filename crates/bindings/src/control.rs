@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_scenario::model::PythonClass;
-use umts_simulate::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
+use umts_simulate::{LawAck, Loss, UserLaw, UserLaws, WindowLaw};
 use umts_units::Duration;
 
 use crate::errors::CongestionControlError;
@@ -22,10 +22,10 @@ pub fn laws(py: Python<'_>, controls: Vec<Option<PythonClass>>, failure: &Failur
         let class = classes.get(usize::from(number)).and_then(Option::as_ref);
         let (class, name) = class.expect("each flow of this variant has its class");
         let object = Python::attach(|py| {
-            let made = class
+            let instance = class
                 .call0(py)
-                .map_err(|error| failure.keep::<CongestionControlError>(py, &format!("{name}()"), error));
-            made.ok()
+                .map_err(|error| failure.record::<CongestionControlError>(py, &format!("{name}()"), error));
+            instance.ok()
         });
         Box::new(Control { object, name: name.clone(), failure: failure.clone() })
     }))
@@ -50,13 +50,17 @@ impl Control {
         let object = self.object.as_ref().filter(|_| !self.failure.is_set())?;
         Python::attach(|py| {
             let call = || {
-                let keywords = arguments(py)?;
-                let keywords = keywords.bind(py).cast::<PyDict>().map_err(PyErr::from)?;
-                read(&object.bind(py).getattr(method)?.call((), Some(keywords))?)
+                let arguments = arguments(py)?;
+                let arguments = arguments.bind(py).cast::<PyDict>().map_err(PyErr::from)?;
+                read(&object.bind(py).getattr(method)?.call((), Some(arguments))?)
             };
             call()
                 .map_err(|error| {
-                    self.failure.keep::<CongestionControlError>(py, &format!("{}.{method}", self.name), error)
+                    self.failure.record::<CongestionControlError>(
+                        py,
+                        &format!("{}.{method}", self.name),
+                        error,
+                    )
                 })
                 .ok()
         })
@@ -75,22 +79,22 @@ impl Control {
     }
 }
 
-fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
+fn ignore_answer(_: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
 impl WindowLaw for Control {
-    fn on_ack(&mut self, heard: &Heard) {
+    fn on_ack(&mut self, ack: &LawAck) {
         let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
             let values = PyDict::new(py);
-            values.set_item("now_s", heard.now.as_secs())?;
-            values.set_item("segments", heard.segments)?;
-            values.set_item("duplicate", heard.duplicate)?;
-            values.set_item("flight", heard.flight)?;
-            values.set_item("srtt_s", heard.srtt.as_secs())?;
+            values.set_item("now_s", ack.now.as_secs())?;
+            values.set_item("segments", ack.segments)?;
+            values.set_item("duplicate", ack.duplicate)?;
+            values.set_item("flight", ack.flight)?;
+            values.set_item("srtt_s", ack.srtt.as_secs())?;
             Ok(values.into_any().unbind())
         };
-        self.call("on_ack", arguments, nothing);
+        self.call("on_ack", arguments, ignore_answer);
     }
 
     fn on_round_trip(&mut self, rtt: Duration) {
@@ -99,7 +103,7 @@ impl WindowLaw for Control {
             values.set_item("rtt_s", rtt.as_secs())?;
             Ok(values.into_any().unbind())
         };
-        self.call("on_round_trip", arguments, nothing);
+        self.call("on_round_trip", arguments, ignore_answer);
     }
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
@@ -124,6 +128,6 @@ impl WindowLaw for Control {
     }
 
     fn undo(&mut self) {
-        self.call("undo", |py| Ok(PyDict::new(py).into_any().unbind()), nothing);
+        self.call("undo", |py| Ok(PyDict::new(py).into_any().unbind()), ignore_answer);
     }
 }

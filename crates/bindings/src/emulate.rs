@@ -21,7 +21,7 @@ use crate::columns::Columns;
 use crate::errors::NO_PANIC;
 use crate::sandbox::{Place, Waiting};
 use crate::scenario::Scenario;
-use crate::tables::{Tables, handed_over};
+use crate::tables::{Tables, to_python};
 
 pyo3::create_exception!(
     umtslab._core,
@@ -149,22 +149,22 @@ pub fn emulate(
     meter: Option<Py<PyAny>>,
     notice: Option<Py<PyAny>>,
 ) -> PyResult<EmulationResult> {
-    let of_our_own = |words| Program { words, ..Program::default() };
+    let own_program = |words| Program { words, ..Program::default() };
     let programs = Programs {
         networks: places.iter().map(|place| place.take_network()).collect::<PyResult<_>>()?,
         command: command.take()?,
         ues: ues.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
         waits,
         internet: match (internet, resolver) {
-            (_, Some(words)) => Internet::Host { resolver: of_our_own(words), services: host_services },
-            (Some(words), None) => Internet::Hermetic(of_our_own(words)),
+            (_, Some(words)) => Internet::Host { resolver: own_program(words), services: host_services },
+            (Some(words), None) => Internet::Hermetic(own_program(words)),
             (None, None) => Internet::None,
         },
         servers: servers.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
         tcp: settings(&tcp)?,
         proxy: match proxy {
             Some(words) => Some(Proxy {
-                program: of_our_own(words),
+                program: own_program(words),
                 sides: [settings(&proxy_sides.0)?, settings(&proxy_sides.1)?],
             }),
             None => None,
@@ -177,30 +177,30 @@ pub fn emulate(
         keeps_flows: keep_flows,
     };
     let is_recorded = programs.recording.is_some();
-    let raised = Mutex::new(None);
+    let exception = Mutex::new(None);
     let outcome = py.detach(|| {
-        let begun = |with: Started<'_>| {
-            call_started(started.as_ref(), &with).map_err(|error| {
-                raised.lock().expect(NO_PANIC).replace(error);
+        let on_start = |info: Started<'_>| {
+            call_started(started.as_ref(), &info).map_err(|error| {
+                exception.lock().expect(NO_PANIC).replace(error);
                 umts_emulate::EmulationError::Stopped
             })
         };
-        let mut report = |reading: &Reading| match show(meter.as_ref(), reading) {
+        let mut report = |reading: &Reading| match call_meter(meter.as_ref(), reading) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                raised.lock().expect(NO_PANIC).replace(error);
+                exception.lock().expect(NO_PANIC).replace(error);
                 ControlFlow::Break(())
             }
         };
-        let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
-        let mut notice = |what: &str| note(notice.as_ref(), what);
-        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut report, &mut notice)
+        let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
+        let mut notice = |what: &str| call_notice(notice.as_ref(), what);
+        umts_emulate::emulate(scenario.inner(), seed, programs, &output, on_start, &mut report, &mut notice)
     });
-    if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
-        return Err(raised);
+    if let Some(exception) = exception.into_inner().expect(NO_PANIC) {
+        return Err(exception);
     }
     let outcome = outcome.map_err(|error| failure(py, &error))?;
-    let mut result = measured(py, scenario, outcome.results, outcome.fidelity.counts)?;
+    let mut result = emulation_result(py, scenario, outcome.results, outcome.fidelity.counts)?;
     result.status = Some(outcome.status);
     result.ues = outcome.others.ues;
     result.servers = outcome.others.servers;
@@ -236,12 +236,12 @@ pub fn replay(
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
-    let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
+    let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
     let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
     let recorded = Recorded { packets: &recording, end, behind, has_internet, keeps_flows: keep_flows };
-    let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &keep));
+    let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &output));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
-    measured(py, scenario, results, counts)
+    emulation_result(py, scenario, results, counts)
 }
 
 /// Pairs of name and value.
@@ -259,7 +259,7 @@ fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
     }
 }
 
-fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
+fn call_meter(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     let Some(meter) = meter else { return Ok(()) };
     Python::attach(|py| {
         let row = PyDict::new(py);
@@ -284,7 +284,7 @@ fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
 }
 
 /// Calls `notice`. An exception does not stop the emulation.
-fn note(notice: Option<&Py<PyAny>>, what: &str) {
+fn call_notice(notice: Option<&Py<PyAny>>, what: &str) {
     if let Some(notice) = notice {
         Python::attach(|py| {
             notice.call1(py, (what,)).map_or_else(|error| error.write_unraisable(py, None), drop)
@@ -292,14 +292,14 @@ fn note(notice: Option<&Py<PyAny>>, what: &str) {
     }
 }
 
-fn call_started(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
+fn call_started(started: Option<&Py<PyAny>>, info: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
-    let known = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
-    let proxy: Vec<_> = with.proxy.into_iter().flatten().map(known).collect();
-    Python::attach(|py| started.call1(py, (known(with.tcp), proxy, with.changes)).map(drop))
+    let settings_map = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
+    let proxy: Vec<_> = info.proxy.into_iter().flatten().map(settings_map).collect();
+    Python::attach(|py| started.call1(py, (settings_map(info.tcp), proxy, info.changes)).map(drop))
 }
 
-fn measured(
+fn emulation_result(
     py: Python<'_>,
     scenario: &Scenario,
     results: Results,
@@ -308,7 +308,7 @@ fn measured(
     let tables = Tables::new(None, scenario.inner().measure.budget);
     let series = results.series.map_or_else(Vec::new, |series| series.tables);
     let finished = tables.finish(results.metrics.connections, series).map_err(|error| error.raise(py))?;
-    let (connections, series) = handed_over(py, finished)?;
+    let (connections, series) = to_python(py, finished)?;
     Ok(EmulationResult {
         status: None,
         ues: Vec::new(),

@@ -1,8 +1,9 @@
 //! Encoding and compression of the columns of result tables.
 //!
-//! Each type has one encoding: 64-bit counters rise, so they are stored as differences; other numbers are stored byte by byte
-//! (`BYTE_STREAM_SPLIT`), which zstd compresses well. Statistics, page indices and Arrow's own schema are left out: they would take
-//! more room than the values of a short table, and no reader of the package uses them.
+//! Each type has one encoding: 64-bit counters rise, so they are stored as differences; other
+//! numbers are stored byte by byte (`BYTE_STREAM_SPLIT`), which zstd compresses well. Statistics,
+//! page indices and Arrow's own schema are omitted: they would take more space than the values of a
+//! short table, and no reader of the package uses them.
 
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;

@@ -91,14 +91,16 @@ pub fn output_error(py: Python<'_>, error: &CaptureError) -> PyErr {
 }
 
 /// An exception of a subclass of `OSError` with `errno` and file name. Without an error of the
-/// system, its message is `other`.
+/// system, its message is `message`.
 pub fn os_error<T: PyTypeInfo>(
     py: Python<'_>,
-    refused: Option<&io::Error>,
+    io_error: Option<&io::Error>,
     path: &Path,
-    other: impl FnOnce() -> String,
+    message: impl FnOnce() -> String,
 ) -> PyErr {
-    let Some(errno) = refused.and_then(io::Error::raw_os_error) else { return PyErr::new::<T, _>(other()) };
+    let Some(errno) = io_error.and_then(io::Error::raw_os_error) else {
+        return PyErr::new::<T, _>(message());
+    };
     let reason = py.import("os").and_then(|os| os.call_method1("strerror", (errno,))?.extract::<String>());
     match reason {
         Ok(reason) => PyErr::new::<T, _>((errno, reason, path.as_os_str().to_owned())),

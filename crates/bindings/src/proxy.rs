@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_proxy::{
-    Effective, IfDead, Interception, Least, Manner, Options, Policy, Selection, Slot, Started, Summary,
-    at_work, clean, lay_down, left_behind,
+    Effective, IfDead, Interception, KeptPrivileges, Options, Policy, RouteSettings, Selection, Slot,
+    Started, Summary, active_slots, clean, drop_privileges, leftover_slots,
 };
 
 use crate::errors::NO_PANIC;
@@ -36,17 +36,17 @@ pub fn proxy(
     started: Py<PyAny>,
     guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
-    let raised = Mutex::new(None);
+    let exception = Mutex::new(None);
     // Opened again, because the original descriptor belongs to Python.
     let guard =
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
         umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
-            *raised.lock().expect(NO_PANIC) = call_started(&started, about).err();
+            *exception.lock().expect(NO_PANIC) = call_started(&started, about).err();
         })
     });
-    if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
-        return Err(raised);
+    if let Some(exception) = exception.into_inner().expect(NO_PANIC) {
+        return Err(exception);
     }
     let summary = outcome.map_err(|error| failure(py, &error))?;
     summary_dict(py, &summary)
@@ -55,7 +55,7 @@ pub fn proxy(
 /// Drop all privileges of this process except those to remove the network settings of a proxy.
 #[pyfunction]
 pub fn guard_proxy() -> PyResult<()> {
-    Ok(lay_down(Least::Undo)?)
+    Ok(drop_privileges(KeptPrivileges::Undo)?)
 }
 
 /// Remove what killed proxies left in this network namespace. With `keep_refusals`, keep the tables
@@ -71,13 +71,13 @@ pub fn clean_proxies(py: Python<'_>, keep_refusals: bool, waits: bool) -> PyResu
 /// Number of killed proxies with a policy rule left in this network namespace.
 #[pyfunction]
 pub fn rules_left() -> PyResult<usize> {
-    Ok(left_behind()?)
+    Ok(leftover_slots()?)
 }
 
 /// Number of proxies that intercept connections in this network namespace.
 #[pyfunction]
 pub fn proxies_at_work() -> PyResult<usize> {
-    Ok(at_work()?)
+    Ok(active_slots()?)
 }
 
 /// Set up an interception in this network namespace and remove it. Raises an error if the kernel
@@ -106,8 +106,8 @@ fn call_started(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
         let row = PyDict::new(py);
         row.set_item("listen", about.listen.to_string())?;
         row.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
-        row.set_item("connections", about.room.connections)?;
-        row.set_item("buffer", about.room.buffer)?;
+        row.set_item("connections", about.limits.connections)?;
+        row.set_item("buffer", about.limits.buffer)?;
         row.set_item("notices", &about.notices)?;
         for (name, side) in ["client", "server"].into_iter().zip(&about.sides) {
             row.set_item(name, side_dict(py, side)?)?;
@@ -120,17 +120,17 @@ fn side_dict<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDi
     let row = PyDict::new(py);
     row.set_item("receive_buffer", side.receive_buffer)?;
     row.set_item("send_buffer", side.send_buffer)?;
-    let manners: Vec<_> =
-        side.manners.iter().map(|manner| manner_dict(py, manner)).collect::<PyResult<_>>()?;
-    row.set_item("by_routes", manners)?;
+    let by_routes: Vec<_> =
+        side.route_settings.iter().map(|settings| manner_dict(py, settings)).collect::<PyResult<_>>()?;
+    row.set_item("by_routes", by_routes)?;
     Ok(row)
 }
 
-fn manner_dict<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
+fn manner_dict<'py>(py: Python<'py>, settings: &RouteSettings) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
-    row.set_item("congestion_control", &manner.congestion_control)?;
-    row.set_item("initial_window", manner.path.initial_window)?;
-    row.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
+    row.set_item("congestion_control", &settings.congestion_control)?;
+    row.set_item("initial_window", settings.path.initial_window)?;
+    row.set_item("min_rto_s", settings.path.min_rto.map(|time| time.as_secs_f64()))?;
     Ok(row)
 }
 
@@ -142,8 +142,8 @@ fn summary_dict(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
     let ended: BTreeMap<&str, u64> =
         totals.ended.iter().map(|(ended, count)| (ended.name(), *count)).collect();
     row.set_item("ended", ended)?;
-    for (name, way) in ["up", "down"].into_iter().zip(&totals.ways) {
-        row.set_item(format!("octets_{name}"), way.octets)?;
+    for (name, direction) in ["up", "down"].into_iter().zip(&totals.directions) {
+        row.set_item(format!("octets_{name}"), direction.octets)?;
     }
     row.set_item("other_ports", summary.other_ports)?;
     row.set_item("lost_lines", summary.lost_lines)?;

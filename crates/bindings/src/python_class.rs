@@ -15,7 +15,7 @@ use crate::errors::NO_PANIC;
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    /// Takes the exception, if there is one.
+    /// Removes and returns the exception, if there is one.
     pub fn take(&self) -> Option<PyErr> {
         self.0.lock().expect(NO_PANIC).take()
     }
@@ -25,9 +25,10 @@ impl Failure {
         self.0.lock().expect(NO_PANIC).is_some()
     }
 
-    /// Keeps an error of type `E` at `place` with the given cause, unless an error is already kept.
-    pub fn keep<E: PyTypeInfo>(&self, py: Python<'_>, place: &str, cause: PyErr) {
-        let error = PyErr::new::<E, _>(format!("{place} raised {cause}"));
+    /// Records an error of type `E` at `location` with the given cause, unless an error is already
+    /// recorded.
+    pub fn record<E: PyTypeInfo>(&self, py: Python<'_>, location: &str, cause: PyErr) {
+        let error = PyErr::new::<E, _>(format!("{location} raised {cause}"));
         error.set_cause(py, Some(cause));
         self.0.lock().expect(NO_PANIC).get_or_insert(error);
     }
@@ -36,24 +37,24 @@ impl Failure {
 /// Loads the class. Returns it with its name for errors of type `E`.
 pub fn load<E: PyTypeInfo>(
     py: Python<'_>,
-    wanted: &PythonClass,
+    python_class: &PythonClass,
     failure: &Failure,
 ) -> PyResult<(Py<PyAny>, String)> {
-    let file = wanted.file.display().to_string();
-    let name = format!("{file}:{}", wanted.class);
+    let file = python_class.file.display().to_string();
+    let name = format!("{file}:{}", python_class.class);
     // With separate globals: two files, or two runs of a file, share nothing.
     let run = || -> PyResult<Bound<'_, PyAny>> {
         let builtins = py.import("builtins")?;
-        let code = builtins.call_method1("compile", (&wanted.text, &file, "exec"))?;
-        let names = PyDict::new(py);
-        names.set_item("__name__", "umtslab_control")?;
-        builtins.call_method1("exec", (code, &names))?;
-        let class = names.get_item(&wanted.class)?;
-        class.ok_or_else(|| PyNameError::new_err(format!("the file has no class {:?}", wanted.class)))
+        let code = builtins.call_method1("compile", (&python_class.text, &file, "exec"))?;
+        let globals = PyDict::new(py);
+        globals.set_item("__name__", "umtslab_control")?;
+        builtins.call_method1("exec", (code, &globals))?;
+        let class = globals.get_item(&python_class.class)?;
+        class.ok_or_else(|| PyNameError::new_err(format!("the file has no class {:?}", python_class.class)))
     };
     let loaded = run();
     loaded.map(|class| (class.unbind(), name.clone())).map_err(|error| {
-        failure.keep::<E>(py, &name, error);
-        failure.take().expect("it was just kept")
+        failure.record::<E>(py, &name, error);
+        failure.take().expect("recorded in the line before")
     })
 }

@@ -15,7 +15,7 @@ use crate::errors::output_error;
 use crate::python_class::Failure;
 use crate::scenario::Scenario;
 use crate::table_files::TableError;
-use crate::tables::{Tables, handed_over};
+use crate::tables::{Tables, to_python};
 use crate::user_scheduler::schedulers;
 
 /// One finished run. `connections` and the values of `series` are Arrow streams.
@@ -66,12 +66,12 @@ pub fn simulate(
     let mut interruption = None;
     let failure = Failure::default();
     let controls: Vec<_> = scenario.flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
-    let written = controls.iter().any(Option::is_some);
-    let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
+    let has_python_control = controls.iter().any(Option::is_some);
+    let laws = has_python_control.then(|| control::laws(py, controls, &failure)).transpose()?;
     let mut dschs = scenario.cell.iter().filter_map(|cell| cell.dsch.as_ref());
     let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
     let schedulers = scheduler.map(|class| schedulers(py, class, &failure)).transpose()?;
-    let mut tables = Filled { tables: Tables::new(tables_dir, scenario.measure.budget), failed: None };
+    let mut tables = TableSink { tables: Tables::new(tables_dir, scenario.measure.budget), error: None };
     let finished = py.detach(|| {
         let mut report = |fraction: f64| match failure
             .take()
@@ -83,13 +83,13 @@ pub fn simulate(
                 ControlFlow::Break(())
             }
         };
-        let mut fill = |chunk| tables.add(chunk);
-        let (progress, finished) = (Some(&mut report as _), Some(&mut fill as _));
+        let mut add_chunk = |chunk| tables.add(chunk);
+        let (progress, finished) = (Some(&mut report as _), Some(&mut add_chunk as _));
         let options = RunOptions { seed, run, series, pcap_dir, progress, laws, schedulers, finished };
         umts_simulate::run(scenario, options)
     });
-    let not_written = tables.failed.take().map(|error| error.raise(py));
-    if let Some(raised) = interruption.or(not_written).or_else(|| failure.take()) {
+    let write_error = tables.error.take().map(|error| error.raise(py));
+    if let Some(raised) = interruption.or(write_error).or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {
@@ -102,17 +102,17 @@ pub fn simulate(
 }
 
 /// Tables of a run, and the error that stopped their writing.
-struct Filled {
+struct TableSink {
     tables: Tables,
-    failed: Option<TableError>,
+    error: Option<TableError>,
 }
 
-impl Filled {
+impl TableSink {
     fn add(&mut self, chunk: TableChunk) -> ControlFlow<()> {
         match self.tables.add(chunk) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                self.failed = Some(error);
+                self.error = Some(error);
                 ControlFlow::Break(())
             }
         }
@@ -120,9 +120,9 @@ impl Filled {
 }
 
 fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables) -> PyResult<RunResult> {
-    let of_series = output.series.map_or_else(Vec::new, |series| series.tables);
-    let finished = py.detach(|| tables.finish(output.metrics.connections, of_series));
-    let (connections, series) = handed_over(py, finished.map_err(|error| error.raise(py))?)?;
+    let series_tables = output.series.map_or_else(Vec::new, |series| series.tables);
+    let finished = py.detach(|| tables.finish(output.metrics.connections, series_tables));
+    let (connections, series) = to_python(py, finished.map_err(|error| error.raise(py))?)?;
     Ok(RunResult {
         seed,
         run,

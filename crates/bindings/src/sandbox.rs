@@ -35,13 +35,13 @@ impl Ends {
         Ok(Ends(Mutex::new(Some(UnixStream::pair()?))))
     }
 
-    fn take(&self, which: fn((UnixStream, UnixStream)) -> UnixStream) -> PyResult<UnixStream> {
-        taken(&self.0, "a process has an end already").map(which)
+    fn take(&self, select: fn((UnixStream, UnixStream)) -> UnixStream) -> PyResult<UnixStream> {
+        take_once(&self.0, "a process has an end already").map(select)
     }
 }
 
-fn taken<T>(from: &Mutex<Option<T>>, otherwise: &'static str) -> PyResult<T> {
-    from.lock().expect(NO_PANIC).take().ok_or_else(|| PyValueError::new_err(otherwise))
+fn take_once<T>(from: &Mutex<Option<T>>, message: &'static str) -> PyResult<T> {
+    from.lock().expect(NO_PANIC).take().ok_or_else(|| PyValueError::new_err(message))
 }
 
 /// A separate host for programs. A forked process builds it around itself with ``build`` and exits.
@@ -76,7 +76,7 @@ impl Place {
 impl Place {
     /// Takes the network namespace. The place cannot be entered afterwards.
     pub fn take_network(&self) -> PyResult<NetNamespace> {
-        taken(&self.place, "nothing is around this place").map(|place| place.network)
+        take_once(&self.place, "nothing is around this place").map(|place| place.network)
     }
 }
 
@@ -122,6 +122,6 @@ impl Waiting {
 impl Waiting {
     /// Takes the program, which can run only once.
     pub fn take(&self) -> PyResult<umts_emulate::Waiting> {
-        taken(&self.waiting, "no process waits to become the program")
+        take_once(&self.waiting, "no process waits to become the program")
     }
 }

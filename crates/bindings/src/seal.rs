@@ -15,7 +15,7 @@ pub fn check_run(py: Python<'_>, folder: PathBuf) -> Vec<(String, String)> {
 }
 
 fn pairs(flaws: Vec<Flaw>) -> Vec<(String, String)> {
-    flaws.into_iter().map(|flaw| (flaw.file, flaw.wrong)).collect()
+    flaws.into_iter().map(|flaw| (flaw.file, flaw.description)).collect()
 }
 
 /// Check several folders on all processors.

@@ -33,11 +33,11 @@ impl TableError {
     /// Converts the error to a Python exception, with `errno` and file name if the system reported
     /// it.
     pub fn raise(&self, py: Python<'_>) -> PyErr {
-        let refused = match &self.source {
+        let io_error = match &self.source {
             ParquetError::External(source) => source.downcast_ref::<io::Error>(),
             _ => None,
         };
-        os_error::<pyo3::exceptions::PyOSError>(py, refused, &self.path, || {
+        os_error::<pyo3::exceptions::PyOSError>(py, io_error, &self.path, || {
             format!("{}: {}", self.path.display(), self.source)
         })
     }
@@ -48,7 +48,7 @@ pub struct TableFile {
     path: PathBuf,
     schema: SchemaRef,
     writer: ArrowWriter<File>,
-    waiting: Vec<RecordBatch>,
+    pending: Vec<RecordBatch>,
     rows: usize,
 }
 
@@ -60,47 +60,47 @@ impl TableFile {
             series => folder.join("series").join(format!("{series}.parquet")),
         };
         let parent = path.parent().unwrap_or(folder);
-        let opened = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
-        let file = opened.map_err(|error| TableError::of(&path)(error.into()))?;
+        let created = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
+        let file = created.map_err(|error| TableError::of(&path)(error.into()))?;
         let options = encodings::options(&schema);
         let writer = ArrowWriter::try_new_with_options(file, SchemaRef::clone(&schema), options)
             .map_err(TableError::of(&path))?;
-        Ok(Self { path, schema, writer, waiting: Vec::new(), rows: 0 })
+        Ok(Self { path, schema, writer, pending: Vec::new(), rows: 0 })
     }
 
     /// Appends rows. They are encoded in chunks of `CHUNK_ROWS`, independent of the sizes of the
     /// batches, so that equal tables give equal files.
     pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
         self.rows += batch.num_rows();
-        self.waiting.push(batch);
+        self.pending.push(batch);
         if self.rows < CHUNK_ROWS {
             return Ok(());
         }
-        let together = self.take_waiting()?;
-        let mut begin = 0;
-        while together.num_rows() - begin >= CHUNK_ROWS {
-            self.encode(&together.slice(begin, CHUNK_ROWS))?;
-            begin += CHUNK_ROWS;
+        let combined = self.take_pending()?;
+        let mut start = 0;
+        while combined.num_rows() - start >= CHUNK_ROWS {
+            self.encode(&combined.slice(start, CHUNK_ROWS))?;
+            start += CHUNK_ROWS;
         }
-        self.rows = together.num_rows() - begin;
-        self.waiting.push(together.slice(begin, self.rows));
+        self.rows = combined.num_rows() - start;
+        self.pending.push(combined.slice(start, self.rows));
         Ok(())
     }
 
     /// Writes the remaining rows and the end of the file.
     pub fn close(mut self) -> Result<(), TableError> {
-        let last = self.take_waiting()?;
+        let last = self.take_pending()?;
         self.encode(&last)?;
         self.writer.close().map(drop).map_err(TableError::of(&self.path))
     }
 
-    fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        if waiting.len() == 1 {
-            return Ok(waiting.remove(0)); // the usual case of connections
+    fn take_pending(&mut self) -> Result<RecordBatch, TableError> {
+        let mut pending = std::mem::take(&mut self.pending);
+        if pending.len() == 1 {
+            return Ok(pending.remove(0)); // the usual case of connections
         }
-        let together = concat_batches(&self.schema, &waiting);
-        together.map_err(|error| TableError::of(&self.path)(error.into()))
+        let combined = concat_batches(&self.schema, &pending);
+        combined.map_err(|error| TableError::of(&self.path)(error.into()))
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
@@ -112,7 +112,7 @@ impl TableFile {
 #[pyfunction]
 pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
     let read = || -> Result<Columns, ParquetError> {
-        let reader = opened(&path)?.build()?;
+        let reader = open_table(&path)?.build()?;
         let schema = reader.schema();
         Ok(Columns::of_batches(schema, reader.collect::<Result<_, _>>()?))
     };
@@ -122,10 +122,10 @@ pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
 /// Number of rows of a table of a run folder. Reads no rows.
 #[pyfunction]
 pub fn count_rows(py: Python<'_>, path: PathBuf) -> PyResult<i64> {
-    let counted = opened(&path).map(|found| found.metadata().file_metadata().num_rows());
+    let counted = open_table(&path).map(|table| table.metadata().file_metadata().num_rows());
     counted.map_err(|source| TableError::of(&path)(source).raise(py))
 }
 
-fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, ParquetError> {
+fn open_table(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, ParquetError> {
     ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)
 }

@@ -19,26 +19,26 @@ use crate::table_files::{TableError, TableFile};
 pub const CONNECTIONS: &str = "connections";
 
 /// The table of connections, and the tables of series by name, except tables in files.
-pub type Finished = (Columns, BTreeMap<String, Columns>);
+pub type FinishedTables = (Columns, BTreeMap<String, Columns>);
 
 /// All tables of a run.
 pub struct Tables {
     folder: Option<PathBuf>,
     /// Connections that are not written to a file yet.
     connections: Connections,
-    filling: BTreeMap<&'static str, Filling>,
+    open_tables: BTreeMap<&'static str, OpenTable>,
 }
 
-enum Filling {
-    Kept(SchemaRef, Vec<RecordBatch>),
-    Written(Box<TableFile>),
+enum OpenTable {
+    InMemory(SchemaRef, Vec<RecordBatch>),
+    InFile(Box<TableFile>),
 }
 
 impl Tables {
     /// Creates tables without rows. With `folder` they are written to files below it. With
     /// `has_budget`, connections have columns for their time budget.
     pub fn new(folder: Option<PathBuf>, has_budget: bool) -> Self {
-        Self { folder, connections: Connections::new(has_budget), filling: BTreeMap::new() }
+        Self { folder, connections: Connections::new(has_budget), open_tables: BTreeMap::new() }
     }
 
     /// Appends rows.
@@ -53,55 +53,59 @@ impl Tables {
     }
 
     /// Appends the last rows and completes the files.
-    pub fn finish(mut self, last: Vec<ConnectionRow>, series: Vec<Table>) -> Result<Finished, TableError> {
-        self.connections.add(last);
+    pub fn finish(
+        mut self,
+        last_rows: Vec<ConnectionRow>,
+        series: Vec<Table>,
+    ) -> Result<FinishedTables, TableError> {
+        self.connections.add(last_rows);
         self.append_connections()?;
         for table in series {
             self.append(table.name, columns::series(table))?;
         }
-        let mut kept = BTreeMap::new();
-        for (name, filling) in self.filling {
-            match filling {
-                Filling::Kept(schema, batches) => {
-                    kept.insert(name.to_owned(), Columns::of_batches(schema, batches));
+        let mut in_memory = BTreeMap::new();
+        for (name, table) in self.open_tables {
+            match table {
+                OpenTable::InMemory(schema, batches) => {
+                    in_memory.insert(name.to_owned(), Columns::of_batches(schema, batches));
                 }
-                Filling::Written(file) => file.close()?,
+                OpenTable::InFile(file) => file.close()?,
             }
         }
         let none = || Columns::of_batches(self.connections.schema(), Vec::new());
-        Ok((kept.remove(CONNECTIONS).unwrap_or_else(none), kept))
+        Ok((in_memory.remove(CONNECTIONS).unwrap_or_else(none), in_memory))
     }
 
     fn append_connections(&mut self) -> Result<(), TableError> {
-        let rows = self.connections.take();
+        let rows = self.connections.take_rows();
         self.append(CONNECTIONS, rows)
     }
 
     fn append(&mut self, name: &'static str, batch: RecordBatch) -> Result<(), TableError> {
-        let filling = match self.filling.remove(name) {
-            Some(filling) => filling,
+        let table = match self.open_tables.remove(name) {
+            Some(table) => table,
             None => match &self.folder {
-                Some(folder) => Filling::Written(Box::new(TableFile::create(folder, name, batch.schema())?)),
-                None => Filling::Kept(batch.schema(), Vec::new()),
+                Some(folder) => OpenTable::InFile(Box::new(TableFile::create(folder, name, batch.schema())?)),
+                None => OpenTable::InMemory(batch.schema(), Vec::new()),
             },
         };
-        let filling = self.filling.entry(name).or_insert(filling);
-        match filling {
+        let table = self.open_tables.entry(name).or_insert(table);
+        match table {
             _ if batch.num_rows() == 0 => Ok(()),
-            Filling::Kept(_, batches) => {
+            OpenTable::InMemory(_, batches) => {
                 batches.push(batch);
                 Ok(())
             }
-            Filling::Written(file) => file.write(batch),
+            OpenTable::InFile(file) => file.write(batch),
         }
     }
 }
 
 /// Tables as Python objects.
-pub type HandedOver = (Py<Columns>, BTreeMap<String, Py<Columns>>);
+pub type PythonTables = (Py<Columns>, BTreeMap<String, Py<Columns>>);
 
 /// Converts tables to Python objects.
-pub fn handed_over(py: Python<'_>, (connections, series): Finished) -> PyResult<HandedOver> {
+pub fn to_python(py: Python<'_>, (connections, series): FinishedTables) -> PyResult<PythonTables> {
     let series = series.into_iter().map(|(name, columns)| Ok((name, Py::new(py, columns)?)));
     Ok((Py::new(py, connections)?, series.collect::<PyResult<_>>()?))
 }

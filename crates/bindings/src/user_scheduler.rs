@@ -68,8 +68,8 @@ pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyR
     let failure = failure.clone();
     Ok(UserSchedulers::new(move |cell| -> UserScheduler {
         let object = Python::attach(|py| {
-            let made = class.call0(py);
-            made.map_err(|error| failure.keep::<SchedulerError>(py, &format!("{name}()"), error)).ok()
+            let instance = class.call0(py);
+            instance.map_err(|error| failure.record::<SchedulerError>(py, &format!("{name}()"), error)).ok()
         });
         let (name, failure) = (name.clone(), failure.clone());
         Box::new(Scheduler { object, cell: cell.0, formats: None, name, failure })
@@ -99,9 +99,9 @@ impl Scheduler {
         }
         Python::attach(|py| {
             let object = self.object.as_ref()?.clone_ref(py);
-            let called = object.bind(py).getattr(method).and_then(|method| call(self, &method));
-            let place = || format!("{}.{method}, in cell {} and TTI {tti},", self.name, self.cell);
-            called.map_err(|error| self.failure.keep::<SchedulerError>(py, &place(), error)).ok()
+            let answer = object.bind(py).getattr(method).and_then(|method| call(self, &method));
+            let location = || format!("{}.{method}, in cell {} and TTI {tti},", self.name, self.cell);
+            answer.map_err(|error| self.failure.record::<SchedulerError>(py, &location(), error)).ok()
         })
     }
 
@@ -121,26 +121,26 @@ impl Scheduler {
         &mut self,
         py: Python<'py>,
         tti: &Tti<'_>,
-        asks: &[RankedCandidate],
+        candidates: &[RankedCandidate],
     ) -> PyResult<Bound<'py, PyDict>> {
-        let asks = asks.iter().map(|candidate| Py::new(py, DschAsk::new(tti, candidate)));
-        let room = tti.load.total(tti.power.common).map_or(0.0, |used| (tti.power.max - used).max(0.0));
+        let candidates = candidates.iter().map(|candidate| Py::new(py, DschAsk::new(tti, candidate)));
+        let headroom = tti.load.total(tti.power.common).map_or(0.0, |used| (tti.power.max - used).max(0.0));
         let values = PyDict::new(py);
         values.set_item("cell", self.cell)?;
         values.set_item("tti", tti.number)?;
         values.set_item("now_s", tti.now.as_secs())?;
-        values.set_item("room_mw", room)?;
+        values.set_item("room_mw", headroom)?;
         values.set_item("formats", self.formats(py, tti)?)?;
-        values.set_item("asks", asks.collect::<PyResult<Vec<_>>>()?)?;
+        values.set_item("asks", candidates.collect::<PyResult<Vec<_>>>()?)?;
         Ok(values)
     }
 }
 
 impl DschScheduler for Scheduler {
-    fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
+    fn decide(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
         let answer = self.call(("schedule", tti.number), |scheduler, method| {
-            let arguments = scheduler.arguments(method.py(), tti, asks)?;
-            requests(&method.call((), Some(&arguments))?, asks, tti.formats.len())
+            let arguments = scheduler.arguments(method.py(), tti, candidates)?;
+            requests(&method.call((), Some(&arguments))?, candidates, tti.formats.len())
         });
         order.extend(answer.unwrap_or_default());
     }
@@ -160,16 +160,17 @@ impl DschScheduler for Scheduler {
 /// Reads the answer of `schedule`: pairs of user number and format number.
 fn requests(
     answer: &Bound<'_, PyAny>,
-    asks: &[RankedCandidate],
+    candidates: &[RankedCandidate],
     formats: usize,
 ) -> PyResult<Vec<FormatRequest>> {
     let mut requests: Vec<FormatRequest> = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
-        let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.candidate.ue.0) == ue) else {
+        let Some(index) = candidates.iter().position(|candidate| i64::from(candidate.candidate.ue.0) == ue)
+        else {
             return Err(PyValueError::new_err(format!("user {ue} has no request in this TTI")));
         };
-        if requests.iter().any(|request| request.candidate == ask) {
+        if requests.iter().any(|request| request.candidate == index) {
             return Err(PyValueError::new_err(format!("user {ue} occurs twice")));
         }
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
@@ -178,7 +179,7 @@ fn requests(
                 formats - 1
             ))
         })?;
-        requests.push(FormatRequest { candidate: ask, format: number });
+        requests.push(FormatRequest { candidate: index, format: number });
     }
     Ok(requests)
 }

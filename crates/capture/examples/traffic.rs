@@ -4,7 +4,7 @@
 //! - `headers`: the same, with packets cut off after 96 octets.
 //! - `short`: a continuous series of downloads of at most 20 segments, 400 at a time.
 //!
-//! One segment in a hundred is lost behind the capture point and retransmitted. Receivers send
+//! One segment in a hundred is lost after the capture point and retransmitted. Receivers send
 //! timestamps, and delayed and selective acknowledgments. Equal arguments give equal files.
 
 use std::cmp::Reverse;
@@ -16,8 +16,9 @@ const MSS: u32 = 1448;
 /// Times are in nanoseconds.
 const MICROSECOND: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
-const WHOLE: usize = 1 << 16;
-const HEADERS: usize = 96;
+/// Maximum numbers of octets that are captured of a packet.
+const WHOLE_PACKETS: usize = 1 << 16;
+const HEADERS_ONLY: usize = 96;
 /// One segment in `LOST` is lost.
 const LOST: u64 = 100;
 /// Octets of Ethernet, IPv4 and TCP without options.
@@ -55,11 +56,16 @@ struct Download {
     at: u64,
 }
 
+/// State of the generator.
 struct Traffic {
+    /// Packets that are not written yet.
     queue: BinaryHeap<Reverse<Packet>>,
+    /// Start of the next window of each download, and the download's slot in `open`.
     downloads: BinaryHeap<Reverse<(u64, u32)>>,
     open: Vec<Download>,
-    made: u64,
+    /// Number of packets created, for `Packet::order`.
+    created: u64,
+    /// State of the random number generator.
     random: u64,
 }
 
@@ -71,13 +77,13 @@ impl Traffic {
         (self.random >> 33) % below
     }
 
-    fn put(&mut self, at: u64, packet: Packet) {
-        self.made += 1;
-        self.queue.push(Reverse(Packet { at, order: self.made, ..packet }));
+    fn enqueue(&mut self, at: u64, packet: Packet) {
+        self.created += 1;
+        self.queue.push(Reverse(Packet { at, order: self.created, ..packet }));
     }
 
-    /// Starts a new download in `place`: queues the handshake, and schedules the first window.
-    fn open(&mut self, place: usize, number: u32, at: u64, segments: u64) {
+    /// Starts a new download in `slot`: queues the handshake, and schedules the first window.
+    fn open(&mut self, slot: usize, number: u32, at: u64, segments: u64) {
         let rtt = 20 * MILLISECOND + self.random(80) * MILLISECOND;
         let packet = |is_from_server, flags, seq, ack| Packet {
             at,
@@ -91,23 +97,23 @@ impl Traffic {
             sack: None,
             answers_after: 0,
         };
-        self.put(at, packet(false, SYN, 0, 0));
-        self.put(at + 30 * MICROSECOND, packet(true, SYN | ACK, 0, 1));
-        self.put(at + rtt, packet(false, ACK, 1, 1));
+        self.enqueue(at, packet(false, SYN, 0, 0));
+        self.enqueue(at + 30 * MICROSECOND, packet(true, SYN | ACK, 0, 1));
+        self.enqueue(at + rtt, packet(false, ACK, 1, 1));
         let download =
             Download { number, next: 1, segments_left: segments, rtt, at: at + rtt + 50 * MICROSECOND };
-        self.downloads.push(Reverse((download.at, place as u32)));
-        if place == self.open.len() {
+        self.downloads.push(Reverse((download.at, slot as u32)));
+        if slot == self.open.len() {
             self.open.push(download);
         } else {
-            self.open[place] = download;
+            self.open[slot] = download;
         }
     }
 
-    /// Queues one window of the download in `place`. Returns the time of its end if this was the
+    /// Queues one window of the download in `slot`. Returns the time of its end if this was the
     /// last window.
-    fn window(&mut self, place: usize) -> Option<u64> {
-        let Download { number, next, segments_left, rtt, at } = self.open[place];
+    fn window(&mut self, slot: usize) -> Option<u64> {
+        let Download { number, next, segments_left, rtt, at } = self.open[slot];
         let count = segments_left.min(8 + self.random(40)) as u32;
         let is_last = u64::from(count) == segments_left;
         let data = |seq| Packet {
@@ -135,40 +141,40 @@ impl Traffic {
         let (mut received, mut lost, mut last) = (next, Vec::new(), at);
         for index in 0..count {
             let (seq, sent) = (next + index * MSS, at + u64::from(index) * spacing);
-            self.put(sent, data(seq));
+            self.enqueue(sent, data(seq));
             last = sent + rtt;
             if self.random(LOST) == 0 {
                 lost.push(seq);
             } else if let Some(&hole) = lost.last() {
-                self.put(last, answer(received, Some((hole + MSS, seq + MSS))));
+                self.enqueue(last, answer(received, Some((hole + MSS, seq + MSS))));
             } else {
                 received = seq + MSS;
                 // Every second segment is acknowledged, and the last one.
                 if index % 2 == 1 || index + 1 == count {
-                    self.put(last, answer(received, None));
+                    self.enqueue(last, answer(received, None));
                 }
             }
         }
         let end = next + count * MSS;
         for index in 0..lost.len() {
             let sent = last + (1 + index as u64) * spacing;
-            self.put(sent, data(lost[index]));
+            self.enqueue(sent, data(lost[index]));
             let acknowledged = lost.get(index + 1).copied().unwrap_or(end);
             let sack =
                 (acknowledged < end).then_some((acknowledged + MSS, end)).filter(|(from, to)| from < to);
-            self.put(sent + rtt, answer(acknowledged, sack));
+            self.enqueue(sent + rtt, answer(acknowledged, sack));
         }
-        let over = last + lost.len() as u64 * spacing + rtt + MILLISECOND;
+        let end_time = last + lost.len() as u64 * spacing + rtt + MILLISECOND;
         if is_last {
-            self.put(over, Packet { flags: FIN | ACK, payload: 0, ..data(end) });
-            self.put(over + rtt, Packet { flags: FIN | ACK, ..answer(end + 1, None) });
-            self.put(over + rtt + 30 * MICROSECOND, Packet { payload: 0, ack: 2, ..data(end + 1) });
-            return Some(over + rtt);
+            self.enqueue(end_time, Packet { flags: FIN | ACK, payload: 0, ..data(end) });
+            self.enqueue(end_time + rtt, Packet { flags: FIN | ACK, ..answer(end + 1, None) });
+            self.enqueue(end_time + rtt + 30 * MICROSECOND, Packet { payload: 0, ack: 2, ..data(end + 1) });
+            return Some(end_time + rtt);
         }
-        let download = &mut self.open[place];
-        (download.next, download.at) = (end, over);
+        let download = &mut self.open[slot];
+        (download.next, download.at) = (end, end_time);
         download.segments_left -= u64::from(count);
-        self.downloads.push(Reverse((over, place as u32)));
+        self.downloads.push(Reverse((end_time, slot as u32)));
         None
     }
 }
@@ -223,16 +229,16 @@ fn frame(packet: &Packet, identification: u16, into: &mut Vec<u8>) {
 }
 
 fn main() -> std::io::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let usage = || -> ! {
         eprintln!("usage: traffic long|headers|short MEGABYTES FILE");
         std::process::exit(2)
     };
-    let [kind, megabytes, path] = &words[..] else { usage() };
-    let (places, most, captured) = match kind.as_str() {
-        "long" => (16, u64::MAX, WHOLE),
-        "headers" => (16, u64::MAX, HEADERS),
-        "short" => (400, 20, WHOLE),
+    let [kind, megabytes, path] = &arguments[..] else { usage() };
+    let (slots, max_segments, captured) = match kind.as_str() {
+        "long" => (16, u64::MAX, WHOLE_PACKETS),
+        "headers" => (16, u64::MAX, HEADERS_ONLY),
+        "short" => (400, 20, WHOLE_PACKETS),
         _ => usage(),
     };
     let Ok(megabytes) = megabytes.parse::<u64>() else { usage() };
@@ -245,26 +251,28 @@ fn main() -> std::io::Result<()> {
         queue: BinaryHeap::new(),
         downloads: BinaryHeap::new(),
         open: Vec::new(),
-        made: 0,
+        created: 0,
         random: 1,
     };
-    let length = |traffic: &mut Traffic| if most == u64::MAX { most } else { 1 + traffic.random(most) };
+    let segment_count = |traffic: &mut Traffic| {
+        if max_segments == u64::MAX { max_segments } else { 1 + traffic.random(max_segments) }
+    };
     let begin = 1_700_000_000_000 * MILLISECOND;
-    for place in 0..places {
-        let segments = length(&mut traffic);
-        traffic.open(place, place as u32, begin + place as u64 * MILLISECOND, segments);
+    for slot in 0..slots {
+        let segments = segment_count(&mut traffic);
+        traffic.open(slot, slot as u32, begin + slot as u64 * MILLISECOND, segments);
     }
-    let (mut written, mut number, mut count) = (24, places as u32, 0_u64);
+    let (mut written, mut number, mut count) = (24, slots as u32, 0_u64);
     let mut bytes = Vec::new();
     while written < megabytes * 1_000_000 {
         // Queues all windows that begin before the next packet.
-        while let Some(&Reverse((at, place))) = traffic.downloads.peek()
+        while let Some(&Reverse((at, slot))) = traffic.downloads.peek()
             && traffic.queue.peek().is_none_or(|Reverse(packet)| at <= packet.at)
         {
             traffic.downloads.pop();
-            if let Some(over) = traffic.window(place as usize) {
-                let segments = length(&mut traffic);
-                traffic.open(place as usize, number, over + MILLISECOND, segments);
+            if let Some(end_time) = traffic.window(slot as usize) {
+                let segments = segment_count(&mut traffic);
+                traffic.open(slot as usize, number, end_time + MILLISECOND, segments);
                 number += 1;
             }
         }

@@ -1,7 +1,7 @@
 //! All connections of a capture: finds the connection of a packet, and removes connections that
 //! have ended.
 
-mod half_open_table;
+mod limits;
 mod results;
 mod tunnels;
 mod warnings;
@@ -11,16 +11,16 @@ use std::net::IpAddr;
 
 use umts_units::{Duration, Time};
 
-use crate::analyser::half_open_table::HalfOpenTable;
+use crate::analyser::limits::ConnectionLimits;
 use crate::clock::BusyClock;
-use crate::connection::{Connection, Side, Taken};
+use crate::connection::{Acceptance, Connection, Side};
 use crate::copies::{Recent, digest_of_segment};
 use crate::ends::Ends;
 use crate::headers::parse;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
-use crate::packet::{Packet, PassedOver, Protocol, Skipped};
-use crate::stream_prefixes::Courses;
+use crate::packet::{OtherProtocol, Packet, Protocol, SkipReason};
+use crate::stream_progress::ProgressCollector;
 use crate::table::Table;
 use crate::timeseq::{TimeSequence, Watched};
 use crate::totals::Totals;
@@ -30,16 +30,17 @@ pub use crate::analyser::results::{Analysis, ConnectionRow, Counts, Rest};
 
 /// How long a closed connection waits for late packets: two maximum segment lifetimes, as in Linux.
 const LINGER: Duration = Duration::from_secs(120);
-/// The same for a connection with packets of one end only: longer than a sender repeats its SYN.
+/// How long a connection with packets of one end only is kept: longer than a sender repeats its
+/// SYN.
 const HALF_OPEN: Duration = Duration::from_secs(300);
 /// The year 2262, the limit of libpcap's nanoseconds. Later times are wrong, and sums of times must
 /// not overflow.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
 /// Maximum number of host pairs without a connection for which the last closing time is kept.
-const MOST_PAIRS: usize = 1 << 16;
+const MAX_PAIRS: usize = 1 << 16;
 
 /// Maximum number of protocols other than TCP and UDP that are counted separately.
-const MOST_KINDS: usize = 64;
+const MAX_PROTOCOLS: usize = 64;
 
 /// Number of rows in a batch of [`Analyser::finish_with`].
 const ROWS_AT_ONCE: usize = 4096;
@@ -56,13 +57,20 @@ type Pair = (IpAddr, IpAddr, u16);
 #[derive(Debug, Default)]
 pub struct Analyser {
     open: Table,
-    /// When to check whether a connection has ended. Sorted, because the delay is constant.
+    /// Closed connections with the times at which to remove them: time, ends, number. Sorted by
+    /// time, because the delay is constant.
     closing: VecDeque<(Time, Ends, u64)>,
+    /// Connections that began with a SYN, with the times at which to check whether they are still
+    /// one-sided: time, ends, number.
     opening: VecDeque<(Time, Ends, u64)>,
-    half_open: HalfOpenTable,
+    limits: ConnectionLimits,
+    /// Sums of the connections without rows.
     rest: Totals,
-    pairs: HashMap<Pair, Idle>,
+    pairs: HashMap<Pair, PairState>,
+    /// Pairs without open connections and the times at which the last connection closed, in the
+    /// order of these times.
     idle_pairs: VecDeque<(Pair, Time)>,
+    /// Number of the next connection.
     next: u64,
     busy_clock: BusyClock,
     totals: Totals,
@@ -70,16 +78,18 @@ pub struct Analyser {
     counts: Counts,
     recent: Recent,
     udp: UdpFlows,
-    passed_over: BTreeMap<PassedOver, u64>,
+    passed_over: BTreeMap<OtherProtocol, u64>,
     first: Option<Time>,
     now: Time,
     watched: Watched,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Idle {
+struct PairState {
+    /// Number of open connections of the pair.
     open: u64,
-    since: Option<Time>,
+    /// When its last connection closed. `None` while a connection is open.
+    idle_since: Option<Time>,
 }
 
 impl Analyser {
@@ -101,31 +111,31 @@ impl Analyser {
         Analyser { watched: Watched::All(BTreeMap::new()), ..self }
     }
 
-    /// Also collects the courses of the first `connections` connections.
-    pub(crate) fn with_courses(self, connections: usize) -> Self {
-        Analyser { watched: Watched::Courses(Box::new(Courses::new(connections))), ..self }
+    /// Also collects the stream progress of the first `connections` connections.
+    pub(crate) fn with_stream_progress(self, connections: usize) -> Self {
+        Analyser { watched: Watched::Progress(Box::new(ProgressCollector::new(connections))), ..self }
     }
 
     /// Processes a packet of `original_length` octets on the link. `bytes` of it were captured at
     /// `time` (since 1970). Nothing in the packet is trusted; unreadable packets are counted.
     pub fn packet(&mut self, time: Time, link: LinkType, bytes: &[u8], original_length: u32) {
         let mut packet = Packet::default();
-        let read = parse(link, bytes, original_length, &mut packet);
-        self.read(time, original_length, read, &packet);
+        let parsed = parse(link, bytes, original_length, &mut packet);
+        self.process_parsed(time, original_length, parsed, &packet);
     }
 
-    /// Sets the payload of the packet that is read next. Connections whose course is collected keep
-    /// the beginning of it.
-    pub(crate) fn show(&mut self, payload: &[u8]) {
-        self.watched.show(payload);
+    /// Sets the payload of the next packet. Connections with recorded progress keep the first octets
+    /// of their data.
+    pub(crate) fn set_payload(&mut self, payload: &[u8]) {
+        self.watched.set_payload(payload);
     }
 
-    /// Processes a packet that was parsed, with the result of parsing.
-    pub(crate) fn read(
+    /// Processes a packet. `parsed` is the result of parsing it.
+    pub(crate) fn process_parsed(
         &mut self,
         time: Time,
         original_length: u32,
-        read: Result<Protocol, Skipped>,
+        parsed: Result<Protocol, SkipReason>,
         packet: &Packet,
     ) {
         self.counts.packets += 1;
@@ -134,31 +144,31 @@ impl Analyser {
         self.first.get_or_insert(time);
         self.counts.out_of_time += u64::from(time < self.now);
         self.now = self.now.max(time);
-        match read {
+        match parsed {
             Ok(Protocol::Tcp) => self.segment(packet),
             Ok(Protocol::Udp) => self.datagram(packet),
-            Err(skipped) => self.skipped(skipped),
+            Err(reason) => self.count_skipped(reason),
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
-        let (count, kind) = match skipped {
-            Skipped::LinkType => (&mut self.counts.unknown_link, None),
-            Skipped::NotIp(kind) => (&mut self.counts.not_ip, Some(kind)),
-            Skipped::Fragment => (&mut self.counts.fragments, None),
-            Skipped::NotTcp(kind) => (&mut self.counts.not_tcp, Some(kind)),
-            Skipped::Short => (&mut self.counts.unreadable, None),
-            Skipped::TooDeep => (&mut self.counts.too_deep, None),
+    fn count_skipped(&mut self, reason: SkipReason) {
+        let (count, kind) = match reason {
+            SkipReason::LinkType => (&mut self.counts.unknown_link, None),
+            SkipReason::NotIp(kind) => (&mut self.counts.not_ip, Some(kind)),
+            SkipReason::Fragment => (&mut self.counts.fragments, None),
+            SkipReason::NotTcp(kind) => (&mut self.counts.not_tcp, Some(kind)),
+            SkipReason::Short => (&mut self.counts.unreadable, None),
+            SkipReason::TooDeep => (&mut self.counts.too_deep, None),
         };
         *count += 1;
         if let Some(kind) = kind {
-            self.pass_over(kind);
+            self.count_protocol(kind);
         }
     }
 
-    fn pass_over(&mut self, kind: PassedOver) {
-        let has_room = self.passed_over.len() < MOST_KINDS || self.passed_over.contains_key(&kind);
-        *self.passed_over.entry(if has_room { kind } else { PassedOver::Others }).or_default() += 1;
+    fn count_protocol(&mut self, kind: OtherProtocol) {
+        let has_room = self.passed_over.len() < MAX_PROTOCOLS || self.passed_over.contains_key(&kind);
+        *self.passed_over.entry(if has_room { kind } else { OtherProtocol::Others }).or_default() += 1;
     }
 
     fn datagram(&mut self, packet: &Packet) {
@@ -168,7 +178,7 @@ impl Analyser {
         if !self.udp.datagram(self.now, packet) {
             self.counts.captured_twice += 1;
         } else if let Some(tunnel) = unread_tunnel(packet) {
-            self.pass_over(tunnel);
+            self.count_protocol(tunnel);
         }
     }
 
@@ -189,19 +199,19 @@ impl Analyser {
         Analysis { connections: rows, ..analysis }
     }
 
-    /// The same, but passes the rows to `taken` in batches.
-    pub fn finish_with(mut self, taken: &mut dyn FnMut(Vec<ConnectionRow>)) -> Analysis {
+    /// Like [`finish`](Analyser::finish), but passes the rows to `on_rows` in batches.
+    pub fn finish_with(mut self, on_rows: &mut dyn FnMut(Vec<ConnectionRow>)) -> Analysis {
         for connection in self.open.take_all() {
-            self.fold(connection);
+            self.finish_connection(connection);
             if self.finished.len() >= ROWS_AT_ONCE {
-                taken(self.take_finished());
+                on_rows(self.take_finished());
             }
         }
-        taken(self.take_finished());
+        on_rows(self.take_finished());
         self.totals.window = self.window();
         self.totals.active_union = u128::from(self.busy_clock.total().as_nanos());
         let (rest, warnings) = (self.rest(), self.warnings());
-        let (time_sequences, courses) = self.watched.finish();
+        let (time_sequences, stream_progress) = self.watched.finish();
         Analysis {
             metrics: MetricSet::of(&self.totals),
             warnings,
@@ -215,7 +225,7 @@ impl Analyser {
             udp_rest: self.udp.rest,
             passed_over: self.passed_over.iter().map(|(kind, count)| (kind.name().into(), *count)).collect(),
             time_sequences,
-            courses,
+            stream_progress,
         }
     }
 
@@ -234,8 +244,8 @@ impl Analyser {
         let number = connection.number;
         let was_closed = connection.closed.is_some();
         let watcher = self.watched.of(number, self.first);
-        let taken = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
-        self.counts.not_believed += u64::from(taken == Taken::NotBelieved);
+        let acceptance = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
+        self.counts.not_believed += u64::from(acceptance == Acceptance::Rejected);
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
             self.closing.push_back((self.now + LINGER, connection.ends, number));
@@ -263,12 +273,12 @@ impl Analyser {
     /// begins it.
     fn connection_of(&mut self, packet: &Packet, is_copy: bool) -> usize {
         match self.open.find(&packet.ends) {
-            Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.or_successor(slot, packet),
+            Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.slot_or_successor(slot, packet),
             None if packet.teid.is_none() => self.begin(packet),
             _ => {
                 let packet = Packet { ends: self.ends_in_tunnel(packet, is_copy), ..*packet };
                 match self.open.find(&packet.ends) {
-                    Some(slot) => self.or_successor(slot, &packet),
+                    Some(slot) => self.slot_or_successor(slot, &packet),
                     None => self.begin(&packet),
                 }
             }
@@ -277,59 +287,65 @@ impl Analyser {
 
     /// Returns `slot`, or the slot of a new connection if the packet begins one between the same
     /// ends.
-    fn or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
+    fn slot_or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
         // Only a SYN can end a connection.
         if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
             return slot;
         }
-        let over = self.open.remove(&packet.ends).expect("it was found");
-        self.fold(over);
+        let ended = self.open.remove(&packet.ends).expect("the slot has this connection");
+        self.finish_connection(ended);
         self.begin(packet)
     }
 
     /// Removes connections that closed, or stayed half-open, long enough ago.
     fn remove_expired(&mut self) {
-        while let Some((_, key, number)) = pop_due(&mut self.closing, self.now) {
-            self.remove_if_due(key, number, |connection, now| {
+        while let Some((_, key, number)) = pop_expired(&mut self.closing, self.now) {
+            self.remove_if_quiet(key, number, |connection, now| {
                 let quiet_since = connection.last + LINGER;
                 (quiet_since > now).then_some(quiet_since)
             });
         }
-        while let Some((_, key, number)) = pop_due(&mut self.opening, self.now) {
-            let found = self.open.get(&key).filter(|connection| connection.number == number);
-            let Some(connection) = found.filter(|connection| connection.is_one_sided()) else { continue };
+        while let Some((_, key, number)) = pop_expired(&mut self.opening, self.now) {
+            let open = self.open.get(&key).filter(|connection| connection.number == number);
+            let Some(connection) = open.filter(|connection| connection.is_one_sided()) else { continue };
             if connection.last + HALF_OPEN > self.now {
                 // A repeated SYN: the connection is checked again later.
                 self.opening.push_back((self.now + HALF_OPEN, key, number));
-            } else if let Some(over) = self.open.remove(&key) {
-                self.fold(over);
+            } else if let Some(ended) = self.open.remove(&key) {
+                self.finish_connection(ended);
             }
         }
     }
 
-    fn remove_if_due(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
+    /// Removes a connection, unless `check_again_at` returns a later time for the check.
+    fn remove_if_quiet(
+        &mut self,
+        key: Ends,
+        number: u64,
+        check_again_at: impl Fn(&Connection, Time) -> Option<Time>,
+    ) {
         let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
             return;
         };
-        match later(connection, self.now) {
+        match check_again_at(connection, self.now) {
             Some(time) => self.closing.push_back((time.max(self.now), key, number)),
             None => {
-                if let Some(over) = self.open.remove(&key) {
-                    self.fold(over);
+                if let Some(ended) = self.open.remove(&key) {
+                    self.finish_connection(ended);
                 }
             }
         }
     }
 
     /// Adds a connection to the sums and creates its row.
-    fn fold(&mut self, mut connection: Box<Connection>) {
+    fn finish_connection(&mut self, mut connection: Box<Connection>) {
         let mut totals = connection.close(self.now, &mut self.busy_clock);
         if connection.closed.is_none() {
             let pair = pair(&connection);
             self.pair_closed_at(pair, connection.last);
         }
         self.totals.add(&totals);
-        if self.half_open.has_row(connection.number) {
+        if self.limits.has_row(connection.number) {
             totals.window = self.window();
             self.finished.push(self.row(&connection, &totals));
         } else {
@@ -369,17 +385,19 @@ impl Analyser {
         self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
     }
 
+    /// Counts the end of a connection of a pair. Forgets the pair that has been idle longest if
+    /// there are too many.
     fn pair_closed_at(&mut self, pair: Pair, at: Time) {
-        let Some(idle) = self.pairs.get_mut(&pair) else { return };
-        idle.open = idle.open.saturating_sub(1);
-        if idle.open > 0 {
+        let Some(state) = self.pairs.get_mut(&pair) else { return };
+        state.open = state.open.saturating_sub(1);
+        if state.open > 0 {
             return;
         }
-        idle.since = Some(at);
+        state.idle_since = Some(at);
         self.idle_pairs.push_back((pair, at));
-        if self.idle_pairs.len() > MOST_PAIRS
+        if self.idle_pairs.len() > MAX_PAIRS
             && let Some((oldest, since)) = self.idle_pairs.pop_front()
-            && self.pairs.get(&oldest).is_some_and(|idle| idle.since == Some(since))
+            && self.pairs.get(&oldest).is_some_and(|state| state.idle_since == Some(since))
         {
             self.pairs.remove(&oldest);
         }
@@ -387,10 +405,10 @@ impl Analyser {
 }
 
 /// Counts a new connection of a pair. Returns how long the pair had none before.
-fn pair_opened(pairs: &mut HashMap<Pair, Idle>, pair: Pair, now: Time) -> Duration {
-    let idle = pairs.entry(pair).or_default();
-    idle.open += 1;
-    idle.since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
+fn pair_opened(pairs: &mut HashMap<Pair, PairState>, pair: Pair, now: Time) -> Duration {
+    let state = pairs.entry(pair).or_default();
+    state.open += 1;
+    state.idle_since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
 }
 
 fn pair(connection: &Connection) -> Pair {
@@ -398,6 +416,7 @@ fn pair(connection: &Connection) -> Pair {
     (connection.address(Side::Client).ip(), server.ip(), server.port())
 }
 
-fn pop_due(queue: &mut VecDeque<(Time, Ends, u64)>, now: Time) -> Option<(Time, Ends, u64)> {
+/// Removes and returns the first entry if its time has come.
+fn pop_expired(queue: &mut VecDeque<(Time, Ends, u64)>, now: Time) -> Option<(Time, Ends, u64)> {
     if queue.front().is_none_or(|(due, ..)| *due > now) { None } else { queue.pop_front() }
 }

@@ -7,8 +7,8 @@ use std::io::{self, Read};
 
 use umts_units::Time;
 
-use crate::blocks::section::{LeftOut, Section};
-use crate::compressed::{Fault, Packing, Source, Unpacked};
+use crate::blocks::section::{IgnoredPackets, Section};
+use crate::compressed::{Compression, Decompressor, Fault, Source};
 use crate::interface::Interface;
 use crate::link::LinkType;
 use crate::reader::Reason;
@@ -61,12 +61,13 @@ pub(crate) struct Blocks {
     /// Offset of `begin` in the decompressed file.
     offset: u64,
     format: Format,
-    left_out: LeftOut,
+    ignored: IgnoredPackets,
 }
 
+/// Where the octets of the capture come from.
 enum Input {
     Plain(Source),
-    Packed(Unpacked),
+    Compressed(Decompressor),
 }
 
 #[derive(Debug)]
@@ -76,11 +77,11 @@ enum Format {
 }
 
 /// Result of an attempt to read a block.
-enum Attempt {
-    /// The block took this number of octets.
-    Used(usize),
+enum BlockResult {
+    /// The block has this number of octets.
+    Consumed(usize),
     /// The buffer ends before the block does.
-    More,
+    Incomplete,
     Damaged,
 }
 
@@ -95,11 +96,11 @@ impl Blocks {
             is_exhausted: false,
             offset: 0,
             format: Format::PcapNg { is_big_endian: false, interfaces: Vec::new() },
-            left_out: LeftOut::default(),
+            ignored: IgnoredPackets::default(),
         };
         while blocks.end < PCAP_HEADER && blocks.fill()? {}
-        if let Some(packing) = Packing::of(&blocks.buffer[..blocks.end]) {
-            blocks.unpack(packing)?;
+        if let Some(compression) = Compression::of(&blocks.buffer[..blocks.end]) {
+            blocks.unpack(compression)?;
         }
         let head = &blocks.buffer[..blocks.end];
         if head.is_empty() {
@@ -109,63 +110,65 @@ impl Blocks {
             return Ok(blocks);
         }
         blocks.format = Format::of_pcap(head).ok_or(Reason::NoCapture)?;
-        blocks.use_up(PCAP_HEADER);
+        blocks.consume(PCAP_HEADER);
         Ok(blocks)
     }
 
     /// Continues with the decompressed content of the file.
-    fn unpack(&mut self, packing: Packing) -> Result<(), Reason> {
+    fn unpack(&mut self, compression: Compression) -> Result<(), Reason> {
         let source = std::mem::replace(&mut self.source, Input::Plain(Box::new(io::empty())));
         let Input::Plain(source) = source else { return Err(Reason::Compressed) };
         let head = &self.buffer[..self.end];
-        let unpacked = Unpacked::open(packing, head, source)?.ok_or(Reason::Compressed)?;
-        (self.source, self.end, self.is_exhausted) = (Input::Packed(unpacked), 0, false);
+        let decompressor = Decompressor::open(compression, head, source)?.ok_or(Reason::Compressed)?;
+        (self.source, self.end, self.is_exhausted) = (Input::Compressed(decompressor), 0, false);
         while self.end < PCAP_HEADER && self.fill()? {}
         match self.fault() {
             // The content must be long enough for the header of a capture.
             Some(_) if self.end < PCAP_HEADER => Err(Reason::NotUnpacked),
-            _ if Packing::of(&self.buffer[..self.end]).is_some() => Err(Reason::Compressed),
+            _ if Compression::of(&self.buffer[..self.end]).is_some() => Err(Reason::Compressed),
             _ => Ok(()),
         }
     }
 
-    /// Returns the number of octets used of the decompressed file.
+    /// Returns the offset of the next block in the decompressed file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the number of octets read of the file itself: fewer than `offset` if the file
-    /// is compressed.
+    /// Returns the number of octets that were read from the file itself. If the file is compressed,
+    /// this is fewer than `offset`.
     pub fn position(&self) -> u64 {
         match &self.source {
             Input::Plain(_) => self.offset,
-            Input::Packed(unpacked) => unpacked.position(),
+            Input::Compressed(decompressor) => decompressor.position(),
         }
     }
 
     fn fault(&self) -> Option<Fault> {
         match &self.source {
             Input::Plain(_) => None,
-            Input::Packed(unpacked) => unpacked.fault,
+            Input::Compressed(decompressor) => decompressor.fault,
         }
     }
 
-    /// Reads the next block, and calls `take` if the block has a packet. At the end, returns how
-    /// the file ended.
+    /// Reads the next block, and calls `on_packet` if the block has a packet. At the end, returns
+    /// how the file ended.
     ///
     /// # Errors
     /// An error of the operating system, or a packet of an interface whose clock has an impossible
     /// unit.
-    pub fn next(&mut self, mut take: impl FnMut(Captured<'_>)) -> Result<Option<Ending>, Reason> {
+    pub fn next(&mut self, mut on_packet: impl FnMut(Captured<'_>)) -> Result<Option<Ending>, Reason> {
         loop {
-            match self.attempt(&mut take)? {
-                Attempt::Used(octets) => {
-                    self.use_up(octets);
+            match self.try_block(&mut on_packet)? {
+                BlockResult::Consumed(octets) => {
+                    self.consume(octets);
                     return Ok(None);
                 }
-                Attempt::Damaged => return Ok(Some(Ending::Damaged)),
-                Attempt::More if self.end - self.begin > LARGEST => return Ok(Some(Ending::Damaged)),
-                Attempt::More => {
+                BlockResult::Damaged => return Ok(Some(Ending::Damaged)),
+                BlockResult::Incomplete if self.end - self.begin > LARGEST => {
+                    return Ok(Some(Ending::Damaged));
+                }
+                BlockResult::Incomplete => {
                     if !self.fill()? {
                         return Ok(Some(match self.fault() {
                             Some(fault) => Ending::NotUnpacked(fault),
@@ -180,15 +183,15 @@ impl Blocks {
 
     /// Returns warnings about packets that were left out and about times.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        self.left_out.warnings()
+        self.ignored.warnings()
     }
 
-    fn use_up(&mut self, octets: usize) {
+    fn consume(&mut self, octets: usize) {
         self.begin += octets;
         self.offset += octets as u64;
     }
 
-    /// Reads more octets. Returns whether there were any.
+    /// Reads more octets into the buffer. Returns whether there were any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.is_exhausted {
             return Ok(false);
@@ -203,7 +206,7 @@ impl Blocks {
         }
         let source: &mut dyn Read = match &mut self.source {
             Input::Plain(source) => source,
-            Input::Packed(unpacked) => unpacked,
+            Input::Compressed(decompressor) => decompressor,
         };
         loop {
             match source.read(&mut self.buffer[self.end..]) {
@@ -218,40 +221,42 @@ impl Blocks {
         }
     }
 
-    fn attempt(&mut self, take: &mut impl FnMut(Captured<'_>)) -> Result<Attempt, Reason> {
+    /// Reads one block from the octets in the buffer, and calls `on_packet` if the block has a
+    /// packet.
+    fn try_block(&mut self, on_packet: &mut impl FnMut(Captured<'_>)) -> Result<BlockResult, Reason> {
         let bytes = &self.buffer[self.begin..self.end];
         match &mut self.format {
             &mut Format::Pcap { is_big_endian, link, is_nanoseconds, header } => {
-                let Some(fields) = bytes.get(..header) else { return Ok(Attempt::More) };
+                let Some(fields) = bytes.get(..header) else { return Ok(BlockResult::Incomplete) };
                 let [seconds, fraction, captured, length] =
                     [0, 4, 8, 12].map(|at| word(fields, at, is_big_endian));
                 if captured as usize > LARGEST {
-                    return Ok(Attempt::Damaged);
+                    return Ok(BlockResult::Damaged);
                 }
                 let end = header + captured as usize;
-                let Some(bytes) = bytes.get(header..end) else { return Ok(Attempt::More) };
+                let Some(bytes) = bytes.get(header..end) else { return Ok(BlockResult::Incomplete) };
                 let fraction = u64::from(fraction) * if is_nanoseconds { 1 } else { 1_000 };
-                self.left_out.large_fractions += u64::from(fraction >= NANOSECONDS);
+                self.ignored.large_fractions += u64::from(fraction >= NANOSECONDS);
                 let time = Time::from_nanos(u64::from(seconds) * NANOSECONDS + fraction);
-                take(Captured { time, link, bytes, length });
-                Ok(Attempt::Used(end))
+                on_packet(Captured { time, link, bytes, length });
+                Ok(BlockResult::Consumed(end))
             }
             Format::PcapNg { is_big_endian, interfaces } => {
-                let Some(header) = bytes.get(..SMALLEST_BLOCK) else { return Ok(Attempt::More) };
+                let Some(header) = bytes.get(..SMALLEST_BLOCK) else { return Ok(BlockResult::Incomplete) };
                 // A section may have another byte order than the one before.
                 if header.starts_with(&SECTION) {
                     *is_big_endian = header[8..12] == [0x1a, 0x2b, 0x3c, 0x4d];
                 }
                 let length = word(header, 4, *is_big_endian) as usize;
                 if !(SMALLEST_BLOCK..=LARGEST).contains(&length) {
-                    return Ok(Attempt::Damaged);
+                    return Ok(BlockResult::Damaged);
                 }
-                let Some(block) = bytes.get(..length) else { return Ok(Attempt::More) };
+                let Some(block) = bytes.get(..length) else { return Ok(BlockResult::Incomplete) };
                 let mut section = Section { is_big_endian: *is_big_endian, interfaces };
-                Ok(if section.read(block, &mut self.left_out, take)? {
-                    Attempt::Used(length)
+                Ok(if section.read(block, &mut self.ignored, on_packet)? {
+                    BlockResult::Consumed(length)
                 } else {
-                    Attempt::Damaged
+                    BlockResult::Damaged
                 })
             }
         }

@@ -17,37 +17,37 @@ use crate::analyser::{Analyser, Analysis};
 use crate::ends::Ends;
 use crate::packet::{Packet, Protocol};
 use crate::reader::ReadError;
-use crate::reader_thread::{Batch, End, Next, Reading, Record};
+use crate::reader_thread::{Batch, End, ReaderOutput, ReaderThread, Record};
 
 /// Analyses two captures of the same packets, taken with the same clock at the two ends of all
-/// connections. Connections are left out if `is_wanted` returns false for their addresses. With
-/// `courses`, the time-sequence tables of every other connection are collected, in seconds since
-/// the first packet.
+/// connections. Connections are left out if `is_wanted` returns false for their addresses. If
+/// `with_time_sequences`, the time-sequence tables of all connections that are analysed are
+/// collected, in seconds since the first packet.
 ///
 /// # Errors
 /// As [`analyse_file`](crate::reader::analyse_file), except for standard input. A file that is cut
 /// off or damaged is analysed up to that point.
 pub fn analyse_both_ends(
     captures: [&Path; 2],
-    courses: bool,
+    with_time_sequences: bool,
     is_wanted: impl Fn(IpAddr, IpAddr) -> bool,
 ) -> Result<Analysis, ReadError> {
-    let mut known: HashMap<Ends, Known> = HashMap::new();
+    let mut facts: HashMap<Ends, ConnectionFacts> = HashMap::new();
     for (side, path) in captures.into_iter().enumerate() {
         let mut records = Records::open(path)?;
         while let Some(record) = records.next()? {
-            if record.read == Ok(Protocol::Tcp) {
+            if record.parsed == Ok(Protocol::Tcp) {
                 let ends = record.packet.ends;
-                let begun = || Known {
+                let new_entry = || ConnectionFacts {
                     is_wanted: is_wanted(ends.0.socket_address().ip(), ends.1.socket_address().ip()),
-                    ..Known::default()
+                    ..ConnectionFacts::default()
                 };
-                known.entry(ends).or_insert_with(begun).notes(side, record.time, &record.packet);
+                facts.entry(ends).or_insert_with(new_entry).record(side, record.time, &record.packet);
             }
         }
     }
     let mut analyser = Analyser::new();
-    if courses {
+    if with_time_sequences {
         analyser = analyser.with_all_time_sequences();
     }
     let [first, second] = captures;
@@ -57,11 +57,12 @@ pub fn analyse_both_ends(
         *next = records.next()?;
     }
     while let Some(side) = earlier(&next) {
-        if let Some(Record { time, length, read, packet }) = next[side].take() {
+        if let Some(Record { time, length, parsed, packet }) = next[side].take() {
             // Packets other than TCP are counted once, from the first capture.
-            let wanted = if read == Ok(Protocol::Tcp) { known[&packet.ends].senders_side() } else { Some(0) };
-            if wanted == Some(side) {
-                analyser.read(time, length, read, &packet);
+            let senders_side =
+                if parsed == Ok(Protocol::Tcp) { facts[&packet.ends].senders_side() } else { Some(0) };
+            if senders_side == Some(side) {
+                analyser.process_parsed(time, length, parsed, &packet);
             }
         }
         next[side] = records[side].next()?;
@@ -79,9 +80,9 @@ fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
     }
 }
 
-/// The facts about a connection from both captures.
+/// What both captures show of a connection.
 #[derive(Debug, Default)]
-struct Known {
+struct ConnectionFacts {
     is_wanted: bool,
     /// First packet at each side: its time, and whether it is from the first of the ends.
     first: [Option<(Time, bool)>; 2],
@@ -89,8 +90,8 @@ struct Known {
     payload: [[u64; 2]; 2],
 }
 
-impl Known {
-    fn notes(&mut self, side: usize, now: Time, packet: &Packet) {
+impl ConnectionFacts {
+    fn record(&mut self, side: usize, now: Time, packet: &Packet) {
         self.first[side].get_or_insert((now, packet.is_from_first));
         self.payload[side][usize::from(packet.is_from_first)] += u64::from(packet.segment.payload);
     }
@@ -98,33 +99,33 @@ impl Known {
     /// Returns the side of the end that sends more, if the connection is wanted. The end that sent
     /// the very first packet is at the side where that packet was captured first.
     fn senders_side(&self) -> Option<usize> {
-        let [here, there] = self.first;
-        let is_there = match (here, there) {
-            (Some((here, _)), Some((there, _))) => there < here,
-            (here, _) => here.is_none(),
+        let [first_side, second_side] = self.first;
+        let is_at_second = match (first_side, second_side) {
+            (Some((first_side, _)), Some((second_side, _))) => second_side < first_side,
+            (first_side, _) => first_side.is_none(),
         };
-        let opener_is_first =
-            (if is_there { there } else { here }).is_some_and(|(_, is_from_first)| is_from_first);
+        let opener_is_first = (if is_at_second { second_side } else { first_side })
+            .is_some_and(|(_, is_from_first)| is_from_first);
         let sent = |end: usize| self.payload.iter().map(|side| side[end]).max();
         let sender_is_first = sent(1) > sent(0);
-        self.is_wanted.then(|| usize::from(is_there == (sender_is_first == opener_is_first)))
+        self.is_wanted.then(|| usize::from(is_at_second == (sender_is_first == opener_is_first)))
     }
 }
 
 /// Iterates over the packets of a capture.
 struct Records<'a> {
     path: &'a Path,
-    reading: Reading,
+    reader: ReaderThread,
     batch: Option<Batch>,
     at: usize,
 }
 
 impl<'a> Records<'a> {
     fn open(path: &'a Path) -> Result<Self, ReadError> {
-        let refused =
+        let open_error =
             |error: std::io::Error| ReadError { path: path.to_owned(), offset: 0, reason: error.into() };
-        let reading = Reading::start(File::open(path).map_err(refused)?);
-        Ok(Records { path, reading, batch: None, at: 0 })
+        let reader = ReaderThread::start(File::open(path).map_err(open_error)?);
+        Ok(Records { path, reader, batch: None, at: 0 })
     }
 
     fn next(&mut self) -> Result<Option<Record>, ReadError> {
@@ -135,13 +136,13 @@ impl<'a> Records<'a> {
                     self.batch = Some(batch);
                     return Ok(Some(record));
                 }
-                self.reading.give_back(batch);
+                self.reader.recycle(batch);
             }
-            match self.reading.next() {
-                Next::Batch(batch) => (self.batch, self.at) = (Some(batch), 0),
-                Next::Nothing => {}
-                Next::End(End { ending: Ok(_), .. }) => return Ok(None),
-                Next::End(End { ending: Err(reason), offset, .. }) => {
+            match self.reader.next() {
+                ReaderOutput::Batch(batch) => (self.batch, self.at) = (Some(batch), 0),
+                ReaderOutput::Pending => {}
+                ReaderOutput::End(End { ending: Ok(_), .. }) => return Ok(None),
+                ReaderOutput::End(End { ending: Err(reason), offset, .. }) => {
                     return Err(ReadError { path: self.path.to_owned(), offset, reason });
                 }
             }

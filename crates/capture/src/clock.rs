@@ -2,16 +2,17 @@
 
 use umts_units::{Duration, Time};
 
-/// A clock that runs while at least one user is active.
+/// A clock that runs while at least one half-connection is active.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BusyClock {
+    /// Number of active half-connections.
     busy: u64,
     since: Time,
     total: Duration,
 }
 
 impl BusyClock {
-    /// Adds an active user.
+    /// A half-connection becomes active.
     pub fn start(&mut self, at: Time) {
         if self.busy == 0 {
             self.since = at;
@@ -19,7 +20,7 @@ impl BusyClock {
         self.busy += 1;
     }
 
-    /// Removes an active user.
+    /// A half-connection becomes inactive.
     pub fn stop(&mut self, at: Time) {
         self.busy -= 1;
         if self.busy == 0 {
@@ -27,7 +28,7 @@ impl BusyClock {
         }
     }
 
-    /// Returns the accumulated time. All users must be inactive.
+    /// Returns the accumulated time. All half-connections must be inactive.
     pub fn total(&self) -> Duration {
         self.total
     }

@@ -12,9 +12,9 @@ use lz4_flex::frame::FrameDecoder;
 
 /// Size of the content, in octets, that is allowed for a file of any size.
 const ALWAYS_ALLOWED: u64 = 1 << 28;
-/// Limit of larger contents, as a multiple of the size of the file. Deflate cannot exceed this by
-/// much, and captures stay far below it.
-const MOST_TIMES: u64 = 1000;
+/// Maximum ratio of the size of larger contents to the size of the compressed file. Deflate cannot
+/// exceed this by much, and captures stay far below it.
+const MAX_EXPANSION: u64 = 1000;
 /// Base 2 logarithm of the largest window of Zstandard: 128 MiB, the default limit of the zstd
 /// program.
 const LARGEST_WINDOW: u32 = 27;
@@ -37,12 +37,12 @@ pub(crate) enum Fault {
     CutOff,
     Damaged,
     /// The content is larger than the size of the file allows.
-    TooMuch,
+    TooLarge,
 }
 
 /// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Packing {
+pub(crate) enum Compression {
     Gzip,
     Zstd,
     Lz4,
@@ -50,30 +50,30 @@ pub(crate) enum Packing {
     Other,
 }
 
-impl Packing {
+impl Compression {
     /// Returns the compression of a file that begins with `head`. `None` if it is not compressed.
     pub fn of(head: &[u8]) -> Option<Self> {
         match head {
-            _ if head.starts_with(&GZIP) => Some(Packing::Gzip),
-            _ if head.starts_with(&ZSTD) => Some(Packing::Zstd),
-            _ if head.starts_with(&LZ4) || head.starts_with(&LZ4_LEGACY) => Some(Packing::Lz4),
-            _ if OTHERS.iter().any(|other| head.starts_with(other)) => Some(Packing::Other),
+            _ if head.starts_with(&GZIP) => Some(Compression::Gzip),
+            _ if head.starts_with(&ZSTD) => Some(Compression::Zstd),
+            _ if head.starts_with(&LZ4) || head.starts_with(&LZ4_LEGACY) => Some(Compression::Lz4),
+            _ if OTHERS.iter().any(|other| head.starts_with(other)) => Some(Compression::Other),
             _ => None,
         }
     }
 }
 
 /// The content of a compressed file. It ends at the first fault, which is then in `fault`.
-pub(crate) struct Unpacked {
+pub(crate) struct Decompressor {
     decoder: Source,
     file: Arc<FileState>,
     produced: u64,
     pub fault: Option<Fault>,
 }
 
-impl std::fmt::Debug for Unpacked {
+impl std::fmt::Debug for Decompressor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Unpacked").field("produced", &self.produced).finish_non_exhaustive()
+        formatter.debug_struct("Decompressor").field("produced", &self.produced).finish_non_exhaustive()
     }
 }
 
@@ -84,6 +84,7 @@ struct FileState {
     has_failed: AtomicBool,
 }
 
+/// The compressed file, which counts the octets that the decoder reads.
 struct CountedFile {
     source: Source,
     state: Arc<FileState>,
@@ -101,28 +102,28 @@ impl Read for CountedFile {
     }
 }
 
-impl Unpacked {
+impl Decompressor {
     /// Decompresses `source`, of which `head` was read before. Returns `None` if the format is not
     /// supported.
     ///
     /// # Errors
     /// The decoder cannot be created.
-    pub fn open(packing: Packing, head: &[u8], source: Source) -> io::Result<Option<Self>> {
+    pub fn open(compression: Compression, head: &[u8], source: Source) -> io::Result<Option<Self>> {
         let state = Arc::new(FileState::default());
         let whole = Box::new(Cursor::new(head.to_vec()).chain(source));
         let counted = CountedFile { source: whole, state: Arc::clone(&state) };
         let file = BufReader::with_capacity(BUFFER, counted);
-        let decoder: Source = match packing {
-            Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-            Packing::Zstd => {
+        let decoder: Source = match compression {
+            Compression::Gzip => Box::new(MultiGzDecoder::new(file)),
+            Compression::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(file)?;
                 decoder.window_log_max(LARGEST_WINDOW)?;
                 Box::new(decoder)
             }
-            Packing::Lz4 => Box::new(Lz4Frames(FrameDecoder::new(file))),
-            Packing::Other => return Ok(None),
+            Compression::Lz4 => Box::new(Lz4Frames(FrameDecoder::new(file))),
+            Compression::Other => return Ok(None),
         };
-        Ok(Some(Unpacked { decoder, file: state, produced: 0, fault: None }))
+        Ok(Some(Decompressor { decoder, file: state, produced: 0, fault: None }))
     }
 
     /// Returns the octets of the compressed file that were read.
@@ -130,13 +131,14 @@ impl Unpacked {
         self.file.octets.load(Ordering::Relaxed)
     }
 
+    /// Ends the content because of a fault.
     fn end(&mut self, fault: Fault) -> io::Result<usize> {
         self.fault = Some(fault);
         Ok(0)
     }
 }
 
-impl Read for Unpacked {
+impl Read for Decompressor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.fault.is_some() {
             return Ok(0);
@@ -144,8 +146,8 @@ impl Read for Unpacked {
         match self.decoder.read(buffer) {
             Ok(octets) => {
                 self.produced += octets as u64;
-                let most = ALWAYS_ALLOWED.max(self.position().saturating_mul(MOST_TIMES));
-                if self.produced > most { self.end(Fault::TooMuch) } else { Ok(octets) }
+                let limit = ALWAYS_ALLOWED.max(self.position().saturating_mul(MAX_EXPANSION));
+                if self.produced > limit { self.end(Fault::TooLarge) } else { Ok(octets) }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(error) if self.file.has_failed.load(Ordering::Relaxed) => Err(error),

@@ -6,7 +6,7 @@ use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
 use crate::ends::Ends;
-use crate::half_connection::{HalfConnection, Path, SentAs};
+use crate::half_connection::{ClassifiedSegment, HalfConnection, Path};
 use crate::holes::REORDERING;
 use crate::packet::{Options, Packet, Segment};
 use crate::timeseq::Watcher;
@@ -54,9 +54,10 @@ impl Side {
     }
 }
 
-/// An end that answers within this time is at the capture point, if the other end does not.
+/// Answer delay up to which an end is at the capture point if the other end takes longer.
 const NEAR: Duration = Duration::from_millis(1);
-/// An end is near if the other end is at least this many times farther away.
+/// An end is near the capture point if the other end takes at least `MUCH_FARTHER` times as long to
+/// answer.
 const MUCH_FARTHER: u64 = 4;
 
 /// A connection, open or closed.
@@ -64,48 +65,49 @@ const MUCH_FARTHER: u64 = 4;
 pub(crate) struct Connection {
     pub number: u64,
     pub ends: Ends,
-    /// The client is the first of `ends`.
+    /// Whether the client is the first of `ends`.
     client_is_first: bool,
     /// The client's data, and the server's data.
-    ways: [HalfConnection; 2],
+    halves: [HalfConnection; 2],
     syn: [Option<(Time, Options)>; 2],
     syn_was_repeated: bool,
     /// Delay from SYN to SYN+ACK, and from SYN+ACK to its acknowledgment.
-    answer: [Option<Duration>; 2],
+    answer_delays: [Option<Duration>; 2],
     pub first: Time,
     pub last: Time,
     pub reset: bool,
     pub closed: Option<Time>,
-    /// Time without any connection of the same pair before this one.
-    pub off: Duration,
+    /// How long the same pair of hosts and server port had no connection before this one.
+    pub idle_before: Duration,
     /// The round-trip time of the handshake. Cached, like the next two fields, because each packet
     /// needs it.
     shortest: Option<Duration>,
     /// Shifts of the windows that the client and the server announce.
     shift: [u8; 2],
-    /// Both shifts are known.
+    /// Whether both shifts are known.
     is_scaled: bool,
     /// TEIDs of the GTP-U tunnels that last carried packets of the client and of the server.
     pub teid: [Option<u32>; 2],
-    /// Packets with sequence space. Copies of these are recognised without doubt.
-    decisive: u32,
-    /// Copies among these and among packets with an IP identification.
+    /// Number of packets with sequence space, whose copies [`is_copy`](Self::is_copy) recognises
+    /// with certainty.
+    sequenced: u32,
+    /// Number of copies of such packets and of packets with an IP identification.
     copies: u32,
 }
 
 /// Result of [`Connection::packet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    Yes,
+pub(crate) enum Acceptance {
+    Accepted,
     /// The packet's acknowledgment or reset cannot belong to the connection.
-    NotBelieved,
+    Rejected,
 }
 
 /// Effect of a packet on a connection, for the time-sequence tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct PacketEffect {
     pub from: Side,
-    pub sent: Option<SentAs>,
+    pub sent: Option<ClassifiedSegment>,
     /// Acknowledgment of the other side's data.
     pub ack: Option<i64>,
     pub sack: Vec<(i64, i64)>,
@@ -125,20 +127,20 @@ impl Connection {
             number,
             ends: *ends,
             client_is_first: is_from_client == *is_from_first,
-            ways: Default::default(),
+            halves: Default::default(),
             syn: [None; 2],
             syn_was_repeated: false,
-            answer: [None; 2],
+            answer_delays: [None; 2],
             first: now,
             last: now,
             reset: false,
             closed: None,
-            off: Duration::ZERO,
+            idle_before: Duration::ZERO,
             shortest: None,
             shift: [0; 2],
             is_scaled: false,
             teid: [None; 2],
-            decisive: 0,
+            sequenced: 0,
             copies: 0,
         }
     }
@@ -154,23 +156,23 @@ impl Connection {
         if is_first { self.ends.0 } else { self.ends.1 }.socket_address()
     }
 
-    pub fn way(&self, side: Side) -> &HalfConnection {
-        &self.ways[side as usize]
+    pub fn half(&self, side: Side) -> &HalfConnection {
+        &self.halves[side as usize]
     }
 
     /// Returns whether packets of only one end were seen.
     pub fn is_one_sided(&self) -> bool {
-        !self.ways.iter().all(HalfConnection::is_heard)
+        !self.halves.iter().all(HalfConnection::has_packets)
     }
 
     /// Returns whether `packet` opens another connection between the same ports.
     pub fn is_succeeded_by(&self, packet: &Packet) -> bool {
         let (side, segment) = (self.side_of(packet), &packet.segment);
-        let known = self.way(side).isn;
+        let known = self.half(side).isn;
         match (segment.flags.syn(), segment.flags.ack()) {
             (false, _) => false,
             // The second SYN of a simultaneous open, or a SYN that is captured after its SYN+ACK.
-            (true, false) if !self.way(side).is_heard() && self.way(side.other()).isn.is_some() => false,
+            (true, false) if !self.half(side).has_packets() && self.half(side.other()).isn.is_some() => false,
             // A SYN with another number, or the first SYN of a connection that was captured without
             // a handshake.
             (true, false) => known != Some(segment.seq),
@@ -185,7 +187,7 @@ impl Connection {
     #[cold]
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
-        let others_are_copied = self.copies > 0 && 2 * self.copies >= self.decisive;
+        let others_are_copied = self.copies > 0 && 2 * self.copies >= self.sequenced;
         let is_copy = match () {
             () if segment.identification != 0 || others_are_copied => true,
             () if is_decisive => self.shortest.is_none_or(|shortest| age < shortest),
@@ -202,55 +204,55 @@ impl Connection {
         packet: &Packet,
         watcher: Option<Watcher<'_>>,
         busy_clock: &mut BusyClock,
-    ) -> Taken {
+    ) -> Acceptance {
         let (from, segment) = (self.side_of(packet), &packet.segment);
         self.last = now;
         if !self.is_believable(from, segment) {
-            self.ways[from as usize].count(segment);
-            return Taken::NotBelieved;
+            self.halves[from as usize].count(segment);
+            return Acceptance::Rejected;
         }
-        self.decisive = self.decisive.saturating_add(u32::from(segment.sequence_length() > 0));
+        self.sequenced = self.sequenced.saturating_add(u32::from(segment.sequence_length() > 0));
         if packet.teid.is_some() {
             self.teid[from as usize] = packet.teid;
         }
-        if segment.flags.syn() || self.answer[1].is_none() {
-            self.shake_hands(now, from, segment);
+        if segment.flags.syn() || self.answer_delays[1].is_none() {
+            self.process_handshake(now, from, segment);
         }
         let mut ack = None;
         let mut sack = Vec::new();
         if segment.flags.ack() && !segment.flags.rst() {
             let window = (self.window(from, segment), self.is_scaled || segment.flags.syn());
             let shortest = self.shortest;
-            let other = &mut self.ways[from.other() as usize];
+            let other = &mut self.halves[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, busy_clock);
             if watcher.is_some() {
                 sack.extend(other.sack_blocks(segment));
             }
         }
-        self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
-        let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
+        self.halves[from as usize].counters.ecn_marks += u64::from(packet.is_marked);
+        let sender_delay = self.answer_delays[answer_index(from)].unwrap_or_default();
         let path = Path { shortest: self.shortest, sender_delay };
-        let sent = self.ways[from as usize].sent(now, segment, path, busy_clock);
+        let sent = self.halves[from as usize].sent(now, segment, path, busy_clock);
         self.reset |= segment.flags.rst();
-        let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
+        let is_closed = self.reset || self.halves.iter().all(|half| half.fin_acked);
         if is_closed && self.closed.is_none() {
             self.closed = Some(now);
-            for way in &mut self.ways {
-                way.close(now, busy_clock);
+            for half in &mut self.halves {
+                half.close(now, busy_clock);
             }
         }
         if let Some(watcher) = watcher {
-            watcher.seen(now, &Seen { from, sent, ack, sack });
+            watcher.record(now, &PacketEffect { from, sent, ack, sack });
         }
-        Taken::Yes
+        Acceptance::Accepted
     }
 
     /// Returns whether the acknowledgment or reset can belong to this connection.
     #[inline]
     fn is_believable(&mut self, from: Side, segment: &Segment) -> bool {
         match (segment.flags.rst(), segment.flags.ack()) {
-            (true, _) => self.ways[from as usize].may_reset(segment),
-            (false, true) => self.ways[from.other() as usize].may_be_acknowledged(segment),
+            (true, _) => self.halves[from as usize].may_reset(segment),
+            (false, true) => self.halves[from.other() as usize].may_be_acknowledged(segment),
             (false, false) => true,
         }
     }
@@ -258,18 +260,18 @@ impl Connection {
     /// Returns the time from SYN to the acknowledgment of the SYN+ACK. This is a whole round trip
     /// wherever the capture was taken. `None` if a SYN was repeated.
     pub fn handshake_rtt(&self) -> Option<Duration> {
-        let [to_server, to_client] = self.answer;
+        let [to_server, to_client] = self.answer_delays;
         (!self.syn_was_repeated).then_some(to_server? + to_client?)
     }
 
     /// Returns the end that sent more data, which the metrics describe.
     pub fn sender(&self) -> Side {
-        let bytes = |way: &HalfConnection| way.tally.sent_once.max(way.tally.acknowledged);
-        if bytes(&self.ways[0]) > bytes(&self.ways[1]) { Side::Client } else { Side::Server }
+        let bytes = |half: &HalfConnection| half.counters.sent_once.max(half.counters.acknowledged);
+        if bytes(&self.halves[0]) > bytes(&self.halves[1]) { Side::Client } else { Side::Server }
     }
 
     pub fn position(&self) -> Position {
-        let ([Some(to_server), Some(to_client)], false) = (self.answer, self.syn_was_repeated) else {
+        let ([Some(to_server), Some(to_client)], false) = (self.answer_delays, self.syn_was_repeated) else {
             return Position::Unknown;
         };
         let (sender, receiver) = match self.sender() {
@@ -314,49 +316,53 @@ impl Connection {
             .iter()
             .all(|&side| self.options(side).is_some_and(|o| o.timestamps.is_some()));
         let announced = smaller.map(|mss| u32::from(mss).saturating_sub(if has_timestamps { 12 } else { 0 }));
-        let largest = self.way(side).tally.largest_segment;
+        let largest = self.half(side).counters.largest_segment;
         announced.filter(|&size| size > 0).or(Some(largest).filter(|&size| size > 0))
     }
 
     /// Completes the sums until `now`, when the connection is removed or the capture ends.
     pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) -> Totals {
-        for way in &mut self.ways {
-            way.close(now, busy_clock);
+        for half in &mut self.halves {
+            half.close(now, busy_clock);
         }
         Totals::of(self)
     }
 
+    /// Returns the announced window, in octets if its shift is known.
     fn window(&self, from: Side, segment: &Segment) -> u32 {
         let shift = if segment.flags.syn() { 0 } else { self.shift[from as usize] };
         u32::from(segment.window) << shift
     }
 
-    fn shake_hands(&mut self, now: Time, from: Side, segment: &Segment) {
+    /// Processes a packet of the handshake: a SYN, a SYN+ACK, or the packet that may acknowledge
+    /// the SYN+ACK.
+    fn process_handshake(&mut self, now: Time, from: Side, segment: &Segment) {
         if segment.flags.syn() {
             let index = from as usize;
             self.syn_was_repeated |= self.syn[index].is_some();
             self.syn[index] = Some((now, segment.options));
-            self.ways[from.other() as usize].is_answered = true;
-            if let [Some((asked, _)), Some((answered, _))] = self.syn {
+            self.halves[from.other() as usize].is_answered = true;
+            if let [Some((syn_at, _)), Some((syn_ack_at, _))] = self.syn {
                 let is_in_order = from == Side::Server;
                 // A SYN may be captured after its SYN+ACK if each direction has a queue of its own.
-                let is_late = asked.saturating_since(answered) <= REORDERING && self.answer[0].is_none();
-                if is_in_order || is_late {
-                    self.answer[0] = Some(answered.saturating_since(asked));
+                let is_reordered =
+                    syn_at.saturating_since(syn_ack_at) <= REORDERING && self.answer_delays[0].is_none();
+                if is_in_order || is_reordered {
+                    self.answer_delays[0] = Some(syn_ack_at.saturating_since(syn_at));
                 }
             }
         } else if from == Side::Client
-            && self.answer[1].is_none()
-            && let Some((answered, _)) = self.syn[Side::Server as usize]
+            && self.answer_delays[1].is_none()
+            && let Some((syn_ack_at, _)) = self.syn[Side::Server as usize]
         {
-            self.answer[1] = Some(now.saturating_since(answered));
+            self.answer_delays[1] = Some(now.saturating_since(syn_ack_at));
         }
         self.shortest = self.handshake_rtt();
         self.shift = [Side::Client, Side::Server].map(|side| self.window_scale(side).unwrap_or(0));
         self.is_scaled = self.window_scale(Side::Client).is_some();
         let sack_permitted = self.is_sack_permitted();
-        for way in &mut self.ways {
-            way.sack_permitted = sack_permitted;
+        for half in &mut self.halves {
+            half.sack_permitted = sack_permitted;
         }
     }
 }
@@ -365,8 +371,9 @@ fn is_much_farther(far: Duration, near: Duration) -> bool {
     near.as_nanos() <= far.as_nanos() / MUCH_FARTHER
 }
 
-/// Index of the delay of an end in `answer`: the server answers the SYN, the client the SYN+ACK.
-fn answer_of(side: Side) -> usize {
+/// Index of the delay of an end in `answer_delays`: the server answers the SYN, the client the
+/// SYN+ACK.
+fn answer_index(side: Side) -> usize {
     match side {
         Side::Server => 0,
         Side::Client => 1,

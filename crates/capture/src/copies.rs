@@ -12,9 +12,10 @@ use crate::packet::Packet;
 /// Maximum time from a packet to its copy.
 pub(crate) const LATEST: Duration = Duration::from_millis(10);
 
-/// Number of sets, and of entries in each: enough for 10 ms of a link of several Gbit/s.
+/// The table is set-associative. Number of sets, and of entries in each: enough for 10 ms of a link
+/// of several Gbit/s.
 const SETS: usize = 2048;
-const WAYS: usize = 4;
+const ENTRIES_PER_SET: usize = 4;
 
 /// A packet that was seen: a digest of the fields that are compared, and its time. The digest is 0
 /// in an unused entry.
@@ -27,7 +28,7 @@ struct Entry {
 /// Digests of recent packets.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    sets: Vec<[Entry; WAYS]>,
+    sets: Vec<[Entry; ENTRIES_PER_SET]>,
 }
 
 impl Recent {
@@ -36,7 +37,7 @@ impl Recent {
     #[inline]
     pub fn age(&mut self, now: Time, digest: u64) -> Option<Duration> {
         if self.sets.is_empty() {
-            self.sets = vec![[Entry::default(); WAYS]; SETS];
+            self.sets = vec![[Entry::default(); ENTRIES_PER_SET]; SETS];
         }
         let set = &mut self.sets[set_of(digest)];
         for entry in set.iter() {
@@ -50,7 +51,8 @@ impl Recent {
         None
     }
 
-    /// Restarts the age of a stored digest: its latest packet was not a copy of the one before.
+    /// Restarts the age of a stored digest, because its latest packet was not a copy of the
+    /// previous one.
     #[cold]
     pub fn renew(&mut self, now: Time, digest: u64) {
         let set = &mut self.sets[set_of(digest)];
@@ -97,7 +99,8 @@ pub(crate) fn digest_of_datagram(packet: &Packet) -> u64 {
 const KEYS: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
 
-/// Returns the set of a digest. Another product makes the index depend on all bits of the digest.
+/// Returns the set of a digest. A second multiplication makes the index depend on all bits of the
+/// digest.
 #[inline]
 fn set_of(digest: u64) -> usize {
     (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % SETS

@@ -1,16 +1,21 @@
 //! Counters for the data of one end of a connection, or of all connections.
 
-/// Counters and sums. `metrics.rs` has their meaning.
+/// Counters and sums. `metrics.rs` has their meanings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counters {
     pub packets: u64,
     pub data_segments: u64,
+    /// Octets of payload, retransmissions included.
     pub sent: u64,
+    /// Octets of payload, each once.
     pub sent_once: u64,
+    /// Octets of payload.
     pub acknowledged: u64,
+    /// Octets that were acknowledged but not captured.
     pub unseen: u64,
     pub retransmissions: u64,
     pub retransmitted_segments: u64,
+    /// Octets of payload.
     pub retransmitted: u64,
     pub by_dupack: u64,
     pub by_rto: u64,
@@ -23,7 +28,7 @@ pub(crate) struct Counters {
     pub unknown: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
-    pub syn_again: u64,
+    pub syn_retransmissions: u64,
     pub out_of_order: u64,
     /// Segments that count as retransmissions but may have been late: they have no timestamps.
     pub ambiguous: u64,
@@ -77,7 +82,7 @@ impl Counters {
         self.unknown += other.unknown;
         self.dupack_runs += other.dupack_runs;
         self.acks_received += other.acks_received;
-        self.syn_again += other.syn_again;
+        self.syn_retransmissions += other.syn_retransmissions;
         self.out_of_order += other.out_of_order;
         self.ambiguous += other.ambiguous;
         self.zero_windows += other.zero_windows;

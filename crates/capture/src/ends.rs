@@ -55,7 +55,8 @@ impl Ends {
         (Ends(end(source.min(destination)), end(source.max(destination))), source <= destination)
     }
 
-    /// The same for any two ends.
+    /// Returns the ends for a source and a destination of any kind, and whether the source is the
+    /// first end.
     pub fn between(source: End, destination: End) -> (Self, bool) {
         let is_from_first = source <= destination;
         (if is_from_first { Ends(source, destination) } else { Ends(destination, source) }, is_from_first)
@@ -63,7 +64,7 @@ impl Ends {
 
     /// Returns 16 bits that differ between most connections. Not a hash.
     #[inline]
-    pub fn few_bits(&self) -> usize {
+    pub fn cache_index(&self) -> usize {
         (self.digest() >> 48) as usize
     }
 
@@ -77,7 +78,7 @@ impl Ends {
         mix.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// Returns the same ends with this tunnel number.
+    /// Returns these ends with another tunnel number.
     pub fn in_tunnel(self, number: u8) -> Self {
         let Ends(a, b) = self;
         Ends(End { tunnel: number, ..a }, End { tunnel: number, ..b })

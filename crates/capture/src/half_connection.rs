@@ -16,13 +16,13 @@ use crate::counters::Counters;
 use crate::holes::Holes;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
-use crate::recovery::{Heard, Recoveries};
+use crate::recovery::{AckInfo, Recoveries};
 use crate::spurious::Retransmissions;
 use crate::unacked_segments::UnackedSegments;
 
 /// Room below the first sequence number seen.
 const ORIGIN: u64 = 1 << 32;
-/// No window is larger (RFC 7323 §2.3), so a number farther away belongs to no segment of this
+/// The largest possible window (RFC 7323 §2.3). A number farther away does not belong to this
 /// connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
 /// Octets beyond the receiver's window that are accepted: probes exceed windows, and window updates
@@ -31,14 +31,14 @@ const SLACK: u64 = 1 << 16;
 
 /// A segment in the time-sequence tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SentAs {
+pub(crate) struct ClassifiedSegment {
     /// Octets since the first byte of the connection's payload.
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
     /// This segment shows that the segment before, which was classified as a probe, was sent by an
     /// expiry.
-    pub takes_probe_back: bool,
+    pub revokes_probe: bool,
 }
 
 /// Properties of the path from the handshake: the whole round trip, and the time that the sender
@@ -72,23 +72,26 @@ pub(crate) struct HalfConnection {
     newest_timestamp: Option<u32>,
     recoveries: Recoveries,
     /// The oldest segment, identified by its send time and end, and the time at which RACK declares
-    /// it lost.
-    passed: Option<((Time, u64), Time)>,
+    /// it lost. `None` if no later segment was delivered.
+    rack_deadline: Option<((Time, u64), Time)>,
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
     /// Highest end of the receiver's windows. `None` before the first window.
-    edge: Option<u64>,
+    window_edge: Option<u64>,
     /// An acknowledgment beyond `limit`, which was not accepted. Another one beyond it confirms it.
-    claimed: Option<u64>,
-    /// The other end has sent a SYN, or this one has acknowledged it.
+    unconfirmed_ack: Option<u64>,
+    /// The other end has sent a SYN, or this end has acknowledged it.
     pub is_answered: bool,
     /// When the receiver closed its window. `None` while the window is open.
-    shut_since: Option<Time>,
-    settled: Time,
+    zero_window_since: Option<Time>,
+    /// Until when the integrals in `counters` are complete.
+    settled_at: Time,
+    /// Whether data are outstanding.
     is_active: bool,
+    /// The connection is closed.
     is_over: bool,
-    pub tally: Counters,
+    pub counters: Counters,
     pub flight: UnackedSegments,
     pub last_data: Option<Time>,
     pub fin_acked: bool,
@@ -96,8 +99,8 @@ pub(crate) struct HalfConnection {
 
 impl HalfConnection {
     /// Whether packets of this direction were seen.
-    pub fn is_heard(&self) -> bool {
-        self.tally.packets > 0
+    pub fn has_packets(&self) -> bool {
+        self.counters.packets > 0
     }
 
     /// Whether acknowledgments of this direction's data were seen.
@@ -127,7 +130,7 @@ impl HalfConnection {
         segment: &Segment,
         path: Path,
         busy_clock: &mut BusyClock,
-    ) -> Option<SentAs> {
+    ) -> Option<ClassifiedSegment> {
         self.count(segment);
         if segment.flags.rst() {
             return None;
@@ -135,13 +138,13 @@ impl HalfConnection {
         self.is_answered |= segment.flags.ack();
         let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
         let end = start + length;
-        self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
+        self.counters.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
         if self.is_keep_alive(start, end, segment) {
             // Into a closed window, Linux sends its zero-window probe (RFC 9293 §3.8.6.1) in this
             // form.
             let counter = match self.window {
-                Some(0) => &mut self.tally.zero_window_probes,
-                _ => &mut self.tally.keep_alives,
+                Some(0) => &mut self.counters.zero_window_probes,
+                _ => &mut self.counters.keep_alives,
             };
             *counter += 1;
             return None;
@@ -154,27 +157,27 @@ impl HalfConnection {
             return None;
         }
         if self.is_probe_of_zero_window(start, segment) {
-            self.tally.zero_window_probes += 1;
+            self.counters.zero_window_probes += 1;
             return None;
         }
         self.settle(now);
         self.begin(start, segment);
-        self.tally.sent += u64::from(segment.payload);
-        self.tally.largest_segment = self.tally.largest_segment.max(segment.payload);
+        self.counters.sent += u64::from(segment.payload);
+        self.counters.largest_segment = self.counters.largest_segment.max(segment.payload);
         if segment.flags.fin() {
-            self.tally.fins += 1;
+            self.counters.fins += 1;
             self.fin = Some(end - 1);
         }
         if segment.payload > 0 {
             self.last_data = Some(now);
         }
-        let cause = self.place(now, start, end, segment, path);
+        let cause = self.classify(now, start, end, segment, path);
         if let Some((value, _)) = segment.options.timestamps {
-            self.flight.stamped(now, value);
+            self.flight.record_timestamp(now, value);
         }
         self.update_activity(now, busy_clock);
-        let takes_probe_back = cause == Cause::Rto && self.recoveries.takes_probe_back();
-        Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
+        let revokes_probe = cause == Cause::Rto && self.recoveries.revokes_probe();
+        Some(ClassifiedSegment { start: self.relative(start), end: self.relative(end), cause, revokes_probe })
     }
 
     /// Processes a segment of the other end with an acknowledgment. `window` is in octets if
@@ -193,47 +196,48 @@ impl HalfConnection {
             return None;
         }
         self.settle(now);
-        self.note_edge(ack, window, is_scaled);
-        let takes_nothing = segment.sequence_length() == 0;
-        self.tally.acks_received += u64::from(takes_nothing);
+        self.note_window_edge(ack, window, is_scaled);
+        let is_empty = segment.sequence_length() == 0;
+        self.counters.acks_received += u64::from(is_empty);
         if !segment.flags.syn() {
-            self.tally.zero_windows += u64::from(window == 0);
-            self.tally.ecn_echoes += u64::from(segment.flags.ece());
+            self.counters.zero_windows += u64::from(window == 0);
+            self.counters.ecn_echoes += u64::from(segment.flags.ece());
             self.note_window(now, window == 0);
         }
         let same_window = self.window.replace(window) == Some(window);
-        self.flight.hears(segment);
+        self.flight.note_timestamp_option(segment);
         self.note_unseen(now, ack);
         let Some(una) = self.una else {
             self.una = Some(ack);
             self.base.get_or_insert(ack);
-            self.recoveries.new_ack(&Heard { now, ack, ..Heard::default() });
+            self.recoveries.new_ack(&AckInfo { now, ack, ..AckInfo::default() });
             return Some(self.relative(ack));
         };
         if self.is_usual(segment, ack, una) {
-            self.take_in_usual(now, segment, ack, una);
+            self.process_usual_ack(now, segment, ack, una);
         } else {
-            self.take_in(now, segment, ack, una, same_window);
+            self.process_unusual_ack(now, segment, ack, una, same_window);
         }
         if ack > una {
-            self.judge_retransmissions(now, ack, segment, shortest);
+            self.resolve_retransmissions(now, ack, segment, shortest);
         }
         self.update_activity(now, busy_clock);
         Some(self.relative(ack))
     }
 
-    fn note_window(&mut self, now: Time, is_shut: bool) {
-        match (self.shut_since, is_shut) {
+    /// Measures how long the receiver's window is zero.
+    fn note_window(&mut self, now: Time, is_zero: bool) {
+        match (self.zero_window_since, is_zero) {
             _ if self.is_over => {}
-            (None, true) => self.shut_since = Some(now),
-            (Some(_), false) => self.end_shut_window(now),
+            (None, true) => self.zero_window_since = Some(now),
+            (Some(_), false) => self.end_zero_window(now),
             _ => {}
         }
     }
 
-    fn end_shut_window(&mut self, now: Time) {
-        if let Some(since) = self.shut_since.take() {
-            self.tally.zero_window_time += u128::from(now.saturating_since(since).as_nanos());
+    fn end_zero_window(&mut self, now: Time) {
+        if let Some(since) = self.zero_window_since.take() {
+            self.counters.zero_window_time += u128::from(now.saturating_since(since).as_nanos());
         }
     }
 
@@ -249,13 +253,14 @@ impl HalfConnection {
     /// Ends the direction: the connection was closed or removed. Nothing is outstanding afterwards.
     pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) {
         self.settle(now);
-        self.end_shut_window(now);
+        self.end_zero_window(now);
         self.is_over = true;
         if std::mem::take(&mut self.is_active) {
             busy_clock.stop(now);
         }
     }
 
+    /// Sets the first numbers, by the SYN or by the first segment captured.
     fn begin(&mut self, start: u64, segment: &Segment) {
         if segment.flags.syn() {
             self.isn = Some(segment.seq);
@@ -269,8 +274,8 @@ impl HalfConnection {
 
     /// Counts a packet of this end.
     pub fn count(&mut self, segment: &Segment) {
-        self.tally.packets += 1;
-        self.tally.resets += u64::from(segment.flags.rst());
+        self.counters.packets += 1;
+        self.counters.resets += u64::from(segment.flags.rst());
     }
 
     /// Processes the acknowledgment of new data.
@@ -279,17 +284,23 @@ impl HalfConnection {
         let first = una.max(self.base.unwrap_or(una));
         let fin = u64::from(self.fin.is_some_and(|fin| una <= fin && fin < ack));
         self.fin_acked |= fin > 0;
-        self.tally.acknowledged += ack.saturating_sub(first).saturating_sub(fin);
+        self.counters.acknowledged += ack.saturating_sub(first).saturating_sub(fin);
         self.una = Some(ack);
-        self.tally.unseen += self.holes.acknowledge(ack, now);
+        self.counters.unseen += self.holes.acknowledge(ack, now);
         self.sacked.remove_below(ack);
         self.flight.acknowledged(now, una, ack, segment);
     }
 
     /// Decides whether retransmissions that are acknowledged now were needed.
     #[inline]
-    fn judge_retransmissions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
-        if self.retransmissions.is_waiting() {
+    fn resolve_retransmissions(
+        &mut self,
+        now: Time,
+        ack: u64,
+        segment: &Segment,
+        shortest: Option<Duration>,
+    ) {
+        if self.retransmissions.has_unacknowledged() {
             let echo = segment.options.timestamps.map(|(_, echo)| echo);
             let shortest = self.flight.rtt_every.sums.min().into_iter().chain(shortest).min();
             self.retransmissions.acknowledged(now, ack, echo, shortest);
@@ -301,15 +312,15 @@ impl HalfConnection {
         if let Some(highest) = self.highest
             && ack > highest
         {
-            self.tally.unseen += ack - highest;
+            self.counters.unseen += ack - highest;
             self.holes.open_acknowledged(highest, ack, now);
             self.highest = Some(ack);
             self.data_end = self.data_end.max(ack);
         }
     }
 
-    /// Returns whether a segment is a keep-alive (RFC 9293 §3.8.4): one before the next number,
-    /// with nothing outstanding.
+    /// Returns whether a segment is a keep-alive (RFC 9293 §3.8.4): its number is one below the
+    /// next number, and nothing is outstanding.
     fn is_keep_alive(&self, start: u64, end: u64, segment: &Segment) -> bool {
         let is_plain = !segment.flags.syn() && !segment.flags.fin() && segment.payload <= 1;
         is_plain
@@ -332,10 +343,12 @@ impl HalfConnection {
         self.reference().is_none_or(near)
     }
 
+    /// Returns whether `number` is too far away to belong to this connection.
     fn is_far(&self, number: u64) -> bool {
         self.reference().is_some_and(|known| number.abs_diff(known) > LARGEST_WINDOW)
     }
 
+    /// Returns the highest number in use, against which other numbers are unwrapped.
     fn reference(&self) -> Option<u64> {
         self.highest.max(self.una)
     }
@@ -344,6 +357,7 @@ impl HalfConnection {
         self.reference().map_or(ORIGIN + u64::from(number), |known| unwrap(number, known))
     }
 
+    /// Returns the octets of payload that were sent but not acknowledged.
     fn outstanding(&self) -> u64 {
         match (self.una, self.base) {
             (Some(una), Some(base)) => self.data_end.saturating_sub(una.max(base)),
@@ -353,24 +367,24 @@ impl HalfConnection {
 
     /// Adds the time since the last packet to the integrals, with the values that held until `now`.
     fn settle(&mut self, now: Time) {
-        let passed = now.saturating_since(self.settled);
-        self.settled = now;
+        let passed = now.saturating_since(self.settled_at);
+        self.settled_at = now;
         if passed.is_zero() || !self.is_active {
             return;
         }
         let outstanding = self.outstanding();
         let nanos = u128::from(passed.as_nanos());
-        self.tally.active += nanos;
-        self.tally.outstanding_integral += u128::from(outstanding) * nanos;
-        self.tally.max_outstanding = self.tally.max_outstanding.max(outstanding);
+        self.counters.active += nanos;
+        self.counters.outstanding_integral += u128::from(outstanding) * nanos;
+        self.counters.max_outstanding = self.counters.max_outstanding.max(outstanding);
         if let Some(rtt) = self.flight.last_rtt {
             let product = u128::from(rtt.as_nanos()) * nanos;
-            self.tally.rtt_integral = self.tally.rtt_integral.saturating_add(product);
-            self.tally.rtt_known += nanos;
+            self.counters.rtt_integral = self.counters.rtt_integral.saturating_add(product);
+            self.counters.rtt_known += nanos;
         }
     }
 
-    /// The direction is active while data are outstanding.
+    /// Updates `is_active` and the clock: the direction is active while data are outstanding.
     fn update_activity(&mut self, now: Time, busy_clock: &mut BusyClock) {
         let is_active = !self.is_over && self.outstanding() > 0;
         match (self.is_active, is_active) {

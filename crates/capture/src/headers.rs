@@ -1,15 +1,16 @@
-//! Nested headers, from the link header to TCP or UDP: IP, headers that carry IP (VLAN, MPLS, LLC/SNAP, PPP), and tunnels.
+//! Nested headers, from the link header to TCP or UDP: IP, headers that carry IP (VLAN, MPLS,
+//! LLC/SNAP, PPP), and tunnels.
 //!
 //! Payload lengths come from the headers, so packets may be cut after their headers. A length in a
 //! header that exceeds the frame on the link counts as the length of the frame.
 
 use crate::ends::{End, Ends};
 use crate::link::LinkType;
-use crate::packet::{Packet, PassedOver, Protocol, Skipped, parse_tcp};
+use crate::packet::{OtherProtocol, Packet, Protocol, SkipReason, parse_tcp};
 use crate::tunnel;
 
 /// Maximum number of headers of a packet: bounds the time for nested tunnels.
-const MOST_HEADERS: usize = 32;
+const MAX_HEADERS: usize = 32;
 
 /// Octets of the headers without options or extensions.
 const IPV4_FIXED: usize = 20;
@@ -47,8 +48,8 @@ pub(crate) struct Octets<'a> {
 }
 
 impl<'a> Octets<'a> {
-    pub fn skip(&mut self, octets: usize) -> Result<(), Skipped> {
-        self.captured = self.captured.get(octets..).ok_or(Skipped::Short)?;
+    pub fn skip(&mut self, octets: usize) -> Result<(), SkipReason> {
+        self.captured = self.captured.get(octets..).ok_or(SkipReason::Short)?;
         self.length = self.length.saturating_sub(octets as u32);
         Ok(())
     }
@@ -63,20 +64,20 @@ impl<'a> Octets<'a> {
         &self.captured[..self.captured.len().min(self.length as usize)]
     }
 
-    pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], Skipped> {
-        let octets = self.captured.get(at..at + N).ok_or(Skipped::Short)?;
+    pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], SkipReason> {
+        let octets = self.captured.get(at..at + N).ok_or(SkipReason::Short)?;
         Ok(octets.try_into().expect("it has this length"))
     }
 
-    pub fn octet(&self, at: usize) -> Result<u8, Skipped> {
-        self.captured.get(at).copied().ok_or(Skipped::Short)
+    pub fn octet(&self, at: usize) -> Result<u8, SkipReason> {
+        self.captured.get(at).copied().ok_or(SkipReason::Short)
     }
 
-    pub fn half(&self, at: usize) -> Result<u16, Skipped> {
+    pub fn half(&self, at: usize) -> Result<u16, SkipReason> {
         self.get(at).map(u16::from_be_bytes)
     }
 
-    pub fn word(&self, at: usize) -> Result<u32, Skipped> {
+    pub fn word(&self, at: usize) -> Result<u32, SkipReason> {
         self.get(at).map(u32::from_be_bytes)
     }
 }
@@ -88,35 +89,37 @@ pub(crate) fn parse(
     bytes: &[u8],
     original_length: u32,
     packet: &mut Packet,
-) -> Result<Protocol, Skipped> {
+) -> Result<Protocol, SkipReason> {
     let length = original_length.max(bytes.len() as u32);
     let mut rest = Octets { captured: bytes, length };
     (packet.teid, packet.exceeds_frame) = (None, false);
     if link == LinkType::Ethernet && bytes.get(12..14) == Some(&[0x08, 0x00]) {
-        common(&mut rest, packet)
+        parse_common(&mut rest, packet)
     } else {
-        walk(link, rest, packet)
+        parse_nested(link, rest, packet)
     }
 }
 
-/// Parses IPv4 over Ethernet, the form of most packets, without a loop.
+/// Parses TCP over IPv4 over Ethernet, the form of most packets, without the loop of
+/// [`parse_nested`]. Calls `parse_nested` for other protocols over IPv4.
 #[inline]
-fn common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, Skipped> {
+fn parse_common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, SkipReason> {
     let whole = *rest;
     rest.skip(14)?;
     let mut ip = Ip::default();
     match ip.read(rest, packet)? {
         Header::Transport(TCP) => tcp(rest, &ip, whole.captured.len(), packet),
-        _ => walk(LinkType::Ethernet, whole, packet),
+        _ => parse_nested(LinkType::Ethernet, whole, packet),
     }
 }
 
+/// Parses any nesting of headers, one header per iteration.
 #[inline(never)]
-fn walk(link: LinkType, mut rest: Octets<'_>, packet: &mut Packet) -> Result<Protocol, Skipped> {
+fn parse_nested(link: LinkType, mut rest: Octets<'_>, packet: &mut Packet) -> Result<Protocol, SkipReason> {
     let captured = rest.captured.len();
     let mut ip = Ip::default();
     let mut header = link.skip(&mut rest)?;
-    for _ in 0..MOST_HEADERS {
+    for _ in 0..MAX_HEADERS {
         header = match header {
             Header::Ethernet => LinkType::Ethernet.skip(&mut rest)?,
             Header::EtherType => ether_type(&mut rest)?,
@@ -134,11 +137,11 @@ fn walk(link: LinkType, mut rest: Octets<'_>, packet: &mut Packet) -> Result<Pro
             Header::Transport(number) => ip.extension(number, &mut rest)?,
         };
     }
-    Err(Skipped::TooDeep)
+    Err(SkipReason::TooDeep)
 }
 
-/// An EtherType, or the length of an IEEE 802.3 frame with LLC.
-fn ether_type(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Reads an EtherType, or the length of an IEEE 802.3 frame with LLC.
+fn ether_type(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     let number = rest.half(0)?;
     rest.skip(2)?;
     if number <= 1500 {
@@ -148,7 +151,8 @@ fn ether_type(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     Ok(Header::OfType(number))
 }
 
-fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Returns the header that follows an EtherType. Skips VLAN tags and PPPoE headers.
+fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     match number {
         0x0800 | 0x86dd => Ok(Header::Ip),
         // IEEE 802.1Q, 802.1ad, and two numbers that were used before 802.1ad had one.
@@ -164,12 +168,12 @@ fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
         0x6558 => Ok(Header::Ethernet),
         // Linux "cooked" captures have this number for frames with LLC.
         0x0004 => Ok(Header::Llc),
-        _ => Err(Skipped::NotIp(PassedOver::EtherType(number))),
+        _ => Err(SkipReason::NotIp(OtherProtocol::EtherType(number))),
     }
 }
 
-/// IEEE 802.2: SNAP with an EtherType (RFC 1042), or IP by its own number.
-fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Skips the header of IEEE 802.2: SNAP with an EtherType (RFC 1042), or IP by its own number.
+fn llc(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     match rest.get::<3>(0)? {
         [0xaa, 0xaa, 0x03] => match rest.get::<3>(3)? {
             // IEEE 802.1H has 00-00-f8, for protocols that cannot have 00-00-00.
@@ -178,19 +182,19 @@ fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
                 rest.skip(8)?;
                 Ok(Header::OfType(number))
             }
-            _ => Err(Skipped::NotIp(PassedOver::Llc(0xaa))),
+            _ => Err(SkipReason::NotIp(OtherProtocol::Llc(0xaa))),
         },
         [0x06, 0x06, 0x03] => {
             rest.skip(3)?;
             Ok(Header::Ip)
         }
-        [service, ..] => Err(Skipped::NotIp(PassedOver::Llc(service))),
+        [service, ..] => Err(SkipReason::NotIp(OtherProtocol::Llc(service))),
     }
 }
 
-/// A stack of labels (RFC 3032). The first four bits of the content show its protocol (RFC 4928,
-/// RFC 4385 §3).
-fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Skips a stack of labels (RFC 3032). The first four bits of the content show its protocol (RFC
+/// 4928, RFC 4385 §3).
+fn mpls(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     loop {
         let is_last = rest.octet(2)? & 1 == 1;
         rest.skip(4)?;
@@ -205,13 +209,14 @@ fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
             rest.skip(4)?;
             Ok(Header::Ethernet)
         }
-        _ => Err(Skipped::NotIp(PassedOver::MplsContent)),
+        _ => Err(SkipReason::NotIp(OtherProtocol::MplsContent)),
     }
 }
 
-/// RFC 1661 §2 and RFC 1662 §3.1: the address and control fields are optional, the protocol has one octet or two.
-/// Cisco's HDLC begins with 0x0f or 0x8f, and has an EtherType.
-fn ppp(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Skips a PPP header. The address and control fields are optional (RFC 1662 §3.1), and the
+/// protocol field has one octet or two (RFC 1661 §2). Cisco's HDLC begins with 0x0f or 0x8f, and
+/// has an EtherType.
+fn ppp(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     match rest.captured {
         [0xff, 0x03, ..] => rest.skip(2)?,
         [0x0f | 0x8f, 0x00, ..] => {
@@ -228,9 +233,9 @@ fn ppp(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
             return Ok(Header::Mpls);
         }
         [high, low, ..] => {
-            return Err(Skipped::NotIp(PassedOver::Ppp(u16::from_be_bytes([high, low]))));
+            return Err(SkipReason::NotIp(OtherProtocol::Ppp(u16::from_be_bytes([high, low]))));
         }
-        _ => return Err(Skipped::Short),
+        _ => return Err(SkipReason::Short),
     }
     Ok(Header::Ip)
 }
@@ -257,33 +262,34 @@ impl Default for Addresses {
 
 impl Ip {
     #[inline]
-    fn read(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
-        match rest.captured.first().ok_or(Skipped::Short)? >> 4 {
+    fn read(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, SkipReason> {
+        match rest.captured.first().ok_or(SkipReason::Short)? >> 4 {
             4 => self.read_v4(rest, packet),
             6 => self.read_v6(rest, packet),
-            _ => Err(Skipped::NotIp(PassedOver::OtherVersion)),
+            _ => Err(SkipReason::NotIp(OtherProtocol::OtherVersion)),
         }
     }
 
     #[inline]
-    fn read_v4(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
+    fn read_v4(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, SkipReason> {
         let Some((fixed, _)) = rest.captured.split_first_chunk::<IPV4_FIXED>() else {
-            return Err(Skipped::Short);
+            return Err(SkipReason::Short);
         };
         let header_length = usize::from(fixed[0] & 0x0f) * 4;
         if header_length < IPV4_FIXED {
-            return Err(Skipped::Short);
+            return Err(SkipReason::Short);
         }
         let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
         let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         // A fragment: more fragments follow, or it is not the first one.
         if half(6) & 0x3fff != 0 {
-            return Err(Skipped::Fragment);
+            return Err(SkipReason::Fragment);
         }
-        // Zero: captured before the network card split the data into packets.
+        // Zero: captured before the network card split the data into packets. The length of the
+        // frame counts.
         match u32::from(half(2)) {
             0 => {}
-            total if (total as usize) < header_length => return Err(Skipped::Short),
+            total if (total as usize) < header_length => return Err(SkipReason::Short),
             total => {
                 packet.exceeds_frame |= total > rest.length;
                 rest.limit(total);
@@ -297,7 +303,7 @@ impl Ip {
         Ok(Header::Transport(protocol))
     }
 
-    fn read_v6(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
+    fn read_v6(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, SkipReason> {
         let fixed: [u8; IPV6_FIXED] = rest.get(0)?;
         let address = |from: usize| std::array::from_fn(|index| fixed[from + index]);
         self.addresses = Addresses::V6(address(8), address(24));
@@ -315,28 +321,28 @@ impl Ip {
     }
 
     /// Skips an extension header of IP. Returns the header that follows.
-    fn extension(&self, number: u8, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    fn extension(&self, number: u8, rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
         let is_v6 = matches!(self.addresses, Addresses::V6(..));
         let octets = match number {
             // IP in IP (RFC 2003, RFC 2473), MPLS in IP (RFC 4023).
             4 | 41 => return Ok(Header::Ip),
             137 => return Ok(Header::Mpls),
-            // RFC 4302 §2.2: units of four octets, two not counted.
+            // RFC 4302 §2.2: units of four octets, minus 2.
             AH => 4 * (2 + usize::from(rest.octet(1)?)),
-            // Hop-by-hop options, routing, destination options, mobility, HIP, shim6 (RFC 8200 §4, RFC 6275, RFC 7401,
-            // RFC 5533): units of eight octets, the first not counted.
+            // Hop-by-hop options, routing, destination options, mobility, HIP, shim6 (RFC 8200 §4,
+            // RFC 6275, RFC 7401, RFC 5533): units of eight octets, without the first eight.
             0 | 43 | 60 | 135 | 139 | 140 if is_v6 => 8 * (1 + usize::from(rest.octet(1)?)),
             44 if is_v6 => {
                 // An "atomic" fragment is the whole packet (RFC 6946).
                 if rest.half(2)? & 0xfff9 != 0 {
-                    return Err(Skipped::Fragment);
+                    return Err(SkipReason::Fragment);
                 }
                 8
             }
-            _ => return Err(Skipped::NotTcp(PassedOver::Protocol(number))),
+            _ => return Err(SkipReason::NotTcp(OtherProtocol::Protocol(number))),
         };
         if octets as u32 > rest.length {
-            return Err(Skipped::Short);
+            return Err(SkipReason::Short);
         }
         let next = rest.octet(0)?;
         rest.skip(octets)?;
@@ -354,13 +360,14 @@ impl Ip {
     }
 }
 
-/// Both bits of the ECN field are set.
+/// Returns whether both bits of the ECN field are set: congestion experienced.
 fn is_marked(bits: u8) -> bool {
     bits & 0x03 == 0x03
 }
 
+/// Parses a TCP header into `packet`. `captured` is the number of octets captured of the frame.
 #[inline]
-fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> Result<Protocol, Skipped> {
+fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> Result<Protocol, SkipReason> {
     let (source, destination, header) = parse_tcp(rest.captured, rest.length, &mut packet.segment)?;
     packet.segment.identification = ip.identification;
     packet.is_marked = ip.is_marked;
@@ -369,20 +376,20 @@ fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> 
     Ok(Protocol::Tcp)
 }
 
-/// Parses a UDP header. Returns the header that follows in a tunnel over UDP, or `None` if `packet`
-/// is the datagram.
+/// Parses a UDP header. Returns the header that follows in a tunnel over UDP. Without a tunnel,
+/// writes the datagram to `packet` and returns `None`.
 fn udp(
     rest: &mut Octets<'_>,
     ip: &Ip,
     captured: usize,
     packet: &mut Packet,
-) -> Result<Option<Header>, Skipped> {
+) -> Result<Option<Header>, SkipReason> {
     let (source, destination) = (rest.half(0)?, rest.half(2)?);
     let (length, checksum) = (rest.half(4)?, rest.half(6)?);
     match u32::from(length) {
         // A jumbogram, or captured before the network card split the data.
         0 => {}
-        1..=7 => return Err(Skipped::Short),
+        1..=7 => return Err(SkipReason::Short),
         length => {
             packet.exceeds_frame |= length > rest.length;
             rest.limit(length);

@@ -3,11 +3,11 @@
 
 use umts_units::{Duration, Time};
 
-/// Maximum number of holes: more than a window has in practice. Beyond it, new holes and new parts
-/// of holes are dropped.
-const MOST: usize = 1024;
-/// A segment that fills a hole sooner than this was reordered, unless timestamps show that it was sent again. tshark has
-/// the same limit.
+/// Maximum number of holes: more than a window has in practice. Further holes, and further parts of
+/// holes, are dropped.
+const MAX_HOLES: usize = 1024;
+/// A segment that fills a hole within this time was reordered, unless timestamps show that it was
+/// retransmitted. tshark has the same limit.
 pub(crate) const REORDERING: Duration = Duration::from_millis(3);
 
 /// Octets `from..to` that were not seen.
@@ -25,21 +25,21 @@ pub(crate) struct Hole {
 
 /// Result of [`Holes::fill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Filled {
+pub(crate) struct FilledHole {
     /// The first hole that the segment filled, as it was before that.
     pub hole: Hole,
     /// Octets of acknowledged holes among those that were filled.
     pub acknowledged_octets: u64,
 }
 
-/// The holes of one direction: at most `MOST`, in the order of their numbers.
+/// The holes of one direction: at most `MAX_HOLES`, in the order of their numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Holes(Vec<Hole>);
 
 impl Holes {
     /// Adds a hole after all others.
     pub fn open(&mut self, from: u64, to: u64, since: Time, timestamp: Option<u32>) {
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_HOLES {
             self.0.push(Hole { from, to, since, timestamp, acknowledged: None });
         }
     }
@@ -47,7 +47,7 @@ impl Holes {
     /// Adds a hole after all others, which an acknowledgment of unseen octets shows.
     pub fn open_acknowledged(&mut self, from: u64, to: u64, now: Time) {
         self.forget_old(now);
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_HOLES {
             self.0.push(Hole { from, to, since: now, timestamp: None, acknowledged: Some(now) });
         }
     }
@@ -62,7 +62,7 @@ impl Holes {
         let mut octets = 0;
         if let Some(index) = self.0.iter().position(|hole| hole.from < una && una < hole.to) {
             let hole = self.0[index];
-            if self.0.len() < MOST {
+            if self.0.len() < MAX_HOLES {
                 self.0[index].to = una;
                 self.0.insert(index + 1, Hole { from: una, ..hole });
             } else {
@@ -81,7 +81,7 @@ impl Holes {
     }
 
     /// Removes `from..to` from all holes. Returns `None` if no hole overlaps it.
-    pub fn fill(&mut self, from: u64, to: u64, now: Time) -> Option<Filled> {
+    pub fn fill(&mut self, from: u64, to: u64, now: Time) -> Option<FilledHole> {
         if self.0.is_empty() || from >= to {
             return None;
         }
@@ -99,8 +99,8 @@ impl Holes {
         let after = Hole { from: to, ..filled[filled.len() - 1] };
         let rest = [before, after].into_iter().filter(|hole| hole.from < hole.to);
         self.0.splice(first..last, rest);
-        self.0.truncate(MOST);
-        Some(Filled { hole, acknowledged_octets })
+        self.0.truncate(MAX_HOLES);
+        Some(FilledHole { hole, acknowledged_octets })
     }
 
     /// Removes holes that were acknowledged longer than `REORDERING` ago: a first copy never fills
@@ -147,7 +147,7 @@ mod tests {
     fn memory_is_bounded() {
         let mut holes = Holes::default();
         (0..5_000).for_each(|number| holes.open(10 * number, 10 * number + 5, ms(number), None));
-        assert_eq!(holes.0.len(), MOST);
+        assert_eq!(holes.0.len(), MAX_HOLES);
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         holes.open(0, 10_000, ms(1), None);
         let octets: u64 = (1..=5_000).map(|una| holes.acknowledge(una, ms(2))).sum();
         assert_eq!(octets, 5_000);
-        assert!(holes.0.len() <= MOST, "{}", holes.0.len());
+        assert!(holes.0.len() <= MAX_HOLES, "{}", holes.0.len());
         assert_eq!(holes.acknowledge(10_000, ms(9)), 5_000, "octets are counted once, forgotten parts too");
     }
 
@@ -167,6 +167,6 @@ mod tests {
         for from in (1..9_000).step_by(2) {
             holes.fill(from, from + 1, ms(2));
         }
-        assert_eq!(holes.0.len(), MOST);
+        assert_eq!(holes.0.len(), MAX_HOLES);
     }
 }

@@ -10,13 +10,13 @@ const DESCRIPTION_FIXED: usize = 8;
 const OPTION_HEADER: usize = 4;
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
-/// The resolution of an interface without the option.
+/// The resolution of an interface without the option if_tsresol, as a power of 10.
 const MICROSECONDS: u8 = 6;
 const NANOSECONDS: u128 = 1_000_000_000;
-/// The finest units, as powers of 10 and of 2, for which 64 bits hold the units of a second.
-/// Wireshark has the same limits.
-const MOST_DECIMAL: u8 = 19;
-const MOST_BINARY: u8 = 63;
+/// The finest units, as negative powers of 10 and of 2, for which the number of units in a second
+/// fits into 64 bits. Wireshark has the same limits.
+const MAX_DECIMAL: u8 = 19;
+const MAX_BINARY: u8 = 63;
 /// The finest plausible units of a clock: picoseconds, and 2^-40 s.
 const FINE_DECIMAL: u8 = 12;
 const FINE_BINARY: u8 = 40;
@@ -37,7 +37,7 @@ impl Interface {
     /// Reads the body of an Interface Description Block. `None` if it is too short.
     pub fn of(body: &[u8], is_big_endian: bool) -> Option<Self> {
         let half = |at: [u8; 2]| if is_big_endian { u16::from_be_bytes(at) } else { u16::from_le_bytes(at) };
-        // The link type is followed by reserved bits and by the longest length of a packet.
+        // The link type is followed by reserved bits and by the maximum captured length.
         let (&[high, low, ..], mut options) = body.split_first_chunk::<DESCRIPTION_FIXED>()?;
         let (mut resolution, mut offset_s) = (MICROSECONDS, 0);
         while let Some((&[a, b, c, d], rest)) = options.split_first_chunk::<OPTION_HEADER>() {
@@ -63,9 +63,9 @@ impl Interface {
         })
     }
 
-    /// Returns whether times can be computed: 64 bits hold the units of a second.
+    /// Returns whether times can be computed: the number of units in a second fits into 64 bits.
     pub fn has_clock(&self) -> bool {
-        self.power <= if self.is_binary { MOST_BINARY } else { MOST_DECIMAL }
+        self.power <= if self.is_binary { MAX_BINARY } else { MAX_DECIMAL }
     }
 
     /// Returns whether times can be computed, but the unit is finer than any clock.

@@ -1,7 +1,7 @@
 //! Link types of captures, and their link headers.
 
 use crate::headers::{Header, Octets};
-use crate::packet::{PassedOver, Skipped};
+use crate::packet::{OtherProtocol, SkipReason};
 
 /// Type of the link header of captured packets (LINKTYPE numbers of the tcpdump group).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl LinkType {
     }
 
     /// Skips the link header. Returns the header that follows.
-    pub(crate) fn skip(self, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    pub(crate) fn skip(self, rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
         match self {
             LinkType::Raw => Ok(Header::Ip),
             LinkType::Ethernet => {
@@ -72,19 +72,19 @@ impl LinkType {
             LinkType::Loopback => loopback(rest),
             LinkType::Llc => Ok(Header::Llc),
             LinkType::Mpls => Ok(Header::Mpls),
-            LinkType::Other(_) => Err(Skipped::LinkType),
+            LinkType::Other(_) => Err(SkipReason::LinkType),
         }
     }
 }
 
 /// Skips the address family.
-fn loopback(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+fn loopback(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     let family = rest.word(0)?;
     rest.skip(4)?;
     // Families are small numbers, which shows the byte order. IPv6 is 24 (NetBSD, OpenBSD), 28
     // (FreeBSD), 30 (macOS) or 10 (Linux).
     match family.min(family.swap_bytes()) {
         2 | 10 | 24 | 28 | 30 => Ok(Header::Ip),
-        _ => Err(Skipped::NotIp(PassedOver::OtherFamily)),
+        _ => Err(SkipReason::NotIp(OtherProtocol::OtherFamily)),
     }
 }

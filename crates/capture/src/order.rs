@@ -11,8 +11,8 @@ use umts_units::{Duration, Time};
 /// Number of packets in the window.
 const WINDOW: usize = 4096;
 /// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the
-/// clock was set back, and the packet keeps its place. If there are fewer, their times are wrong,
-/// and the packet is moved before them.
+/// clock was set back, and the packet stays last. If there are fewer, their times are wrong, and
+/// the packet is moved before them.
 const STEP: Duration = Duration::from_secs(10);
 const OUTLIERS: usize = 16;
 
@@ -46,14 +46,14 @@ impl<T> TimeWindow<T> {
     /// must not be full.
     #[inline]
     pub fn next_slot(&mut self) -> &mut T {
-        let slot = *self.free.last().expect("the caller takes an item out of a full window first");
+        let slot = *self.free.last().expect("the window is not full");
         &mut self.slots[slot as usize]
     }
 
     /// Adds the item that was written into the next slot.
     #[inline]
     pub fn push(&mut self, time: Time) {
-        let slot = self.free.pop().expect("the caller takes an item out of a full window first");
+        let slot = self.free.pop().expect("the window is not full");
         match self.order.back() {
             Some(&(latest, _)) if time < latest => self.insert(time, latest, slot),
             _ => self.order.push_back((time, slot)),
@@ -72,7 +72,7 @@ impl<T> TimeWindow<T> {
         self.moved += 1;
     }
 
-    /// Removes the earliest item. The next `push` reuses its slot.
+    /// Removes and returns the earliest item. The next `push` reuses its slot.
     #[inline]
     pub fn pop(&mut self) -> Option<&mut T> {
         let (_, slot) = self.order.pop_front()?;

@@ -6,16 +6,16 @@ use crate::ends::Ends;
 
 /// Why a packet is neither a TCP segment nor a UDP datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Skipped {
+pub(crate) enum SkipReason {
     /// The link type is not supported.
     LinkType,
     /// Not IP: ARP, for example.
-    NotIp(PassedOver),
+    NotIp(OtherProtocol),
     /// An IP fragment.
     Fragment,
     /// IP, but neither TCP nor UDP.
-    NotTcp(PassedOver),
-    /// Cut off or wrong before the end of the fixed header of TCP or UDP.
+    NotTcp(OtherProtocol),
+    /// Cut off or invalid before the end of the fixed header of TCP or UDP.
     Short,
     /// More nested headers than are read.
     TooDeep,
@@ -23,7 +23,7 @@ pub(crate) enum Skipped {
 
 /// The protocol of a packet that is neither TCP nor UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PassedOver {
+pub(crate) enum OtherProtocol {
     EtherType(u16),
     /// A service access point of IEEE 802.2.
     Llc(u8),
@@ -45,49 +45,49 @@ pub(crate) enum PassedOver {
     Teredo,
     Capwap,
     VxlanGpe,
-    /// All protocols beyond the number that is counted separately.
+    /// All protocols beyond the maximum number that is counted separately.
     Others,
 }
 
-impl PassedOver {
+impl OtherProtocol {
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
-            PassedOver::EtherType(0x0806) => "ARP",
-            PassedOver::EtherType(0x8035) => "RARP",
-            PassedOver::EtherType(0x8863) => "PPPoE discovery",
-            PassedOver::EtherType(0x888e) => "EAPOL",
-            PassedOver::EtherType(0x88cc) => "LLDP",
-            PassedOver::EtherType(0x88e5) => "MACsec",
-            PassedOver::EtherType(0x88f7) => "PTP",
-            PassedOver::EtherType(number) => return Cow::Owned(format!("EtherType {number:#06x}")),
-            PassedOver::Llc(0x42) => "spanning tree",
-            PassedOver::Llc(number) => return Cow::Owned(format!("LLC service {number:#04x}")),
-            PassedOver::Ppp(0xc021) => "PPP LCP",
-            PassedOver::Ppp(0x8021) => "PPP IPCP",
-            PassedOver::Ppp(number) => return Cow::Owned(format!("PPP protocol {number:#06x}")),
-            PassedOver::Protocol(1) => "ICMP",
-            PassedOver::Protocol(2) => "IGMP",
-            PassedOver::Protocol(50) => "ESP",
-            PassedOver::Protocol(58) => "ICMPv6",
-            PassedOver::Protocol(59) => "IPv6 without next header",
-            PassedOver::Protocol(89) => "OSPF",
-            PassedOver::Protocol(103) => "PIM",
-            PassedOver::Protocol(108) => "IPComp",
-            PassedOver::Protocol(112) => "VRRP",
-            PassedOver::Protocol(115) => "L2TPv3",
-            PassedOver::Protocol(132) => "SCTP",
-            PassedOver::Protocol(number) => return Cow::Owned(format!("IP protocol {number}")),
-            PassedOver::OtherFamily => "other address families",
-            PassedOver::OtherVersion => "IP of another version",
-            PassedOver::MplsContent => "MPLS with unknown contents",
-            PassedOver::GreContent => "GRE with unknown contents",
-            PassedOver::GtpSignalling => "GTP-U signalling",
-            PassedOver::GtpContent => "GTP-U with unknown contents",
-            PassedOver::L2tp => "L2TP",
-            PassedOver::Teredo => "Teredo",
-            PassedOver::Capwap => "CAPWAP",
-            PassedOver::VxlanGpe => "VXLAN-GPE",
-            PassedOver::Others => "further protocols",
+            OtherProtocol::EtherType(0x0806) => "ARP",
+            OtherProtocol::EtherType(0x8035) => "RARP",
+            OtherProtocol::EtherType(0x8863) => "PPPoE discovery",
+            OtherProtocol::EtherType(0x888e) => "EAPOL",
+            OtherProtocol::EtherType(0x88cc) => "LLDP",
+            OtherProtocol::EtherType(0x88e5) => "MACsec",
+            OtherProtocol::EtherType(0x88f7) => "PTP",
+            OtherProtocol::EtherType(number) => return Cow::Owned(format!("EtherType {number:#06x}")),
+            OtherProtocol::Llc(0x42) => "spanning tree",
+            OtherProtocol::Llc(number) => return Cow::Owned(format!("LLC service {number:#04x}")),
+            OtherProtocol::Ppp(0xc021) => "PPP LCP",
+            OtherProtocol::Ppp(0x8021) => "PPP IPCP",
+            OtherProtocol::Ppp(number) => return Cow::Owned(format!("PPP protocol {number:#06x}")),
+            OtherProtocol::Protocol(1) => "ICMP",
+            OtherProtocol::Protocol(2) => "IGMP",
+            OtherProtocol::Protocol(50) => "ESP",
+            OtherProtocol::Protocol(58) => "ICMPv6",
+            OtherProtocol::Protocol(59) => "IPv6 without next header",
+            OtherProtocol::Protocol(89) => "OSPF",
+            OtherProtocol::Protocol(103) => "PIM",
+            OtherProtocol::Protocol(108) => "IPComp",
+            OtherProtocol::Protocol(112) => "VRRP",
+            OtherProtocol::Protocol(115) => "L2TPv3",
+            OtherProtocol::Protocol(132) => "SCTP",
+            OtherProtocol::Protocol(number) => return Cow::Owned(format!("IP protocol {number}")),
+            OtherProtocol::OtherFamily => "other address families",
+            OtherProtocol::OtherVersion => "IP of another version",
+            OtherProtocol::MplsContent => "MPLS with unknown contents",
+            OtherProtocol::GreContent => "GRE with unknown contents",
+            OtherProtocol::GtpSignalling => "GTP-U signalling",
+            OtherProtocol::GtpContent => "GTP-U with unknown contents",
+            OtherProtocol::L2tp => "L2TP",
+            OtherProtocol::Teredo => "Teredo",
+            OtherProtocol::Capwap => "CAPWAP",
+            OtherProtocol::VxlanGpe => "VXLAN-GPE",
+            OtherProtocol::Others => "further protocols",
         })
     }
 
@@ -95,15 +95,15 @@ impl PassedOver {
     pub fn may_carry_tcp(self) -> bool {
         matches!(
             self,
-            PassedOver::EtherType(0x88e5)
-                | PassedOver::Protocol(50 | 108 | 115)
-                | PassedOver::MplsContent
-                | PassedOver::GreContent
-                | PassedOver::GtpContent
-                | PassedOver::L2tp
-                | PassedOver::Teredo
-                | PassedOver::Capwap
-                | PassedOver::VxlanGpe
+            OtherProtocol::EtherType(0x88e5)
+                | OtherProtocol::Protocol(50 | 108 | 115)
+                | OtherProtocol::MplsContent
+                | OtherProtocol::GreContent
+                | OtherProtocol::GtpContent
+                | OtherProtocol::L2tp
+                | OtherProtocol::Teredo
+                | OtherProtocol::Capwap
+                | OtherProtocol::VxlanGpe
         )
     }
 }
@@ -116,7 +116,7 @@ pub(crate) enum Protocol {
     Udp,
 }
 
-/// A TCP segment or a UDP datagram, and its ends.
+/// A TCP segment or a UDP datagram, with its ends and fields of lower headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Packet {
     pub ends: Ends,
@@ -243,15 +243,15 @@ pub(crate) fn parse_tcp(
     tcp: &[u8],
     length: u32,
     segment: &mut Segment,
-) -> Result<(u16, u16, usize), Skipped> {
-    let Some((fixed, rest)) = tcp.split_first_chunk::<TCP_FIXED>() else { return Err(Skipped::Short) };
+) -> Result<(u16, u16, usize), SkipReason> {
+    let Some((fixed, rest)) = tcp.split_first_chunk::<TCP_FIXED>() else { return Err(SkipReason::Short) };
     let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let header = usize::from(fixed[12] >> 4) * 4;
     if header < TCP_FIXED {
-        return Err(Skipped::Short);
+        return Err(SkipReason::Short);
     }
-    let payload = length.checked_sub(header as u32).ok_or(Skipped::Short)?;
+    let payload = length.checked_sub(header as u32).ok_or(SkipReason::Short)?;
     segment.window = half(14);
     segment.seq = word(4);
     segment.ack = word(8);
@@ -285,7 +285,7 @@ impl Options {
                     let (Some(value), Some(next)) = (bytes.get(2..length), bytes.get(length..)) else {
                         break;
                     };
-                    if !self.take(*kind, value) {
+                    if !self.read_option(*kind, value) {
                         break;
                     }
                     bytes = next;
@@ -294,8 +294,8 @@ impl Options {
         }
     }
 
-    /// Reads an option. Returns whether its length is right. Unknown options are ignored.
-    fn take(&mut self, kind: u8, value: &[u8]) -> bool {
+    /// Reads an option. Returns whether its length is valid. Unknown options are ignored.
+    fn read_option(&mut self, kind: u8, value: &[u8]) -> bool {
         let word = |at: usize| u32::from_be_bytes([value[at], value[at + 1], value[at + 2], value[at + 3]]);
         match (kind, value) {
             (2, &[high, low]) => self.mss = Some(u16::from_be_bytes([high, low])),

@@ -2,16 +2,16 @@
 
 use umts_units::{Duration, Time};
 
-/// RFC 8985 §7.2: timeout of a probe if no round trip is known.
-const UNKNOWN: Duration = Duration::from_secs(1);
+/// RFC 8985 §7.2, RFC 6298 §2: timeout if no round trip is known.
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 8985 §7.2: addition to the timeout for a delayed acknowledgment.
 const DELAYED_ACK: Duration = Duration::from_millis(200);
 /// Minimum variance in the timeout of Linux.
-const LEAST_VARIANCE: Duration = Duration::from_millis(200);
+const MIN_VARIANCE: Duration = Duration::from_millis(200);
 /// Delay of timers on slow clocks.
-const LATE: Duration = Duration::from_millis(20);
+const TIMER_DELAY: Duration = Duration::from_millis(20);
 /// Upper limit for round trips: longer times in a capture have other causes.
-pub(crate) const LONGEST: Duration = Duration::from_secs(3600);
+pub(crate) const MAX_RTT: Duration = Duration::from_secs(3600);
 
 /// The sender's estimate of the round trip (RFC 6298 §2) as Linux computes it, from the packets at
 /// the capture point. The variance in the timeout follows the largest deviation of a round trip:
@@ -21,12 +21,12 @@ pub(crate) struct Estimate {
     srtt: Option<Duration>,
     /// Four times RTTVAR, smoothed over samples, in nanoseconds.
     deviation: u64,
-    /// Largest `deviation` in this round trip, in nanoseconds.
+    /// Largest `deviation` in the current round trip, in nanoseconds.
     largest: u64,
-    /// The value in the timeout, in nanoseconds.
+    /// The variance that the timeout uses, in nanoseconds.
     variance: u64,
     /// The round trip ends when more than this number is acknowledged.
-    round: u64,
+    round_end: u64,
 }
 
 impl Estimate {
@@ -34,13 +34,13 @@ impl Estimate {
     /// been sent.
     #[inline]
     pub fn sample(&mut self, rtt: Duration, una: u64, highest: u64) {
-        let rtt = rtt.min(LONGEST).as_nanos();
-        let least = LEAST_VARIANCE.as_nanos();
+        let rtt = rtt.min(MAX_RTT).as_nanos();
+        let min_variance = MIN_VARIANCE.as_nanos();
         let Some(srtt) = self.srtt.map(Duration::as_nanos) else {
             self.srtt = Some(Duration::from_nanos(rtt));
             self.deviation = 2 * rtt;
-            self.variance = self.deviation.max(least);
-            (self.largest, self.round) = (self.variance, highest);
+            self.variance = self.deviation.max(min_variance);
+            (self.largest, self.round_end) = (self.variance, highest);
             return;
         };
         let error = srtt.abs_diff(rtt);
@@ -52,9 +52,9 @@ impl Estimate {
         self.srtt = Some(Duration::from_nanos((7 * srtt + rtt) / 8));
         self.largest = self.largest.max(self.deviation);
         self.variance = self.variance.max(self.largest);
-        if una > self.round {
+        if una > self.round_end {
             self.variance -= (self.variance - self.largest) / 4;
-            (self.round, self.largest) = (highest, least);
+            (self.round_end, self.largest) = (highest, min_variance);
         }
     }
 
@@ -62,17 +62,18 @@ impl Estimate {
         self.srtt
     }
 
-    /// RFC 8985 §7.2: timeout of a probe after the last segment. `path` is the delay between sender
-    /// and capture point.
+    /// Returns the time from the last segment to a probe (RFC 8985 §7.2). `path` is the delay
+    /// between sender and capture point.
     fn probe_timeout(&self, is_single: bool, path: Duration) -> Duration {
-        let Some(srtt) = self.srtt else { return UNKNOWN };
-        let whole = srtt + path;
-        whole + whole + if is_single { DELAYED_ACK } else { Duration::ZERO }
+        let Some(srtt) = self.srtt else { return INITIAL_TIMEOUT };
+        let full_rtt = srtt + path;
+        full_rtt + full_rtt + if is_single { DELAYED_ACK } else { Duration::ZERO }
     }
 
-    /// RFC 6298 §2, with a minimum variance instead of a minimum timeout, as in Linux.
+    /// Returns the retransmission timeout (RFC 6298 §2), with a minimum variance instead of a
+    /// minimum timeout, as in Linux.
     fn timeout(&self, path: Duration) -> Duration {
-        let Some(srtt) = self.srtt else { return UNKNOWN };
+        let Some(srtt) = self.srtt else { return INITIAL_TIMEOUT };
         srtt + path + Duration::from_nanos(self.variance)
     }
 
@@ -80,7 +81,7 @@ impl Estimate {
     /// busy machines.
     pub fn longest_probe_timeout(&self, is_single: bool, path: Duration) -> Duration {
         let pto = self.probe_timeout(is_single, path);
-        pto + Duration::from_nanos(pto.as_nanos() / 4) + LATE
+        pto + Duration::from_nanos(pto.as_nanos() / 4) + TIMER_DELAY
     }
 
     /// Returns whether `now` is so near to the time of a probe that coincidence is unlikely. A
@@ -91,23 +92,23 @@ impl Estimate {
         let since_oldest = (oldest, self.timeout(path));
         let (begin, wait) = std::cmp::min_by_key(since_sent, since_oldest, |&(at, wait)| at + wait);
         let (waited, wait) = (now.saturating_since(begin).as_nanos(), wait.as_nanos());
-        (wait - wait / 8..=wait + wait / 8 + LATE.as_nanos()).contains(&waited)
+        (wait - wait / 8..=wait + wait / 8 + TIMER_DELAY.as_nanos()).contains(&waited)
     }
 }
 
-/// An unanswered probe (RFC 8985 §7.1: TLP.end_seq, TLP.is_retrans).
+/// A probe that is not acknowledged (RFC 8985 §7.1: TLP.end_seq, TLP.is_retrans).
 #[derive(Debug, Clone, Copy)]
 struct Probe {
     end_seq: u64,
     is_retrans: bool,
 }
 
-/// The facts of an acknowledgment that matter to a probe.
+/// The fields of an acknowledgment that can end the wait for a probe's acknowledgment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer {
+pub(crate) struct AckOfProbe {
     pub ack: u64,
     /// It reports that the segment before this number arrived twice.
-    pub twice: Option<u64>,
+    pub duplicate_end: Option<u64>,
     /// It acknowledges nothing new, cumulatively or selectively, and announces the same window.
     pub is_pure_duplicate: bool,
 }
@@ -116,10 +117,11 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Probes {
     current: Option<Probe>,
-    /// The sender's retransmission timer expired when a probe would have been due before.
-    pub are_absent: bool,
+    /// The sender does not use probes: its retransmission timer expired although a probe would have
+    /// been due earlier.
+    pub are_unused: bool,
     /// The last segment was new data that may be a probe.
-    is_doubtful: bool,
+    is_unconfirmed: bool,
     /// Probes with new data.
     pub of_new_data: u64,
     /// Number of losses that a probe repaired.
@@ -127,7 +129,7 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// Returns whether a probe is unanswered. Then the sender sends no other one.
+    /// Returns whether a probe is not acknowledged. The sender then sends no other probe.
     pub fn is_waiting(&self) -> bool {
         self.current.is_some()
     }
@@ -140,35 +142,38 @@ impl Probes {
     /// Records new data that may be a probe.
     pub fn sent_new_data(&mut self, end_seq: u64) {
         self.current = Some(Probe { end_seq, is_retrans: false });
-        self.is_doubtful = true;
+        self.is_unconfirmed = true;
     }
 
-    /// Records further new data: the data before were no probe, which is a single segment.
+    /// Records further new data. They show that the data before were not a probe, because a probe
+    /// is a single segment.
     #[inline]
     pub fn more_data(&mut self) {
-        if std::mem::take(&mut self.is_doubtful) {
+        if std::mem::take(&mut self.is_unconfirmed) {
             self.current = None;
         }
     }
 
     /// Confirms the new data as a probe, because something other than new data follows.
-    pub fn settle(&mut self) {
-        self.of_new_data += u64::from(std::mem::take(&mut self.is_doubtful));
+    pub fn confirm_new_data(&mut self) {
+        self.of_new_data += u64::from(std::mem::take(&mut self.is_unconfirmed));
     }
 
-    /// Ends the wait for an answer, because of an expiry or a fast retransmission.
-    pub fn forget(&mut self) {
+    /// Ends the wait for an acknowledgment of the probe, because of an expiry or a fast
+    /// retransmission.
+    pub fn stop_waiting(&mut self) {
         self.current = None;
     }
 
-    /// RFC 8985 §7.4.2.
+    /// Processes an acknowledgment (RFC 8985 §7.4.2).
     #[inline]
-    pub fn answered(&mut self, answer: Answer) {
-        let Some(probe) = self.current.filter(|probe| answer.ack >= probe.end_seq) else { return };
+    pub fn answered(&mut self, ack: AckOfProbe) {
+        let Some(probe) = self.current.filter(|probe| ack.ack >= probe.end_seq) else { return };
         // New data arrived, or both copies arrived, as a DSACK or a duplicate shows.
-        let is_over = !probe.is_retrans || answer.twice == Some(probe.end_seq) || answer.is_pure_duplicate;
-        let is_repair = !is_over && answer.ack > probe.end_seq;
-        if is_over || is_repair {
+        let has_no_repair =
+            !probe.is_retrans || ack.duplicate_end == Some(probe.end_seq) || ack.is_pure_duplicate;
+        let is_repair = !has_no_repair && ack.ack > probe.end_seq;
+        if has_no_repair || is_repair {
             self.current = None;
             self.repairs += u64::from(is_repair);
         }

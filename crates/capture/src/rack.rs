@@ -8,18 +8,18 @@
 
 use umts_units::{Duration, Time};
 
-use crate::probe::LONGEST;
+use crate::probe::MAX_RTT;
 
 /// RFC 8985 §6.2, step 4: number of recoveries for which a wider reordering window is kept.
 const PERSISTENCE: u32 = 16;
 
 /// A segment that was acknowledged, cumulatively or selectively.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delivered {
-    pub left: Time,
+pub(crate) struct DeliveredSegment {
+    pub sent_at: Time,
     pub end: u64,
-    pub was_repeated: bool,
-    /// The acknowledgment echoes a timestamp from before the repetition.
+    pub was_retransmitted: bool,
+    /// The acknowledgment echoes a timestamp from before the retransmission.
     pub was_earlier_copy: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Rack {
     xmit_ts: Time,
     end_seq: u64,
     /// When `xmit_ts` and `end_seq` were last set.
-    since: Time,
+    updated_at: Time,
     rtt: Duration,
     fack: u64,
     reordering_seen: bool,
@@ -40,44 +40,46 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2, steps 2 and 3.
+    /// Processes the delivery of a segment (RFC 8985 §6.2, steps 2 and 3).
     #[inline]
-    pub fn delivered(&mut self, now: Time, what: Delivered, min_rtt: Option<Duration>) {
-        if what.end > self.fack {
-            self.fack = what.end;
-        } else if what.end < self.fack && !what.was_repeated {
+    pub fn delivered(&mut self, now: Time, segment: DeliveredSegment, min_rtt: Option<Duration>) {
+        if segment.end > self.fack {
+            self.fack = segment.end;
+        } else if segment.end < self.fack && !segment.was_retransmitted {
             self.reordering_seen = true;
         }
-        let rtt = now.saturating_since(what.left).min(LONGEST);
-        if what.was_repeated && (what.was_earlier_copy || min_rtt.is_some_and(|least| rtt < least)) {
+        let rtt = now.saturating_since(segment.sent_at).min(MAX_RTT);
+        if segment.was_retransmitted
+            && (segment.was_earlier_copy || min_rtt.is_some_and(|min_rtt| rtt < min_rtt))
+        {
             return;
         }
         self.rtt = rtt;
-        if self.is_after(what.left, what.end) {
-            (self.xmit_ts, self.end_seq, self.since) = (what.left, what.end, now);
+        if self.is_after(segment.sent_at, segment.end) {
+            (self.xmit_ts, self.end_seq, self.updated_at) = (segment.sent_at, segment.end, now);
         }
     }
 
-    /// The same for segments that arrived in order and were sent once. The arguments describe the
-    /// last of them.
+    /// Processes the delivery of segments that arrived in order and were sent once. The arguments
+    /// describe the last of them.
     #[inline]
-    pub fn delivered_in_order(&mut self, now: Time, left: Time, end: u64) {
+    pub fn delivered_in_order(&mut self, now: Time, sent_at: Time, end: u64) {
         self.fack = self.fack.max(end);
-        self.rtt = now.saturating_since(left).min(LONGEST);
-        if self.is_after(left, end) {
-            (self.xmit_ts, self.end_seq, self.since) = (left, end, now);
+        self.rtt = now.saturating_since(sent_at).min(MAX_RTT);
+        if self.is_after(sent_at, end) {
+            (self.xmit_ts, self.end_seq, self.updated_at) = (sent_at, end, now);
         }
     }
 
     /// Returns whether the last-sent of the delivered segments left after this one
     /// (RACK_sent_after).
     #[inline]
-    pub fn has_passed(&self, left: Time, end: u64) -> bool {
-        (self.xmit_ts, self.end_seq) > (left, end)
+    pub fn has_passed(&self, sent_at: Time, end: u64) -> bool {
+        (self.xmit_ts, self.end_seq) > (sent_at, end)
     }
 
-    fn is_after(&self, left: Time, end: u64) -> bool {
-        (left, end) > (self.xmit_ts, self.end_seq)
+    fn is_after(&self, sent_at: Time, end: u64) -> bool {
+        (sent_at, end) > (self.xmit_ts, self.end_seq)
     }
 
     /// Returns when the last-sent of the delivered segments left.
@@ -85,9 +87,9 @@ impl Rack {
         self.xmit_ts
     }
 
-    /// Returns when that segment was delivered. Later losses are found only by the passing of time.
-    pub fn since(&self) -> Time {
-        self.since
+    /// Returns when that segment was delivered. No loss can have been detected by RACK earlier.
+    pub fn updated_at(&self) -> Time {
+        self.updated_at
     }
 
     /// Returns the time after which a passed segment is lost, without the reordering window.
@@ -101,9 +103,9 @@ impl Rack {
         if is_urgent && !self.reordering_seen {
             return Duration::ZERO;
         }
-        let quarter = min_rtt.unwrap_or_default().min(LONGEST).as_nanos() / 4;
+        let quarter = min_rtt.unwrap_or_default().min(MAX_RTT).as_nanos() / 4;
         let wide = Duration::from_nanos(quarter.saturating_mul(u64::from(self.reo_wnd_mult) + 1));
-        wide.min(srtt.unwrap_or(LONGEST))
+        wide.min(srtt.unwrap_or(MAX_RTT))
     }
 
     /// Processes a report of a duplicate. The first report in a round trip widens the window.

@@ -2,7 +2,7 @@
 
 /// Maximum number of ranges: more than a window has holes in practice. Beyond it, the highest
 /// ranges are dropped.
-const MOST: usize = 1024;
+const MAX_RANGES: usize = 1024;
 
 /// Ranges `from..to`, sorted and not adjacent.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ impl Ranges {
             last += 1;
         }
         self.0.splice(first..last, [(from, to)]);
-        self.0.truncate(MOST);
+        self.0.truncate(MAX_RANGES);
         true
     }
 

@@ -10,11 +10,11 @@ use thiserror::Error;
 use crate::analyser::{Analyser, Analysis, ConnectionRow};
 use crate::blocks::Ending;
 use crate::compressed::Fault;
-use crate::reader_thread::{Next, Reading, Record};
+use crate::reader_thread::{ReaderOutput, ReaderThread, Record};
 
 /// Interval of progress reports, in bytes.
 const STEP: u64 = 8 << 20;
-/// Number of rows at which they are passed to `finished`.
+/// Minimum number of rows that are passed to `finished` at once.
 const ROWS_AT_ONCE: usize = 4096;
 
 /// A capture could not be read.
@@ -77,7 +77,7 @@ pub struct ReadOptions<'a> {
     /// Called with the fraction of the file that has been read, from 0 to 1, every few megabytes
     /// and while a source is slow. `Break` stops the analysis.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
-    /// Takes rows of closed connections in batches, so that they need not be kept in memory.
+    /// Receives rows of closed connections in batches, so that they need not be kept in memory.
     pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
 }
 
@@ -113,22 +113,23 @@ pub fn analyse<R: Read + Send + 'static>(
     mut options: ReadOptions<'_>,
 ) -> Result<Analysis, ReadError> {
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
-    let mut reading = Reading::start(source);
-    let mut analyser = analyser(&options);
+    let mut reader = ReaderThread::start(source);
+    let mut analyser = new_analyser(&options);
     let (mut reported, mut position) = (0, 0);
     let end = loop {
-        let offset = match reading.next() {
-            Next::Batch(batch) => {
-                for Record { time, length, read, packet } in batch.records() {
-                    analyser.read(*time, *length, *read, packet);
+        let offset = match reader.next() {
+            ReaderOutput::Batch(batch) => {
+                for Record { time, length, parsed, packet } in batch.records() {
+                    analyser.process_parsed(*time, *length, *parsed, packet);
                 }
                 let offset = batch.offset;
                 position = batch.position;
-                reading.give_back(batch);
+                reader.recycle(batch);
                 offset
             }
-            Next::End(end) => break end,
-            Next::Nothing => reported,
+            ReaderOutput::End(end) => break end,
+            // No progress, but `progress` may stop the analysis.
+            ReaderOutput::Pending => reported,
         };
         if let Some(finished) = options.finished.as_mut()
             && analyser.finished() >= ROWS_AT_ONCE
@@ -153,12 +154,12 @@ pub fn analyse<R: Read + Send + 'static>(
         None => analyser.finish(),
     };
     let offset = end.offset;
-    analysis.warnings.splice(0..0, damage(ending, offset).into_iter().chain(end.warnings));
+    analysis.warnings.splice(0..0, damage_warning(ending, offset).into_iter().chain(end.warnings));
     Ok(analysis)
 }
 
 /// Returns a warning if the file did not end properly.
-pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
+pub(crate) fn damage_warning(ending: Ending, offset: u64) -> Option<String> {
     match ending {
         Ending::Complete => None,
         Ending::CutOff => Some(format!(
@@ -171,14 +172,14 @@ pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
         Ending::NotUnpacked(Fault::Damaged) => {
             Some(format!("the compressed file is damaged: analysed up to byte {offset} of its content"))
         }
-        Ending::NotUnpacked(Fault::TooMuch) => Some(format!(
+        Ending::NotUnpacked(Fault::TooLarge) => Some(format!(
             "the compressed file unpacks to more than a thousand times its size: analysed up to byte {offset} of \
              its content"
         )),
     }
 }
 
-fn analyser(options: &ReadOptions<'_>) -> Analyser {
+fn new_analyser(options: &ReadOptions<'_>) -> Analyser {
     let mut analyser = Analyser::new();
     if let Some(connections) = options.most_connections {
         analyser = analyser.with_limit(connections);

@@ -11,32 +11,32 @@ use umts_units::Time;
 use crate::blocks::{Blocks, Ending};
 use crate::headers::parse;
 use crate::order::TimeWindow;
-use crate::packet::{Packet, Protocol, Skipped};
+use crate::packet::{Packet, Protocol, SkipReason};
 use crate::reader::Reason;
 
 /// Number of packets in a batch: fits into the processor's shared cache.
 const BATCH: usize = 1024;
 /// A batch is passed on when it covers this number of octets of the file, even if it is not full.
-const MOST_OCTETS: u64 = 1 << 20;
+const MAX_OCTETS: u64 = 1 << 20;
 /// Number of batches in circulation.
-const AHEAD: usize = 4;
-/// Time to wait for a slow source before [`Reading::next`] returns `Nothing`.
-const PATIENCE: Duration = Duration::from_millis(100);
+const BATCHES: usize = 4;
+/// Time to wait for a slow source before [`ReaderThread::next`] returns `Pending`.
+const MAX_WAIT: Duration = Duration::from_millis(100);
 
-/// A packet that was read.
+/// A packet of the capture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub time: Time,
     /// Octets on the link.
     pub length: u32,
-    /// The protocol of `packet`, or why it could not be read.
-    pub read: Result<Protocol, Skipped>,
+    /// The protocol of `packet`, or why it could not be parsed.
+    pub parsed: Result<Protocol, SkipReason>,
     pub packet: Packet,
 }
 
 impl Record {
     fn empty() -> Self {
-        Record { time: Time::ZERO, length: 0, read: Err(Skipped::Short), packet: Packet::default() }
+        Record { time: Time::ZERO, length: 0, parsed: Err(SkipReason::Short), packet: Packet::default() }
     }
 }
 
@@ -61,7 +61,7 @@ impl Batch {
     }
 }
 
-/// The result of reading.
+/// How reading ended.
 #[derive(Debug)]
 pub(crate) struct End {
     pub ending: Result<Ending, Reason>,
@@ -69,42 +69,42 @@ pub(crate) struct End {
     pub warnings: Vec<String>,
 }
 
-/// The next result of a [`Reading`].
+/// The next output of a [`ReaderThread`].
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum ReaderOutput {
     Batch(Batch),
     /// The source is slow: no batch is ready yet.
-    Nothing,
+    Pending,
     End(End),
 }
 
-/// A capture that is being read.
+/// The thread that reads a capture.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ReaderThread {
     full: Receiver<Result<Batch, End>>,
     empty: SyncSender<Batch>,
 }
 
-impl Reading {
-    /// Starts to read. The thread ends with the capture, or after the `Reading` is dropped.
+impl ReaderThread {
+    /// Starts the thread. It ends with the capture, or after the `ReaderThread` is dropped.
     pub fn start(source: impl Read + Send + 'static) -> Self {
-        let (to_full, full) = sync_channel(AHEAD);
-        let (empty, from_empty) = sync_channel(AHEAD + 1);
-        (0..AHEAD).for_each(|_| empty.send(Batch::new()).expect("both ends of the channel are here"));
+        let (to_full, full) = sync_channel(BATCHES);
+        let (empty, from_empty) = sync_channel(BATCHES + 1);
+        (0..BATCHES).for_each(|_| empty.send(Batch::new()).expect("both ends of the channel are here"));
         thread::spawn(move || {
-            let end = read(source, &to_full, &from_empty);
+            let end = read_all(source, &to_full, &from_empty);
             // The receiver may have been dropped.
             let _ = to_full.send(Err(end));
         });
-        Reading { full, empty }
+        ReaderThread { full, empty }
     }
 
-    /// Returns the next result. Must not be called after `End`.
-    pub fn next(&mut self) -> Next {
-        match self.full.recv_timeout(PATIENCE) {
-            Ok(Ok(batch)) => Next::Batch(batch),
-            Ok(Err(end)) => Next::End(end),
-            Err(RecvTimeoutError::Timeout) => Next::Nothing,
+    /// Returns the next output. Must not be called after `End`.
+    pub fn next(&mut self) -> ReaderOutput {
+        match self.full.recv_timeout(MAX_WAIT) {
+            Ok(Ok(batch)) => ReaderOutput::Batch(batch),
+            Ok(Err(end)) => ReaderOutput::End(end),
+            Err(RecvTimeoutError::Timeout) => ReaderOutput::Pending,
             Err(RecvTimeoutError::Disconnected) => {
                 unreachable!("the thread sends its end and does not panic")
             }
@@ -112,13 +112,14 @@ impl Reading {
     }
 
     /// Returns a batch to be filled again.
-    pub fn give_back(&mut self, batch: Batch) {
+    pub fn recycle(&mut self, batch: Batch) {
         // Fails if the thread has ended, which needs no batch.
         let _ = self.empty.send(batch);
     }
 }
 
-fn read(
+/// Reads the capture into empty batches, and sends the full ones.
+fn read_all(
     source: impl Read + Send + 'static,
     full: &SyncSender<Result<Batch, End>>,
     empty: &Receiver<Batch>,
@@ -131,7 +132,7 @@ fn read(
     let mut ending = None;
     loop {
         let Ok(mut batch) = empty.recv() else { return stopped(&blocks) };
-        match fill(&mut batch, &mut blocks, &mut window, &mut ending) {
+        match fill_batch(&mut batch, &mut blocks, &mut window, &mut ending) {
             Ok(()) => {}
             Err(reason) => return End { ending: Err(reason), offset: blocks.offset(), warnings: Vec::new() },
         }
@@ -140,32 +141,33 @@ fn read(
             return stopped(&blocks);
         }
         if let Some(ending) = ending.filter(|_| is_last) {
-            let warnings = blocks.warnings().chain(moved(window.moved)).collect();
+            let warnings = blocks.warnings().chain(reordering_warning(window.moved)).collect();
             return End { ending: Ok(ending), offset: blocks.offset(), warnings };
         }
     }
 }
 
+/// Returns the end for a thread after its `ReaderThread` was dropped.
 fn stopped(blocks: &Blocks) -> End {
     End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
 }
 
 /// Returns a warning if packets were sorted by time.
-pub(crate) fn moved(packets: u64) -> Option<String> {
+pub(crate) fn reordering_warning(packets: u64) -> Option<String> {
     (packets > 0).then(|| {
         format!("{packets} packets were not in the order of their times in the file and were reordered")
     })
 }
 
 /// Fills a batch. The batch may be empty while the window fills, and is empty after the end.
-fn fill(
+fn fill_batch(
     batch: &mut Batch,
     blocks: &mut Blocks,
     window: &mut TimeWindow<Record>,
     ending: &mut Option<Ending>,
 ) -> Result<(), Reason> {
     batch.used = 0;
-    let limit = blocks.offset() + MOST_OCTETS;
+    let limit = blocks.offset() + MAX_OCTETS;
     while batch.used < BATCH && (blocks.offset() < limit || ending.is_some()) {
         if window.is_full() || ending.is_some() {
             let Some(record) = window.pop() else { break };
@@ -176,7 +178,7 @@ fn fill(
             *ending = blocks.next(|captured| {
                 let record = window.next_slot();
                 (record.time, record.length) = (captured.time, captured.length);
-                record.read = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
+                record.parsed = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
                 window.push(captured.time);
             })?;
         }

@@ -24,21 +24,23 @@
 use umts_units::{Duration, Time};
 
 use crate::cause::Cause;
-use crate::probe::{Answer, Estimate, Probes};
+use crate::probe::{AckOfProbe, Estimate, Probes};
 use crate::undo::Undo;
 
 /// Time in which a sender answers an acknowledgment, with a margin for slow machines and pacing.
 const REACTION: Duration = Duration::from_millis(10);
 /// Delay of timers: two ticks of a clock of 100 Hz.
-const TIMER: Duration = Duration::from_millis(20);
+const TIMER_DELAY: Duration = Duration::from_millis(20);
 /// Minimum retransmission timeout of Linux. A sender with RACK retransmits earlier than this.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// RFC 5681 §3.2.
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// A recovery from loss that has not ended.
 #[derive(Debug, Clone)]
 struct Recovery {
+    /// Whether an expiry of the retransmission timer began it.
     by_rto: bool,
     /// An expiry outside a fast recovery, after which F-RTO may check whether it was needed (RFC
     /// 5682, as in Linux).
@@ -47,13 +49,13 @@ struct Recovery {
     /// End of the data that were outstanding at the beginning.
     point: u64,
     /// Highest end of the segments retransmitted in this recovery.
-    repeated: u64,
+    highest_resent: u64,
     undo: Undo,
 }
 
 /// The facts about a retransmission.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Repetition {
+pub(crate) struct Retransmission {
     pub now: Time,
     pub start: u64,
     pub end: u64,
@@ -65,27 +67,27 @@ pub(crate) struct Repetition {
     /// Selectively acknowledged octets above the segment.
     pub sacked_above: u64,
     /// Octets of a full segment.
-    pub full: u64,
+    pub full_segment: u64,
     /// Whether selective acknowledgments are in use.
     pub has_sack: bool,
-    /// When the segment left before, and whether that was a retransmission. `None` if that was not
-    /// seen.
-    pub before: Option<(Time, bool)>,
+    /// When the previous copy of the segment left, and whether that copy was a retransmission.
+    /// `None` if no copy was captured.
+    pub previous: Option<(Time, bool)>,
     /// When RACK declares the segment lost: at the end of the reordering window.
-    pub lost: Option<Time>,
+    pub lost_at: Option<Time>,
     /// How long the sender takes to answer, as seen at the capture point.
     pub sender_delay: Duration,
     pub estimate: Estimate,
 }
 
-impl Repetition {
+impl Retransmission {
     fn is_oldest(&self) -> bool {
         self.start <= self.una && self.una < self.end
     }
 
     /// RFC 6675 §4, IsLost: more than two full segments above it are selectively acknowledged.
     fn is_lost_by_sack(&self) -> bool {
-        self.sacked_above > u64::from(DUPLICATE_THRESHOLD - 1) * self.full
+        self.sacked_above > u64::from(DUPLICATE_THRESHOLD - 1) * self.full_segment
     }
 
     /// Returns the longest time until a sender's answer is seen at the capture point.
@@ -93,23 +95,24 @@ impl Repetition {
         REACTION.max(self.sender_delay + self.sender_delay)
     }
 
-    /// Returns whether the segment left no later than RACK sends it, with the delay of its timer.
+    /// Returns whether the segment left no later than a sender with RACK would send it, including
+    /// the delay of its timer.
     fn is_due_by_rack(&self) -> bool {
-        self.lost.is_some_and(|due| self.now <= due + TIMER + self.reaction())
+        self.lost_at.is_some_and(|due| self.now <= due + TIMER_DELAY + self.reaction())
     }
 
     /// Returns whether the retransmission timer may have expired, because nothing shows that the
-    /// copy before is lost. Then no acknowledgment causes the retransmission, even if one comes at
-    /// the same time.
+    /// previous copy is lost. Then no acknowledgment causes the retransmission, even if one comes
+    /// at the same time.
     fn may_be_by_timer(&self) -> bool {
-        let before = self.before.filter(|_| self.lost.is_none());
-        before.is_some_and(|(at, _)| self.now.saturating_since(at) >= SHORTEST_TIMEOUT)
+        let previous = self.previous.filter(|_| self.lost_at.is_none());
+        previous.is_some_and(|(at, _)| self.now.saturating_since(at) >= SHORTEST_TIMEOUT)
     }
 
     /// Returns whether RACK would have sent the segment much earlier.
     fn is_overdue_by_rack(&self) -> bool {
         let patience = self.estimate.srtt().unwrap_or_default().max(SHORTEST_TIMEOUT) + self.reaction();
-        self.lost.is_some_and(|due| self.now > due + patience)
+        self.lost_at.is_some_and(|due| self.now > due + patience)
     }
 }
 
@@ -118,8 +121,8 @@ impl Repetition {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewData {
     pub now: Time,
-    /// When the sender sent before.
-    pub before: Time,
+    /// When the sender last sent a packet.
+    pub last_sent: Time,
     /// When the oldest outstanding segment left.
     pub oldest: Time,
     /// Whether the oldest outstanding segment is the only one.
@@ -130,22 +133,23 @@ pub(crate) struct NewData {
 
 /// An acknowledgment that the sender processes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Heard {
+pub(crate) struct AckInfo {
     pub now: Time,
     pub ack: u64,
     /// It selectively acknowledges data that were not acknowledged before.
-    pub is_news: bool,
-    /// It repeats the one before.
-    pub is_repetition: bool,
-    /// It repeats the one before while data are outstanding (a duplicate, RFC 5681 §2).
+    pub sacks_new_data: bool,
+    /// It repeats the previous acknowledgment.
+    pub repeats_last: bool,
+    /// It repeats the previous acknowledgment while data are outstanding (a duplicate, RFC 5681
+    /// §2).
     pub is_duplicate: bool,
     /// It reports that the segment before this number arrived twice.
-    pub twice: Option<u64>,
+    pub duplicate_end: Option<u64>,
     /// Echo of its timestamp option.
     pub echo: Option<u32>,
     /// It acknowledges, cumulatively or selectively, a segment that was never retransmitted and
     /// ends here.
-    pub original: Option<u64>,
+    pub original_end: Option<u64>,
 }
 
 /// A sender's recoveries from loss.
@@ -157,7 +161,7 @@ pub(crate) struct Recoveries {
     last_ack: Option<Time>,
     last_sent: Option<Time>,
     /// When new data were last acknowledged.
-    advanced: Option<Time>,
+    advanced_at: Option<Time>,
     /// The sender sends without a preceding acknowledgment while data are outstanding, as with
     /// pacing.
     is_paced: bool,
@@ -166,7 +170,7 @@ pub(crate) struct Recoveries {
     /// The probe that repeated the only outstanding segment: its time, the wait before it, and its
     /// start.
     lone_probe: Option<(Time, Duration, u64)>,
-    takes_probe_back: bool,
+    revokes_probe: bool,
 }
 
 impl Recoveries {
@@ -176,11 +180,11 @@ impl Recoveries {
     }
 
     /// Processes an acknowledgment of new data. Returns whether it ends a recovery.
-    pub fn new_ack(&mut self, heard: &Heard) -> bool {
+    pub fn new_ack(&mut self, info: &AckInfo) -> bool {
         self.duplicates = 0;
-        self.advanced = Some(heard.now);
-        self.hears(heard, true);
-        self.current.take_if(|recovery| heard.ack >= recovery.point).is_some()
+        self.advanced_at = Some(info.now);
+        self.process_ack(info, true);
+        self.current.take_if(|recovery| info.ack >= recovery.point).is_some()
     }
 
     /// Returns whether there is neither a recovery nor an unanswered probe.
@@ -196,14 +200,14 @@ impl Recoveries {
         self.last_ack = Some(now);
         if advances {
             self.duplicates = 0;
-            self.advanced = Some(now);
+            self.advanced_at = Some(now);
         }
     }
 
     /// Processes an acknowledgment without new data. Returns the number of duplicates in a row.
-    pub fn other_ack(&mut self, heard: &Heard) -> u32 {
-        self.duplicates += u32::from(heard.is_duplicate);
-        self.hears(heard, false);
+    pub fn other_ack(&mut self, info: &AckInfo) -> u32 {
+        self.duplicates += u32::from(info.is_duplicate);
+        self.process_ack(info, false);
         self.duplicates
     }
 
@@ -212,227 +216,244 @@ impl Recoveries {
     /// lost).
     pub fn carry_over(&mut self, now: Time, una: u64, highest: u64) {
         let mut undo = Undo::default();
-        undo.sent_again(una, None);
+        undo.record_retransmission(una, None);
         let (by_rto, has_frto) = (false, false);
-        let (since, point, repeated) = (now, highest, highest);
-        self.current = Some(Recovery { by_rto, has_frto, since, point, repeated, undo });
+        let (since, point, highest_resent) = (now, highest, highest);
+        self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
     }
 
-    fn hears(&mut self, heard: &Heard, advances: bool) {
-        self.last_ack = Some(heard.now);
-        self.probes.settle();
-        let is_pure_duplicate = heard.is_repetition && !heard.is_news;
-        self.probes.answered(Answer { ack: heard.ack, twice: heard.twice, is_pure_duplicate });
+    fn process_ack(&mut self, info: &AckInfo, advances: bool) {
+        self.last_ack = Some(info.now);
+        self.probes.confirm_new_data();
+        let is_pure_duplicate = info.repeats_last && !info.sacks_new_data;
+        self.probes.answered(AckOfProbe {
+            ack: info.ack,
+            duplicate_end: info.duplicate_end,
+            is_pure_duplicate,
+        });
         if let Some(recovery) = &mut self.current {
-            let is_telling = advances && (recovery.by_rto || heard.ack >= recovery.repeated);
-            let is_of_original = recovery.has_frto && heard.original.is_some_and(|end| end <= recovery.point);
-            recovery.undo.hears(heard, is_telling, is_of_original, self.has_rack);
+            let is_conclusive = advances && (recovery.by_rto || info.ack >= recovery.highest_resent);
+            let is_of_original =
+                recovery.has_frto && info.original_end.is_some_and(|end| end <= recovery.point);
+            recovery.undo.process_ack(info, is_conclusive, is_of_original, self.has_rack);
         }
     }
 
-    /// Records new data. Returns when the sender sent before, if the new data may be a probe:
-    /// others are outstanding, and the sender was silent for longer than it takes to answer.
+    /// Records new data. Returns when the sender last sent a packet, if the new data may be a
+    /// probe: other data are outstanding, and the sender was silent for longer than it takes to
+    /// answer.
     #[inline]
-    pub fn sent_new(&mut self, now: Time, is_outstanding: bool) -> Option<Time> {
-        let before = self.last_sent.replace(now);
+    pub fn record_new_data(&mut self, now: Time, is_outstanding: bool) -> Option<Time> {
+        let last_sent = self.last_sent.replace(now);
         self.probes.more_data();
         if let Some(recovery) = &mut self.current {
-            recovery.undo.sent_new();
+            recovery.undo.record_new_data();
         }
-        let heard = self.last_ack?;
-        if !is_outstanding || now.saturating_since(heard) <= REACTION {
+        let acked_at = self.last_ack?;
+        if !is_outstanding || now.saturating_since(acked_at) <= REACTION {
             return None;
         }
         self.is_paced = true;
-        before.filter(|&at| now.saturating_since(at) > REACTION)
+        last_sent.filter(|&at| now.saturating_since(at) > REACTION)
     }
 
-    /// Returns whether new data are a probe, which carries new data if there are some (RFC 8985
-    /// §7.3). The sender must have used up its window in answer to the last acknowledgment, and
-    /// then have waited as long as a probe does.
-    pub fn is_new_probe(&self, what: &NewData) -> bool {
-        let (Some(heard), sent) = (self.last_ack, what.before) else { return false };
-        let reaction = REACTION.max(what.sender_delay + what.sender_delay);
-        let had_more = heard <= sent && sent.saturating_since(heard) <= reaction;
+    /// Returns whether new data are a probe: a sender that has unsent data probes with these (RFC
+    /// 8985 §7.3). It must have used up its window in response to the last acknowledgment, and then
+    /// have waited as long as before a probe.
+    pub fn is_new_probe(&self, data: &NewData) -> bool {
+        let (Some(acked_at), sent) = (self.last_ack, data.last_sent) else { return false };
+        let reaction = REACTION.max(data.sender_delay + data.sender_delay);
+        let had_more = acked_at <= sent && sent.saturating_since(acked_at) <= reaction;
         had_more
             && self.current.is_none()
             && !self.probes.is_waiting()
-            && what.estimate.srtt().is_some()
-            && what.estimate.is_probe_due(what.now, sent, what.oldest, what.is_single, what.sender_delay)
+            && data.estimate.srtt().is_some()
+            && data.estimate.is_probe_due(data.now, sent, data.oldest, data.is_single, data.sender_delay)
     }
 
     /// Decides why a segment was retransmitted, and updates the recovery.
-    pub fn sent_again(&mut self, what: &Repetition) -> Cause {
-        self.probes.settle();
-        let cause = self.cause(what);
+    pub fn record_retransmission(&mut self, resent: &Retransmission) -> Cause {
+        self.probes.confirm_new_data();
+        let cause = self.cause(resent);
         let by_rto = cause == Cause::Rto;
-        self.revise_probe(what, cause);
+        self.revise_probe(resent, cause);
         self.has_rack |= matches!(cause, Cause::Rack | Cause::Probe);
-        if by_rto && self.current.is_none() && what.end < what.highest && !self.probes.is_waiting() {
+        if by_rto && self.current.is_none() && resent.end < resent.highest && !self.probes.is_waiting() {
             // No loss was known, and the sender sent no probe before.
-            self.probes.are_absent |=
-                what.sacked_above == 0 && what.has_sack && !self.has_sent_since_ack(what);
+            self.probes.are_unused |=
+                resent.sacked_above == 0 && resent.has_sack && !self.has_sent_since_ack(resent);
         }
         match cause {
             _ if by_rto || cause.begins_fast_recovery() => {
-                self.probes.forget();
+                self.probes.stop_waiting();
                 if by_rto {
                     self.duplicates = 0;
                 }
-                let has_frto = by_rto && self.current.as_ref().is_none_or(|over| over.by_rto);
-                let undo =
-                    self.current.take().map_or_else(Undo::default, |over| over.undo.for_next_recovery());
-                let (since, point, repeated) = (what.now, what.highest, what.end);
-                self.current = Some(Recovery { by_rto, has_frto, since, point, repeated, undo });
+                let has_frto = by_rto && self.current.as_ref().is_none_or(|previous| previous.by_rto);
+                let undo = self
+                    .current
+                    .take()
+                    .map_or_else(Undo::default, |previous| previous.undo.for_next_recovery());
+                let (since, point, highest_resent) = (resent.now, resent.highest, resent.end);
+                self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
             }
-            Cause::Probe => self.probes.sent(what.highest),
+            Cause::Probe => self.probes.sent(resent.highest),
             _ => {}
         }
         if let Some(recovery) = &mut self.current {
-            recovery.repeated = recovery.repeated.max(what.end);
-            recovery.undo.sent_again(what.una, what.timestamp);
+            recovery.highest_resent = recovery.highest_resent.max(resent.end);
+            recovery.undo.record_retransmission(resent.una, resent.timestamp);
         }
-        self.last_sent = Some(what.now);
+        self.last_sent = Some(resent.now);
         cause
     }
 
     /// Returns whether the last retransmission shows that the one before was not a probe.
-    pub fn takes_probe_back(&self) -> bool {
-        self.takes_probe_back
+    pub fn revokes_probe(&self) -> bool {
+        self.revokes_probe
     }
 
     /// Reclassifies a probe as an expiry. The timeout doubles with each expiry (RFC 6298 §5.5), but
     /// not after a probe. If the only segment is repeated after a wait, and again after about twice
     /// that wait, both were expiries.
-    fn revise_probe(&mut self, what: &Repetition, cause: Cause) {
-        let before = self.lone_probe.take().filter(|&(_, _, start)| start == what.start);
-        self.takes_probe_back = false;
+    fn revise_probe(&mut self, resent: &Retransmission, cause: Cause) {
+        let before = self.lone_probe.take().filter(|&(_, _, start)| start == resent.start);
+        self.revokes_probe = false;
         match cause {
-            Cause::Probe if what.start <= what.una => {
-                let begin = self.last_ack.max(self.last_sent).unwrap_or(what.now);
-                self.lone_probe = Some((what.now, what.now.saturating_since(begin), what.start));
+            Cause::Probe if resent.start <= resent.una => {
+                let begin = self.last_ack.max(self.last_sent).unwrap_or(resent.now);
+                self.lone_probe = Some((resent.now, resent.now.saturating_since(begin), resent.start));
             }
             Cause::Rto if let Some((at, waited, _)) = before => {
-                let (waited, again) = (waited.as_nanos(), what.now.saturating_since(at).as_nanos());
-                self.takes_probe_back = (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&again);
-                self.probes.are_absent |= self.takes_probe_back;
+                let (waited, again) = (waited.as_nanos(), resent.now.saturating_since(at).as_nanos());
+                self.revokes_probe = (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&again);
+                self.probes.are_unused |= self.revokes_probe;
             }
             _ => {}
         }
     }
 
-    fn cause(&self, what: &Repetition) -> Cause {
-        let answers = self.answers(what);
+    /// Returns why a segment was retransmitted.
+    fn cause(&self, resent: &Retransmission) -> Cause {
+        let is_answer = self.is_answer(resent);
         match &self.current {
-            None => self.first_cause(what, answers),
-            Some(recovery) => self.next_cause(recovery, what, answers),
+            None => self.first_cause(resent, is_answer),
+            Some(recovery) => self.next_cause(recovery, resent, is_answer),
         }
     }
 
-    fn answers(&self, what: &Repetition) -> bool {
-        self.last_ack.is_some_and(|at| what.now.saturating_since(at) <= what.reaction())
+    fn is_answer(&self, resent: &Retransmission) -> bool {
+        self.last_ack.is_some_and(|at| resent.now.saturating_since(at) <= resent.reaction())
     }
 
-    /// Returns whether this is the next segment after an acknowledgment of new data. It is sent in
-    /// answer to the acknowledgment, soon after it in answer to a duplicate that opens the
-    /// congestion window, or by the pacing clock.
-    fn follows_advance(&self, what: &Repetition, answers: bool) -> bool {
-        let soon = SHORTEST_TIMEOUT.max(what.reaction());
-        let is_soon = self.advanced.is_some_and(|at| what.now.saturating_since(at) <= soon);
-        let is_in_turn = answers || self.may_wait_for_clock(what);
+    /// Returns whether a segment may be retransmitted because of an acknowledgment of new data: in
+    /// direct response to it, soon after it in response to a duplicate that opens the congestion
+    /// window, or by the pacing clock.
+    fn follows_advance(&self, resent: &Retransmission, is_answer: bool) -> bool {
+        let soon = SHORTEST_TIMEOUT.max(resent.reaction());
+        let is_soon = self.advanced_at.is_some_and(|at| resent.now.saturating_since(at) <= soon);
+        let is_in_turn = is_answer || self.may_wait_for_clock(resent);
         is_in_turn && is_soon && self.duplicates < DUPLICATE_THRESHOLD
     }
 
     /// Returns whether the sender may have waited for its pacing clock. The retransmission timer
     /// cannot have expired so soon after the last packet.
-    fn may_wait_for_clock(&self, what: &Repetition) -> bool {
+    fn may_wait_for_clock(&self, resent: &Retransmission) -> bool {
         let last = self.last_ack.max(self.last_sent);
-        self.is_paced && last.is_some_and(|at| what.now.saturating_since(at) < SHORTEST_TIMEOUT)
+        self.is_paced && last.is_some_and(|at| resent.now.saturating_since(at) < SHORTEST_TIMEOUT)
     }
 
     /// Returns whether the segment leaves when RACK sends it, or later because of the pacing clock.
-    fn is_due_by_rack(&self, what: &Repetition) -> bool {
-        let may_wait = what.lost.is_some() && self.may_wait_for_clock(what) && !what.is_overdue_by_rack();
-        what.is_due_by_rack() || may_wait
+    fn is_due_by_rack(&self, resent: &Retransmission) -> bool {
+        let may_wait =
+            resent.lost_at.is_some() && self.may_wait_for_clock(resent) && !resent.is_overdue_by_rack();
+        resent.is_due_by_rack() || may_wait
     }
 
     /// Returns the cause of a fast retransmission, if there is one.
-    fn fast(&self, what: &Repetition, answers: bool) -> Option<Cause> {
-        let has_duplicates = self.duplicates >= DUPLICATE_THRESHOLD && what.is_oldest();
+    fn fast_cause(&self, resent: &Retransmission, is_answer: bool) -> Option<Cause> {
+        let has_duplicates = self.duplicates >= DUPLICATE_THRESHOLD && resent.is_oldest();
         match () {
-            () if has_duplicates && (answers || self.may_wait_for_clock(what)) => Some(Cause::DupAcks),
-            () if answers && what.is_lost_by_sack() => Some(Cause::Sack),
-            () if self.is_due_by_rack(what) => Some(Cause::Rack),
-            () if answers && what.sacked_above > 0 => Some(Cause::Sack),
+            () if has_duplicates && (is_answer || self.may_wait_for_clock(resent)) => Some(Cause::DupAcks),
+            () if is_answer && resent.is_lost_by_sack() => Some(Cause::Sack),
+            () if self.is_due_by_rack(resent) => Some(Cause::Rack),
+            () if is_answer && resent.sacked_above > 0 => Some(Cause::Sack),
             () => None,
         }
     }
 
-    fn first_cause(&self, what: &Repetition, answers: bool) -> Cause {
-        if let Some(cause) = self.fast(what, answers) {
+    /// Returns the cause of a retransmission outside of a recovery.
+    fn first_cause(&self, resent: &Retransmission, is_answer: bool) -> Cause {
+        if let Some(cause) = self.fast_cause(resent, is_answer) {
             return cause;
         }
         match () {
-            () if !answers && self.is_probe(what) => Cause::Probe,
-            () if what.is_oldest() || !answers => Cause::Rto,
+            () if !is_answer && self.is_probe(resent) => Cause::Probe,
+            () if resent.is_oldest() || !is_answer => Cause::Rto,
             // Already acknowledged, or not the oldest: the sender knows less or more than the
             // capture shows.
             () => Cause::Unknown,
         }
     }
 
-    fn next_cause(&self, recovery: &Recovery, what: &Repetition, answers: bool) -> Cause {
-        let goes_on = if recovery.by_rto { Cause::RtoRecovery } else { Cause::FastRecovery };
-        let is_news = match what.before {
-            Some((at, was_repeated)) if what.has_sack => !was_repeated || at < recovery.since,
-            _ => what.start >= recovery.repeated,
+    /// Returns the cause of a retransmission in a recovery.
+    fn next_cause(&self, recovery: &Recovery, resent: &Retransmission, is_answer: bool) -> Cause {
+        let continued = if recovery.by_rto { Cause::RtoRecovery } else { Cause::FastRecovery };
+        let is_first_time = match resent.previous {
+            Some((at, was_repeated)) if resent.has_sack => !was_repeated || at < recovery.since,
+            _ => resent.start >= recovery.highest_resent,
         };
         // Only RACK finds a lost retransmission. The recovery is a fast one from then on.
-        let is_lost_again = recovery.by_rto && !is_news && self.is_due_by_rack(what);
-        if recovery.undo.is_done() && !answers {
-            return self.first_cause(what, answers);
+        let is_lost_again = recovery.by_rto && !is_first_time && self.is_due_by_rack(resent);
+        if recovery.undo.is_done() && !is_answer {
+            return self.first_cause(resent, is_answer);
         }
         if (recovery.undo.is_done() || is_lost_again)
-            && let Some(cause) = self.fast(what, answers)
+            && let Some(cause) = self.fast_cause(resent, is_answer)
         {
             return cause;
         }
-        if !what.is_oldest() || (is_news && self.follows_advance(what, answers)) || self.is_due_by_rack(what)
+        if !resent.is_oldest()
+            || (is_first_time && self.follows_advance(resent, is_answer))
+            || self.is_due_by_rack(resent)
         {
-            return goes_on;
+            return continued;
         }
-        // The oldest segment, again or without an acknowledgment that causes it.
-        let has_duplicates = answers && self.duplicates >= DUPLICATE_THRESHOLD;
-        let is_asked_for = answers && what.sacked_above > 0 && !what.is_overdue_by_rack();
+        // The oldest segment: retransmitted a second time, or without an acknowledgment that causes
+        // it.
+        let has_duplicates = is_answer && self.duplicates >= DUPLICATE_THRESHOLD;
+        let is_sack_driven = is_answer && resent.sacked_above > 0 && !resent.is_overdue_by_rack();
         match () {
-            () if what.has_sack && is_asked_for && (is_news || !what.may_be_by_timer()) => goes_on,
-            () if has_duplicates && (is_news || recovery.by_rto) => Cause::DupAcks,
-            () if answers && what.sacked_above > 0 && !what.has_sack => goes_on,
+            () if resent.has_sack && is_sack_driven && (is_first_time || !resent.may_be_by_timer()) => {
+                continued
+            }
+            () if has_duplicates && (is_first_time || recovery.by_rto) => Cause::DupAcks,
+            () if is_answer && resent.sacked_above > 0 && !resent.has_sack => continued,
             () => Cause::Rto,
         }
     }
 
     /// Returns whether a segment that leaves after silence is a tail loss probe.
-    fn is_probe(&self, what: &Repetition) -> bool {
-        if what.end != what.highest || what.is_syn {
+    fn is_probe(&self, resent: &Retransmission) -> bool {
+        if resent.end != resent.highest || resent.is_syn {
             return false;
         }
-        if what.start > what.una {
+        if resent.start > resent.una {
             return true;
         }
-        let begin = self.last_ack.max(self.last_sent).unwrap_or(what.now);
-        let longest = what.estimate.longest_probe_timeout(true, what.sender_delay);
-        what.has_sack
-            && what.sacked_above == 0
+        let begin = self.last_ack.max(self.last_sent).unwrap_or(resent.now);
+        let longest = resent.estimate.longest_probe_timeout(true, resent.sender_delay);
+        resent.has_sack
+            && resent.sacked_above == 0
             && !self.probes.is_waiting()
-            && !self.probes.are_absent
-            && what.now.saturating_since(begin) <= longest
+            && !self.probes.are_unused
+            && resent.now.saturating_since(begin) <= longest
     }
 
     /// Returns whether the sender last sent well after the last acknowledgment: that may have been
     /// a probe with new data.
-    fn has_sent_since_ack(&self, what: &Repetition) -> bool {
-        let (Some(heard), Some(sent)) = (self.last_ack, self.last_sent) else { return true };
-        sent.saturating_since(heard) > what.reaction()
+    fn has_sent_since_ack(&self, resent: &Retransmission) -> bool {
+        let (Some(acked_at), Some(sent)) = (self.last_ack, self.last_sent) else { return true };
+        sent.saturating_since(acked_at) > resent.reaction()
     }
 }

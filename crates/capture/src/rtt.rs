@@ -1,4 +1,5 @@
-//! Round-trip time samples in bounded memory: exact sums and extremes, percentiles to three significant digits.
+//! Round-trip time samples in bounded memory: exact sums and extremes, percentiles to three
+//! significant digits.
 
 use hdrhistogram::Histogram;
 use umts_units::Duration;
@@ -60,8 +61,9 @@ impl RttSums {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RttSamples {
     pub sums: RttSums,
-    /// In microseconds, rounded up.
+    /// The samples while there are at most [`FEW`], in microseconds, rounded up.
     few: Vec<u64>,
+    /// All samples once there are more, in microseconds.
     histogram: Option<Box<Histogram<u64>>>,
 }
 
@@ -85,14 +87,12 @@ impl RttSamples {
         let histogram = self.as_histogram();
         other.few.iter().for_each(|&us| add(histogram, us));
         if let Some(theirs) = &other.histogram {
-            histogram
-                .add(theirs.as_ref())
-                .expect("a histogram that resizes takes any other of its precision");
+            histogram.add(theirs.as_ref()).expect("resizable histograms of equal precision can be added");
         }
     }
 
-    /// Returns the smallest sample that at least the fraction `quantile` of all samples does not
-    /// exceed.
+    /// Returns the smallest sample such that at least the fraction `quantile` of all samples is not
+    /// larger, in seconds.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         if self.sums.count == 0 {
             return None;
@@ -111,6 +111,7 @@ impl RttSamples {
         Some((us as f64 / 1e6).clamp(self.sums.min.as_secs(), self.sums.max.as_secs()))
     }
 
+    /// Returns the histogram. Creates it from the individual samples if there is none.
     fn as_histogram(&mut self) -> &mut Histogram<u64> {
         let few = std::mem::take(&mut self.few);
         let histogram = self.histogram.get_or_insert_with(|| {

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
-/// Maximum number of retransmissions that are kept: more than one window. Older ones have their
-/// evidence, or never will.
-const WAITING: usize = 256;
+/// Maximum number of retransmissions that are recorded: more than one window. For older
+/// retransmissions, no further evidence is expected.
+const MAX_RECENT: usize = 256;
 
 /// Evidence that a retransmission was not needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Unneeded {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Resent {
+struct RecentRetransmission {
     start: u64,
     end: u64,
     at: Time,
@@ -60,46 +60,62 @@ struct Resent {
 /// Recent retransmissions of one sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Retransmissions {
-    recent: VecDeque<Resent>,
-    waiting: usize,
+    recent: VecDeque<RecentRetransmission>,
+    /// Number of `recent` that are not acknowledged.
+    unacknowledged: usize,
     pub unneeded: Unneeded,
 }
 
 impl Retransmissions {
     /// Records that `start..end` was retransmitted. `has_arrived`: it was acknowledged before,
     /// cumulatively or selectively.
-    pub fn sent_again(&mut self, at: Time, start: u64, end: u64, timestamp: Option<u32>, has_arrived: bool) {
-        if self.recent.len() == WAITING
+    pub fn record_retransmission(
+        &mut self,
+        at: Time,
+        start: u64,
+        end: u64,
+        timestamp: Option<u32>,
+        has_arrived: bool,
+    ) {
+        if self.recent.len() == MAX_RECENT
             && let Some(oldest) = self.recent.pop_front()
         {
-            self.waiting -= usize::from(!oldest.is_acknowledged);
+            self.unacknowledged -= usize::from(!oldest.is_acknowledged);
         }
         let evidence = has_arrived.then_some(Evidence::EarlyAck);
         if let Some(evidence) = evidence {
             *self.unneeded.counter(evidence) += 1;
         }
-        self.waiting += usize::from(!has_arrived);
-        self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
+        self.unacknowledged += usize::from(!has_arrived);
+        self.recent.push_back(RecentRetransmission {
+            start,
+            end,
+            at,
+            timestamp,
+            is_acknowledged: has_arrived,
+            evidence,
+        });
     }
 
     /// Returns whether a segment with this timestamp left before a retransmission of the same
     /// octets. Then the segment is the first copy, and came late.
     pub fn is_earlier_copy(&self, start: u64, end: u64, timestamp: Option<u32>) -> bool {
-        let is_of_later =
-            |resent: &Resent| timestamp.zip(resent.timestamp).is_some_and(|(own, sent)| is_before(own, sent));
+        let is_of_later = |resent: &RecentRetransmission| {
+            timestamp.zip(resent.timestamp).is_some_and(|(own, sent)| is_before(own, sent))
+        };
         self.recent.iter().any(|resent| resent.start < end && start < resent.end && is_of_later(resent))
     }
 
     /// Returns whether a retransmission is not acknowledged yet.
-    pub fn is_waiting(&self) -> bool {
-        self.waiting > 0
+    pub fn has_unacknowledged(&self) -> bool {
+        self.unacknowledged > 0
     }
 
     /// Processes an acknowledgment of all octets below `una`, with this echo of a timestamp.
     pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
         for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
             resent.is_acknowledged = true;
-            self.waiting -= 1;
+            self.unacknowledged -= 1;
             let is_older = echo.zip(resent.timestamp).is_some_and(|(echo, sent)| is_before(echo, sent));
             let is_early = shortest.is_some_and(|shortest| now.saturating_since(resent.at) < shortest);
             resent.evidence = match (is_older, is_early) {
@@ -116,8 +132,9 @@ impl Retransmissions {
     /// Processes a report that `start..end` arrived twice. The latest retransmission of it counts
     /// as needless.
     pub fn duplicated(&mut self, start: u64, end: u64) {
-        let overlapping =
-            |r: &&mut Resent| r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack);
+        let overlapping = |r: &&mut RecentRetransmission| {
+            r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack)
+        };
         let Some(resent) = self.recent.iter_mut().rev().find(overlapping) else { return };
         if let Some(before) = resent.evidence.replace(Evidence::Dsack) {
             *self.unneeded.counter(before) -= 1;
@@ -126,7 +143,7 @@ impl Retransmissions {
     }
 }
 
-/// Order of timestamps, which wrap around (RFC 7323 §5.2).
+/// Returns whether timestamp `a` is earlier than `b`. Timestamps wrap around (RFC 7323 §5.2).
 fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }

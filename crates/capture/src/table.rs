@@ -1,4 +1,4 @@
-//! The open connections, found by their ends.
+//! The open connections, which are looked up by their ends.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,10 @@ const RECENT: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Table {
     slots: Vec<Option<Box<Connection>>>,
+    /// Unused slots.
     free: Vec<usize>,
     by_ends: HashMap<Ends, usize, RandomState>,
-    /// Slots of recently used connections, indexed by a few bits of their ends.
+    /// Slots of recently used connections, indexed by bits of the ends' digest.
     recent: Vec<u32>,
 }
 
@@ -31,19 +32,19 @@ impl Table {
     /// removed.
     #[inline]
     pub fn find(&mut self, ends: &Ends) -> Option<usize> {
-        let recent = &mut self.recent[ends.few_bits() % RECENT];
-        let guess = *recent as usize;
-        if self.slots.get(guess).is_some_and(|slot| slot.as_ref().is_some_and(|c| c.ends == *ends)) {
-            return Some(guess);
+        let entry = &mut self.recent[ends.cache_index() % RECENT];
+        let cached = *entry as usize;
+        if self.slots.get(cached).is_some_and(|slot| slot.as_ref().is_some_and(|c| c.ends == *ends)) {
+            return Some(cached);
         }
         let slot = *self.by_ends.get(ends)?;
-        *recent = slot as u32;
+        *entry = slot as u32;
         Some(slot)
     }
 
     /// Returns the connection in a slot from [`find`](Self::find).
     pub fn at(&mut self, slot: usize) -> &mut Connection {
-        self.slots[slot].as_mut().expect("places are found, and removed with their connections")
+        self.slots[slot].as_mut().expect("the slot is in use")
     }
 
     /// Returns the connection between `ends`.
@@ -59,11 +60,11 @@ impl Table {
     /// Returns the ends of `count` connections: closed ones first, then the ones with the oldest
     /// last packets. The result is in the order of their numbers.
     pub fn quietest(&self, count: usize) -> Vec<Ends> {
-        let order = |found: &Connection| (found.closed.is_none(), found.last, found.number);
-        let mut all: Vec<_> = self.slots.iter().flatten().map(|found| (order(found), found.ends)).collect();
+        let order = |open: &Connection| (open.closed.is_none(), open.last, open.number);
+        let mut all: Vec<_> = self.slots.iter().flatten().map(|open| (order(open), open.ends)).collect();
         let count = count.min(all.len());
         if count < all.len() {
-            all.select_nth_unstable_by_key(count, |found| found.0);
+            all.select_nth_unstable_by_key(count, |(key, _)| *key);
         }
         all.truncate(count);
         all.sort_unstable_by_key(|((_, _, number), _)| *number);

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use umts_units::Time;
 
 use crate::cause::Cause;
-use crate::connection::Seen;
-use crate::stream_prefixes::{Course, Courses};
+use crate::connection::PacketEffect;
+use crate::stream_progress::{ProgressCollector, StreamProgress};
 
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,21 +44,21 @@ pub(crate) enum Watched {
     One(Box<TimeSequence>),
     /// Every connection, in seconds since the first packet of the capture.
     All(BTreeMap<u64, TimeSequence>),
-    /// Courses of the first connections.
-    Courses(Box<Courses>),
+    /// The progress of the first connections.
+    Progress(Box<ProgressCollector>),
 }
 
 /// A collector of the packets of a connection.
 pub(crate) enum Watcher<'a> {
-    Figure(&'a mut TimeSequence),
-    Course(&'a mut Courses, u64),
+    TimeSequence(&'a mut TimeSequence),
+    Progress(&'a mut ProgressCollector, u64),
 }
 
 impl Watcher<'_> {
-    pub fn seen(self, now: Time, seen: &Seen) {
+    pub fn record(self, now: Time, effect: &PacketEffect) {
         match self {
-            Watcher::Figure(sequence) => sequence.seen(now, seen),
-            Watcher::Course(courses, connection) => courses.seen(now, connection, seen),
+            Watcher::TimeSequence(sequence) => sequence.record(now, effect),
+            Watcher::Progress(collector, connection) => collector.record(now, connection, effect),
         }
     }
 }
@@ -70,78 +70,78 @@ impl Watched {
     pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<Watcher<'_>> {
         match self {
             Watched::None => None,
-            Watched::One(wanted) => {
-                (wanted.connection == connection).then_some(Watcher::Figure(wanted.as_mut()))
+            Watched::One(sequence) => {
+                (sequence.connection == connection).then_some(Watcher::TimeSequence(sequence.as_mut()))
             }
             Watched::All(all) => {
-                let begun = || TimeSequence { begin: first, ..TimeSequence::new(connection) };
-                Some(Watcher::Figure(all.entry(connection).or_insert_with(begun)))
+                let new_entry = || TimeSequence { begin: first, ..TimeSequence::new(connection) };
+                Some(Watcher::TimeSequence(all.entry(connection).or_insert_with(new_entry)))
             }
-            Watched::Courses(courses) => Some(Watcher::Course(courses, connection)),
+            Watched::Progress(collector) => Some(Watcher::Progress(collector, connection)),
         }
     }
 
     /// Sets the payload of the next packet.
-    pub fn show(&mut self, payload: &[u8]) {
-        if let Watched::Courses(courses) = self {
-            courses.show(payload);
+    pub fn set_payload(&mut self, payload: &[u8]) {
+        if let Watched::Progress(collector) = self {
+            collector.set_payload(payload);
         }
     }
 
-    /// Returns the number of connections with courses, if steps were removed from the courses.
-    pub fn thinned(&self) -> u64 {
+    /// Returns the number of connections with recorded progress, if steps were removed from it.
+    pub fn thinned_connections(&self) -> u64 {
         match self {
-            Watched::Courses(courses) if courses.is_thinned => courses.len(),
+            Watched::Progress(collector) if collector.is_thinned => collector.len(),
             _ => 0,
         }
     }
 
     /// Returns the results in the order of the connections.
-    pub fn finish(self) -> (Vec<TimeSequenceTables>, Vec<Course>) {
+    pub fn finish(self) -> (Vec<TimeSequenceTables>, Vec<StreamProgress>) {
         match self {
             Watched::None => (Vec::new(), Vec::new()),
-            Watched::One(wanted) => (vec![wanted.finish()], Vec::new()),
+            Watched::One(sequence) => (vec![sequence.finish()], Vec::new()),
             Watched::All(all) => (all.into_values().map(TimeSequence::finish).collect(), Vec::new()),
-            Watched::Courses(courses) => (Vec::new(), courses.finish()),
+            Watched::Progress(collector) => (Vec::new(), collector.finish()),
         }
     }
 }
 
-/// Both directions, until the end shows which one carried more.
+/// The tables of both directions: only at the end is it known which one carried more data.
 #[derive(Debug)]
 pub(crate) struct TimeSequence {
     connection: u64,
     begin: Option<Time>,
-    ways: [TimeSequenceTables; 2],
+    directions: [TimeSequenceTables; 2],
 }
 
 impl TimeSequence {
     pub fn new(connection: u64) -> Self {
-        TimeSequence { connection, begin: None, ways: Default::default() }
+        TimeSequence { connection, begin: None, directions: Default::default() }
     }
 
     /// Records a packet of the connection.
-    pub fn seen(&mut self, now: Time, seen: &Seen) {
-        let from = seen.from;
+    pub fn record(&mut self, now: Time, effect: &PacketEffect) {
+        let from = effect.from;
         let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();
-        if let Some(sent) = seen.sent {
+        if let Some(sent) = effect.sent {
             let (seq, end) = (sent.start, sent.end);
-            let points = &mut self.ways[from as usize].sent;
-            if sent.takes_probe_back
+            let points = &mut self.directions[from as usize].sent;
+            if sent.revokes_probe
                 && let Some(probe) = points.iter_mut().rev().find(|point| point.cause == Cause::Probe)
             {
                 probe.cause = Cause::Rto;
             }
             points.push(SentPoint { time_s, seq, end, cause: sent.cause });
         }
-        let other = &mut self.ways[from.other() as usize];
-        other.acked.extend(seen.ack.map(|ack| (time_s, ack)));
-        other.sacked.extend(seen.sack.iter().map(|&(left, right)| (time_s, left, right)));
+        let other = &mut self.directions[from.other() as usize];
+        other.acked.extend(effect.ack.map(|ack| (time_s, ack)));
+        other.sacked.extend(effect.sack.iter().map(|&(left, right)| (time_s, left, right)));
     }
 
     fn finish(self) -> TimeSequenceTables {
-        let bytes = |way: &TimeSequenceTables| way.sent.iter().map(|sent| sent.end).max();
-        let [client, server] = self.ways;
+        let bytes = |direction: &TimeSequenceTables| direction.sent.iter().map(|sent| sent.end).max();
+        let [client, server] = self.directions;
         let chosen = if bytes(&client) > bytes(&server) { client } else { server };
         TimeSequenceTables { connection: self.connection, ..chosen }
     }

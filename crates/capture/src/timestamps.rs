@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use umts_units::Time;
 
-/// Maximum number of values that are kept.
-const MOST: usize = 1024;
+/// Maximum number of values that are recorded.
+const MAX_VALUES: usize = 1024;
 
 /// Values of one end's timestamps in increasing order, each with the time at which it first left.
 #[derive(Debug, Clone, Default)]
@@ -17,13 +17,13 @@ impl Timestamps {
         self.0.is_empty()
     }
 
-    /// Records that `value` leaves. A value that is not after the last one is already known, or its
-    /// clock went back.
+    /// Records that `value` leaves. A value that is not after the last one is ignored: it is
+    /// already recorded, or the sender's clock went back.
     pub fn sent(&mut self, now: Time, value: u32) {
         if self.0.back().is_some_and(|&(last, _)| ticks(last, value) <= 0) {
             return;
         }
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_VALUES {
             self.0.pop_front();
         }
         self.0.push_back((value, now));
@@ -33,11 +33,11 @@ impl Timestamps {
     /// while data are acknowledged in order.
     pub fn echoed(&mut self, value: u32) -> Option<Time> {
         let &(first, _) = self.0.front()?;
-        let wanted = ticks(first, value);
-        let index = match wanted {
+        let distance = ticks(first, value);
+        let index = match distance {
             0 => 0,
             ..0 => return None,
-            _ => self.0.partition_point(|&(known, _)| ticks(first, known) < wanted),
+            _ => self.0.partition_point(|&(known, _)| ticks(first, known) < distance),
         };
         let &(known, at) = self.0.get(index)?;
         if known != value {
@@ -81,7 +81,7 @@ mod tests {
     fn memory_is_bounded_and_keeps_the_latest() {
         let mut timestamps = Timestamps::default();
         (0..3000).for_each(|value| timestamps.sent(at(u64::from(value)), value));
-        assert_eq!(timestamps.0.len(), MOST);
+        assert_eq!(timestamps.0.len(), MAX_VALUES);
         assert_eq!(timestamps.echoed(2500), Some(at(2500)));
     }
 }

@@ -17,10 +17,11 @@ pub(crate) struct Totals {
     /// Connections with captured acknowledgments of the sender's data.
     pub with_acks: u64,
     pub with_both: u64,
+    /// From the first packet of the capture to the last.
     pub window: Duration,
-    /// In nanoseconds.
+    /// Time in which data of any connection were outstanding, in nanoseconds.
     pub active_union: u128,
-    pub tally: Counters,
+    pub counters: Counters,
     pub outstanding_segment_s: f64,
     pub max_outstanding_segments: f64,
     pub unneeded: Unneeded,
@@ -31,7 +32,7 @@ pub(crate) struct Totals {
     pub rtt_timestamps: RttSums,
     pub handshakes: u64,
     pub handshake_ns: u128,
-    pub syn_again: u64,
+    pub syn_retransmissions: u64,
     pub packets: u64,
     pub resets: u64,
     pub fins: u64,
@@ -44,10 +45,11 @@ pub(crate) struct Totals {
     pub ambiguous: u64,
     pub first: Option<Time>,
     pub last: Option<Time>,
-    /// In nanoseconds.
-    pub off: u128,
+    /// Time between connections of the same pair, in nanoseconds.
+    pub idle_before: u128,
+    /// Complete connections that the receiver opened, captured at the receiver.
     pub downloads: u64,
-    /// In nanoseconds.
+    /// Time from the SYN to the last byte, summed over `downloads`, in nanoseconds.
     pub download_time: u128,
 }
 
@@ -55,49 +57,49 @@ impl Totals {
     /// Computes the sums of a connection that has ended.
     pub fn of(connection: &Connection) -> Self {
         let sender = connection.sender();
-        let (way, back) = (connection.way(sender), connection.way(sender.other()));
-        let tally = way.tally.clone();
-        let (new_probes, probe_repairs) = way.probes();
+        let (forward, back) = (connection.half(sender), connection.half(sender.other()));
+        let counters = forward.counters.clone();
+        let (new_probes, probe_repairs) = forward.probes();
         let segment = f64::from(connection.segment_size(sender).unwrap_or(1));
         let handshake = connection.handshake_rtt();
-        let whole = connection.options(sender).is_some() && tally.fins > 0 && tally.sent > 0;
+        let is_complete = connection.options(sender).is_some() && counters.fins > 0 && counters.sent > 0;
         let download = connection
             .options(Side::Client)
-            .filter(|_| whole && sender == Side::Server && connection.position() == Position::Receiver)
-            .map(|_| way.last_data.unwrap_or(connection.last).saturating_since(connection.first));
+            .filter(|_| is_complete && sender == Side::Server && connection.position() == Position::Receiver)
+            .map(|_| forward.last_data.unwrap_or(connection.last).saturating_since(connection.first));
         Totals {
             connections: 1,
-            connections_with_data: u64::from(tally.sent_once.max(tally.acknowledged) > 0),
-            with_sender: u64::from(way.is_heard()),
-            with_acks: u64::from(way.is_acknowledged()),
-            with_both: u64::from(way.is_heard() && way.is_acknowledged()),
-            active_union: tally.active,
-            outstanding_segment_s: tally.outstanding_integral as f64 / segment / 1e9,
-            max_outstanding_segments: tally.max_outstanding as f64 / segment,
-            unneeded: way.unneeded(),
+            connections_with_data: u64::from(counters.sent_once.max(counters.acknowledged) > 0),
+            with_sender: u64::from(forward.has_packets()),
+            with_acks: u64::from(forward.is_acknowledged()),
+            with_both: u64::from(forward.has_packets() && forward.is_acknowledged()),
+            active_union: counters.active,
+            outstanding_segment_s: counters.outstanding_integral as f64 / segment / 1e9,
+            max_outstanding_segments: counters.max_outstanding as f64 / segment,
+            unneeded: forward.unneeded(),
             new_probes,
             probe_repairs,
-            rtt: way.flight.samples().clone(),
-            rtt_every: way.flight.rtt_every.sums,
-            rtt_timestamps: way.flight.rtt_timestamps,
+            rtt: forward.flight.samples().clone(),
+            rtt_every: forward.flight.rtt_every.sums,
+            rtt_timestamps: forward.flight.rtt_timestamps,
             handshakes: u64::from(handshake.is_some()),
             handshake_ns: handshake.map_or(0, |rtt| u128::from(rtt.as_nanos())),
-            syn_again: tally.syn_again + back.tally.syn_again,
-            packets: tally.packets + back.tally.packets,
-            resets: tally.resets + back.tally.resets,
-            fins: tally.fins + back.tally.fins,
-            reverse_payload: back.tally.sent,
-            reverse_segments: back.tally.data_segments,
-            reverse_retransmissions: back.tally.retransmissions,
-            reverse_keep_alives: back.tally.keep_alives,
-            ambiguous: tally.ambiguous + back.tally.ambiguous,
+            syn_retransmissions: counters.syn_retransmissions + back.counters.syn_retransmissions,
+            packets: counters.packets + back.counters.packets,
+            resets: counters.resets + back.counters.resets,
+            fins: counters.fins + back.counters.fins,
+            reverse_payload: back.counters.sent,
+            reverse_segments: back.counters.data_segments,
+            reverse_retransmissions: back.counters.retransmissions,
+            reverse_keep_alives: back.counters.keep_alives,
+            ambiguous: counters.ambiguous + back.counters.ambiguous,
             first: Some(connection.first),
             last: Some(connection.last),
-            off: u128::from(connection.off.as_nanos()),
+            idle_before: u128::from(connection.idle_before.as_nanos()),
             downloads: u64::from(download.is_some()),
             download_time: download.map_or(0, |time| u128::from(time.as_nanos())),
             window: Duration::ZERO,
-            tally,
+            counters,
         }
     }
 
@@ -108,7 +110,7 @@ impl Totals {
         self.with_sender += other.with_sender;
         self.with_acks += other.with_acks;
         self.with_both += other.with_both;
-        self.tally.add(&other.tally);
+        self.counters.add(&other.counters);
         self.outstanding_segment_s += other.outstanding_segment_s;
         self.max_outstanding_segments = self.max_outstanding_segments.max(other.max_outstanding_segments);
         self.unneeded.by_dsack += other.unneeded.by_dsack;
@@ -121,7 +123,7 @@ impl Totals {
         self.rtt_timestamps.merge(&other.rtt_timestamps);
         self.handshakes += other.handshakes;
         self.handshake_ns += other.handshake_ns;
-        self.syn_again += other.syn_again;
+        self.syn_retransmissions += other.syn_retransmissions;
         self.packets += other.packets;
         self.resets += other.resets;
         self.fins += other.fins;
@@ -132,7 +134,7 @@ impl Totals {
         self.ambiguous += other.ambiguous;
         self.first = [self.first, other.first].into_iter().flatten().min();
         self.last = self.last.max(other.last);
-        self.off += other.off;
+        self.idle_before += other.idle_before;
         self.downloads += other.downloads;
         self.download_time += other.download_time;
     }

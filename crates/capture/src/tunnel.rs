@@ -1,7 +1,7 @@
 //! Headers of tunnels over IP and UDP: GTP-U, VXLAN, Geneve, GRE, and MPLS in UDP.
 
 use crate::headers::{Header, Octets};
-use crate::packet::{Packet, PassedOver, Skipped};
+use crate::packet::{OtherProtocol, Packet, SkipReason};
 
 /// UDP ports of tunnels.
 const GTP_U: u16 = 2152;
@@ -12,7 +12,7 @@ const GENEVE: u16 = 6081;
 const MPLS_IN_UDP: u16 = 6635;
 const GRE_IN_UDP: u16 = 4754;
 
-/// A T-PDU (TS 29.281, table 6.1-1).
+/// Type of a message that carries a user's packet (TS 29.281, table 6.1-1).
 const G_PDU: u8 = 255;
 
 /// Skips the header of a tunnel over UDP, and returns the header that follows. Returns `None`, with
@@ -21,7 +21,7 @@ pub(crate) fn in_udp(
     (source, destination): (u16, u16),
     rest: &mut Octets<'_>,
     packet: &mut Packet,
-) -> Result<Option<Header>, Skipped> {
+) -> Result<Option<Header>, SkipReason> {
     match destination {
         _ if source == GTP_U || destination == GTP_U => gtp_u(rest, packet),
         VXLAN | VXLAN_LINUX => vxlan(rest),
@@ -32,15 +32,16 @@ pub(crate) fn in_udp(
     }
 }
 
-/// GTP-U, version 1 (TS 29.281 §5). The TEID in `packet` is the one of the innermost tunnel.
-fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, Skipped> {
+/// Skips a header of GTP-U, version 1 (TS 29.281 §5). The TEID in `packet` is the one of the
+/// innermost tunnel.
+fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, SkipReason> {
     let Ok([flags, kind, ..]) = rest.get::<8>(0) else { return Ok(None) };
     // Version 1, and GTP instead of GTP'.
     if flags & 0xf0 != 0x30 {
         return Ok(None);
     }
     if kind != G_PDU {
-        return Err(Skipped::NotTcp(PassedOver::GtpSignalling));
+        return Err(SkipReason::NotTcp(OtherProtocol::GtpSignalling));
     }
     let (length, teid) = (rest.half(2)?, rest.word(4)?);
     let options = *rest;
@@ -55,7 +56,7 @@ fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, S
             // next header (§5.2.1).
             let octets = 4 * usize::from(rest.octet(0)?);
             if octets == 0 {
-                return Err(Skipped::Short);
+                return Err(SkipReason::Short);
             }
             next = rest.octet(octets - 1)?;
             rest.skip(octets)?;
@@ -66,13 +67,13 @@ fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, S
         [first, ..] if matches!(first >> 4, 4 | 6) => Ok(Some(Header::Ip)),
         // A PDP context of type PPP.
         [0xff, 0x03, ..] => Ok(Some(Header::Ppp)),
-        [] => Err(Skipped::Short),
-        _ => Err(Skipped::NotTcp(PassedOver::GtpContent)),
+        [] => Err(SkipReason::Short),
+        _ => Err(SkipReason::NotTcp(OtherProtocol::GtpContent)),
     }
 }
 
-/// RFC 7348 §5.
-fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
+/// Skips a header of VXLAN (RFC 7348 §5).
+fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     if rest.octet(0).is_ok_and(|flags| flags & 0x08 != 0) && rest.captured.len() >= 8 {
         rest.skip(8)?;
         return Ok(Some(Header::Ethernet));
@@ -80,8 +81,8 @@ fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
     Ok(None)
 }
 
-/// RFC 8926 §3.4.
-fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
+/// Skips a header of Geneve (RFC 8926 §3.4).
+fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, SkipReason> {
     match rest.get::<8>(0) {
         Ok([first, _, high, low, ..]) if first >> 6 == 0 => {
             rest.skip(8 + 4 * usize::from(first & 0x3f))?;
@@ -91,8 +92,8 @@ fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
     }
 }
 
-/// RFC 2784 and RFC 2890; version 1, with PPP, is RFC 2637.
-pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+/// Skips a header of GRE: version 0 (RFC 2784, RFC 2890), or version 1 with PPP (RFC 2637).
+pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, SkipReason> {
     let (flags, kind) = (rest.half(0)?, rest.half(2)?);
     let field = |flag: u16| if flags & flag != 0 { 4 } else { 0 };
     let (key, sequence) = (field(0x2000), field(0x1000));
@@ -100,7 +101,7 @@ pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
         // Routing (RFC 1701) is not used.
         0 if flags & 0x4000 == 0 => rest.skip(4 + field(0x8000) + key + sequence)?,
         1 => rest.skip(4 + key + sequence + field(0x0080))?,
-        _ => return Err(Skipped::NotTcp(PassedOver::GreContent)),
+        _ => return Err(SkipReason::NotTcp(OtherProtocol::GreContent)),
     }
     match kind {
         0x880b => Ok(Header::Ppp),
@@ -117,7 +118,7 @@ pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
             Ok(Header::Ethernet)
         }
         // An acknowledgment of RFC 2637 has no payload.
-        0 => Err(Skipped::NotTcp(PassedOver::GreContent)),
+        0 => Err(SkipReason::NotTcp(OtherProtocol::GreContent)),
         number => Ok(Header::OfType(number)),
     }
 }

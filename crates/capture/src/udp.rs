@@ -9,11 +9,11 @@ use umts_units::{Duration, Time};
 
 use crate::copies::{Recent, digest_of_datagram};
 use crate::ends::Ends;
-use crate::packet::{Packet, PassedOver};
+use crate::packet::{OtherProtocol, Packet};
 use crate::rtt::RttSums;
 
 /// Default of the maximum number of flows with rows.
-const MOST_FLOWS: usize = 1 << 16;
+const MAX_FLOWS: usize = 1 << 16;
 
 /// One UDP flow: all datagrams between two addresses and ports.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +75,7 @@ pub struct UdpRest {
 pub(crate) struct UdpFlows {
     numbers: HashMap<Ends, u32, RandomState>,
     flows: Vec<Flow>,
-    most: usize,
+    max_flows: usize,
     recent: Recent,
     pub rest: UdpRest,
 }
@@ -85,7 +85,7 @@ impl Default for UdpFlows {
         UdpFlows {
             numbers: HashMap::default(),
             flows: Vec::new(),
-            most: MOST_FLOWS,
+            max_flows: MAX_FLOWS,
             recent: Recent::default(),
             rest: UdpRest::default(),
         }
@@ -94,7 +94,7 @@ impl Default for UdpFlows {
 
 impl UdpFlows {
     pub fn limit(&mut self, flows: usize) {
-        self.most = flows;
+        self.max_flows = flows;
     }
 
     /// Adds a datagram to its flow. Returns false if the datagram is a copy of another, which is
@@ -115,11 +115,11 @@ impl UdpFlows {
         };
         flow.last = now;
         flow.version = flow.version.or_else(|| quic_version(packet));
-        let way = usize::from(packet.is_from_first != flow.client_is_first);
+        let direction = usize::from(packet.is_from_first != flow.client_is_first);
         if packet.teid.is_some() {
-            flow.teid[way] = packet.teid;
+            flow.teid[direction] = packet.teid;
         }
-        flow.ways[way].packet(now, octets, packet.datagram.first);
+        flow.directions[direction].packet(now, octets, packet.datagram.first);
         true
     }
 
@@ -127,7 +127,7 @@ impl UdpFlows {
         if let Some(&number) = self.numbers.get(&packet.ends) {
             return self.flows.get_mut(number as usize);
         }
-        if self.flows.len() >= self.most {
+        if self.flows.len() >= self.max_flows {
             return None;
         }
         self.numbers.insert(packet.ends, self.flows.len() as u32);
@@ -138,7 +138,7 @@ impl UdpFlows {
             last: now,
             version: None,
             teid: [None; 2],
-            ways: Default::default(),
+            directions: Default::default(),
         });
         self.flows.last_mut()
     }
@@ -150,13 +150,13 @@ impl UdpFlows {
 }
 
 /// Returns the protocol of an unsupported tunnel, by the ports of the datagram.
-pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
+pub(crate) fn unread_tunnel(packet: &Packet) -> Option<OtherProtocol> {
     let Ends(a, b) = packet.ends;
     [a.port(), b.port()].into_iter().find_map(|port| match port {
-        1701 => Some(PassedOver::L2tp),
-        3544 => Some(PassedOver::Teredo),
-        4790 => Some(PassedOver::VxlanGpe),
-        5247 => Some(PassedOver::Capwap),
+        1701 => Some(OtherProtocol::L2tp),
+        3544 => Some(OtherProtocol::Teredo),
+        4790 => Some(OtherProtocol::VxlanGpe),
+        5247 => Some(OtherProtocol::Capwap),
         _ => None,
     })
 }
@@ -176,15 +176,15 @@ struct Flow {
     last: Time,
     version: Option<u32>,
     teid: [Option<u32>; 2],
-    ways: [DatagramDirection; 2],
+    directions: [DatagramDirection; 2],
 }
 
 impl Flow {
     fn row(&self, flow: u64, first: Time) -> UdpFlowRow {
         let Ends(a, b) = self.ends;
         let (client, server) = if self.client_is_first { (a, b) } else { (b, a) };
-        let sender = usize::from(self.ways[1].octets > self.ways[0].octets);
-        let direction = |way: usize| self.ways[way].direction(self.version.is_some());
+        let sender = usize::from(self.directions[1].octets > self.directions[0].octets);
+        let direction = |direction: usize| self.directions[direction].direction(self.version.is_some());
         UdpFlowRow {
             flow,
             client: client.socket_address(),

@@ -8,55 +8,55 @@ use umts_units::{Duration, Time};
 
 use crate::packet::Segment;
 use crate::probe::Estimate;
-use crate::rack::{Delivered, Rack};
+use crate::rack::{DeliveredSegment, Rack};
 use crate::rtt::{RttSamples, RttSums};
 use crate::timestamps::Timestamps;
 
-/// Maximum number of segments in flight whose send times are kept: more than any window in
+/// Maximum number of segments in flight whose send times are recorded: more than any window in
 /// practice.
-const MOST_TIMED: usize = 1 << 17;
+const MAX_TIMED: usize = 1 << 17;
 /// The same while no acknowledgment has been seen.
-const MOST_TIMED_UNHEARD: usize = 64;
+const MAX_TIMED_WITHOUT_ACKS: usize = 64;
 
 /// A segment that is not acknowledged.
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct SentSegment {
     start: u64,
     end: u64,
     /// When the segment, or a part of it, left last.
     at: Time,
     /// Number of octets at the start of the segment that were retransmitted. Network cards split
     /// large segments, and senders retransmit parts of them.
-    repeated: u32,
-    /// Time between the transmission of the other octets and `at`, in microseconds.
+    resent_octets: u32,
+    /// Time from the transmission of the other octets to `at`, in microseconds.
     before_us: u32,
     /// Timestamp of the retransmission.
     timestamp: u32,
-    again: bool,
+    was_retransmitted: bool,
     is_sacked: bool,
 }
 
-impl Sent {
+impl SentSegment {
     /// Returns when an octet left last, and whether that was a retransmission.
-    fn left(&self, number: u64) -> (Time, bool) {
-        let was_repeated = number < self.start + u64::from(self.repeated);
+    fn last_sent(&self, number: u64) -> (Time, bool) {
+        let was_retransmitted = number < self.start + u64::from(self.resent_octets);
         let before = Duration::from_micros(u64::from(self.before_us));
-        (if was_repeated { self.at } else { self.at - before }, was_repeated)
+        (if was_retransmitted { self.at } else { self.at - before }, was_retransmitted)
     }
 
-    /// The delivery of the segment up to the octet `last`.
-    fn delivered(&self, last: u64, echo: Option<u32>) -> Delivered {
-        let (left, was_repeated) = self.left(last);
+    /// Returns the delivery of the segment up to the octet `last`.
+    fn delivered(&self, last: u64, echo: Option<u32>) -> DeliveredSegment {
+        let (sent_at, was_retransmitted) = self.last_sent(last);
         // RFC 8985 §6.2, step 2, as in the Eifel detection.
         let was_earlier_copy =
-            was_repeated && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
-        Delivered { left, end: self.end, was_repeated, was_earlier_copy }
+            was_retransmitted && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
+        DeliveredSegment { sent_at, end: self.end, was_retransmitted, was_earlier_copy }
     }
 }
 
 /// A segment that is being timed.
 #[derive(Debug, Clone, Copy)]
-struct Timed {
+struct TimedSegment {
     end: u64,
     at: Time,
 }
@@ -64,8 +64,8 @@ struct Timed {
 /// The segments of one direction that are not acknowledged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnackedSegments {
-    segments: VecDeque<Sent>,
-    timed: Option<Timed>,
+    segments: VecDeque<SentSegment>,
+    timed: Option<TimedSegment>,
     timestamps: Timestamps,
     has_timestamps: bool,
     /// The sample that the sender took last.
@@ -85,7 +85,7 @@ pub(crate) struct UnackedSegments {
     sacked_rtt: Option<Duration>,
     /// End of a segment that was never retransmitted and that the current acknowledgment
     /// acknowledges.
-    pub original: Option<u64>,
+    pub original_end: Option<u64>,
 }
 
 impl UnackedSegments {
@@ -94,24 +94,32 @@ impl UnackedSegments {
         if self.has_timestamps { &self.rtt_every } else { &self.rtt_timed }
     }
 
-    /// Records new data. Data that were overtaken are not timed. `is_heard`: an acknowledgment has
+    /// Records new data. Data that were overtaken are not timed. `has_acks`: an acknowledgment has
     /// been seen.
     #[inline]
-    pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, is_heard: bool) {
-        let (repeated, before_us, timestamp) = (0, 0, 0);
-        let sent =
-            Sent { start, end, at: now, repeated, before_us, timestamp, again: false, is_sacked: false };
-        self.remember(sent, is_heard);
+    pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, has_acks: bool) {
+        let (resent_octets, before_us, timestamp) = (0, 0, 0);
+        let sent = SentSegment {
+            start,
+            end,
+            at: now,
+            resent_octets,
+            before_us,
+            timestamp,
+            was_retransmitted: false,
+            is_sacked: false,
+        };
+        self.insert(sent, has_acks);
         if !was_overtaken {
             // Only one segment at a time is timed, and none that was retransmitted (Karn).
-            self.timed.get_or_insert(Timed { end, at: now });
+            self.timed.get_or_insert(TimedSegment { end, at: now });
         }
     }
 
     #[inline]
-    fn remember(&mut self, sent: Sent, is_heard: bool) {
-        let most = if is_heard { MOST_TIMED } else { MOST_TIMED_UNHEARD };
-        if self.segments.len() >= most {
+    fn insert(&mut self, sent: SentSegment, has_acks: bool) {
+        let limit = if has_acks { MAX_TIMED } else { MAX_TIMED_WITHOUT_ACKS };
+        if self.segments.len() >= limit {
             self.segments.pop_front();
         }
         if self.segments.back().is_none_or(|last| last.end <= sent.start) {
@@ -123,59 +131,59 @@ impl UnackedSegments {
     }
 
     /// Records a retransmission. Its acknowledgment gives no round-trip time (Karn).
-    pub fn sent_again(&mut self, now: Time, start: u64, end: u64, timestamp: u32) {
+    pub fn record_retransmission(&mut self, now: Time, start: u64, end: u64, timestamp: u32) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < end) {
             self.marked_to = self.marked_to.max(sent.end);
-            let before_us = now.saturating_since(sent.left(sent.end - 1).0).as_nanos() / 1000;
+            let before_us = now.saturating_since(sent.last_sent(sent.end - 1).0).as_nanos() / 1000;
             sent.before_us = u32::try_from(before_us).unwrap_or(u32::MAX);
-            sent.again = true;
+            sent.was_retransmitted = true;
             sent.at = now;
             sent.timestamp = timestamp;
-            sent.repeated = sent.repeated.max((sent.end.min(end) - sent.start) as u32);
+            sent.resent_octets = sent.resent_octets.max((sent.end.min(end) - sent.start) as u32);
         }
         if self.timed.is_some_and(|timed| start < timed.end && timed.end <= end) {
             self.timed = None;
         }
     }
 
-    /// Stops timing at the start of a recovery, whose length the acknowledgment would measure
-    /// instead of a round trip.
+    /// Stops timing at the start of a recovery: the acknowledgment would measure the length of the
+    /// recovery instead of a round trip.
     pub fn stop_timing(&mut self) {
         self.timed = None;
     }
 
     /// Records the timestamp of a segment.
     #[inline]
-    pub fn stamped(&mut self, now: Time, value: u32) {
+    pub fn record_timestamp(&mut self, now: Time, value: u32) {
         self.timestamps.sent(now, value);
     }
 
     /// Records whether the acknowledgment has a timestamp.
     #[inline]
-    pub fn hears(&mut self, segment: &Segment) {
+    pub fn note_timestamp_option(&mut self, segment: &Segment) {
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
     }
 
     /// Returns when the segment with this octet left last, whether that was a retransmission, and
     /// the segment's end.
-    pub fn left(&self, number: u64) -> Option<(Time, bool, u64)> {
+    pub fn last_sent(&self, number: u64) -> Option<(Time, bool, u64)> {
         let index = self.segments.partition_point(|sent| sent.end <= number);
         let sent = self.segments.get(index).filter(|sent| sent.start <= number)?;
-        let (at, was_repeated) = sent.left(number);
-        Some((at, was_repeated, sent.end))
+        let (at, was_retransmitted) = sent.last_sent(number);
+        Some((at, was_retransmitted, sent.end))
     }
 
     /// Returns when the oldest segment left last, and its end.
     #[inline]
     pub fn oldest(&self, una: u64) -> Option<(Time, u64)> {
         let sent = self.segments.front().filter(|sent| sent.start <= una && una < sent.end)?;
-        Some((sent.left(una).0, sent.end))
+        Some((sent.last_sent(una).0, sent.end))
     }
 
-    /// Returns whether a retransmitted segment has not arrived.
-    pub fn has_repeated(&self) -> bool {
-        self.segments.iter().any(|sent| sent.again && !sent.is_sacked)
+    /// Returns whether a retransmitted segment is outstanding and not selectively acknowledged.
+    pub fn has_retransmitted(&self) -> bool {
+        self.segments.iter().any(|sent| sent.was_retransmitted && !sent.is_sacked)
     }
 
     /// Returns whether exactly one segment is outstanding.
@@ -185,8 +193,8 @@ impl UnackedSegments {
 
     /// Starts processing an acknowledgment.
     #[inline]
-    pub fn begin(&mut self) {
-        (self.sacked_rtt, self.original) = (None, None);
+    pub fn begin_ack(&mut self) {
+        (self.sacked_rtt, self.original_end) = (None, None);
     }
 
     /// Records that `from..to` is selectively acknowledged for the first time. The timestamp echo
@@ -201,9 +209,9 @@ impl UnackedSegments {
             self.marked_to = self.marked_to.max(sent.end);
             sent.is_sacked = sent.end <= to;
             self.rack.delivered(now, sent.delivered(sent.end.min(to) - 1, None), min_rtt);
-            if !sent.again {
+            if !sent.was_retransmitted {
                 self.sacked_rtt.get_or_insert(now.saturating_since(sent.at));
-                self.original.get_or_insert(sent.end);
+                self.original_end.get_or_insert(sent.end);
             }
         }
     }
@@ -233,7 +241,8 @@ impl UnackedSegments {
     pub fn acknowledged(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
         let is_marked = self.is_marked(una);
-        let (first, newest) = if is_marked { self.take_marked(now, ack, echo) } else { self.take(now, ack) };
+        let (first, newest) =
+            if is_marked { self.remove_marked(now, ack, echo) } else { self.remove_unmarked(now, ack) };
         // Karn: no sample if the segment that left last was retransmitted.
         if let Some(at) = newest {
             self.rtt_every.record(now.saturating_since(at));
@@ -248,12 +257,13 @@ impl UnackedSegments {
             }
         }
         // RFC 7323 §4.1: only an acknowledgment of new data gives a sample.
-        let stamped = echo.and_then(|echo| self.timestamps.echoed(echo)).map(|at| now.saturating_since(at));
-        if let Some(rtt) = stamped {
+        let echoed_rtt =
+            echo.and_then(|echo| self.timestamps.echoed(echo)).map(|at| now.saturating_since(at));
+        if let Some(rtt) = echoed_rtt {
             self.rtt_timestamps.record(rtt);
         }
         let sacked = if is_marked { self.sacked_rtt } else { None };
-        if let Some(rtt) = first.map(|at| now.saturating_since(at)).or(sacked).or(stamped) {
+        if let Some(rtt) = first.map(|at| now.saturating_since(at)).or(sacked).or(echoed_rtt) {
             self.estimate.sample(rtt, ack, self.highest(ack));
         }
     }
@@ -261,12 +271,13 @@ impl UnackedSegments {
     /// Removes the segments below `ack`, if none was retransmitted or selectively acknowledged.
     /// Returns when the first one left, and the latest time at which one of them left.
     #[inline]
-    fn take(&mut self, now: Time, ack: u64) -> (Option<Time>, Option<Time>) {
-        let Some(&Sent { at: first, .. }) = self.segments.front().filter(|sent| sent.end <= ack) else {
+    fn remove_unmarked(&mut self, now: Time, ack: u64) -> (Option<Time>, Option<Time>) {
+        let Some(&SentSegment { at: first, .. }) = self.segments.front().filter(|sent| sent.end <= ack)
+        else {
             return (None, None);
         };
         let (mut newest, mut last) = (first, (first, 0));
-        while let Some(&Sent { at, end, .. }) = self.segments.front()
+        while let Some(&SentSegment { at, end, .. }) = self.segments.front()
             && end <= ack
         {
             self.segments.pop_front();
@@ -277,26 +288,31 @@ impl UnackedSegments {
         (Some(first), Some(newest))
     }
 
-    /// The same for any segments. A time is `None` if Karn's rule forbids a sample. The first one,
-    /// for the sender's estimate, is `None` if any of the segments was retransmitted.
-    fn take_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> (Option<Time>, Option<Time>) {
+    /// Removes the segments below `ack`, whichever they are. Returns the same times as
+    /// [`remove_unmarked`](Self::remove_unmarked). A time is `None` if Karn's rule forbids a
+    /// sample. The first one, for the sender's estimate, is `None` if any of the segments was
+    /// retransmitted.
+    fn remove_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> (Option<Time>, Option<Time>) {
         let min_rtt = self.rtt_every.sums.min();
-        let mut newest: Option<Sent> = None;
-        let (mut first, mut has_repeated) = (None, false);
+        let mut newest: Option<SentSegment> = None;
+        let (mut first, mut has_retransmitted) = (None, false);
         while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= ack) {
             self.segments.pop_front();
-            has_repeated |= sent.again;
+            has_retransmitted |= sent.was_retransmitted;
             if !sent.is_sacked {
                 self.rack.delivered(now, sent.delivered(sent.end - 1, echo), min_rtt);
-                if !sent.again {
+                if !sent.was_retransmitted {
                     first.get_or_insert(sent.at);
-                    self.original.get_or_insert(sent.end);
+                    self.original_end.get_or_insert(sent.end);
                 }
             }
             if newest.is_none_or(|newest| newest.at <= sent.at) {
                 newest = Some(sent);
             }
         }
-        (first.filter(|_| !has_repeated), newest.filter(|sent| !sent.again).map(|sent| sent.at))
+        (
+            first.filter(|_| !has_retransmitted),
+            newest.filter(|sent| !sent.was_retransmitted).map(|sent| sent.at),
+        )
     }
 }

@@ -11,24 +11,24 @@
 //! continues to retransmit. For a sender with RACK the signs suffice at once: a TCP with RACK has
 //! the others too.
 
-use crate::recovery::Heard;
+use crate::recovery::AckInfo;
 
 /// Number of acknowledgments after a sign without a retransmission that show that the sender has
 /// undone the recovery.
-const PASSED: u32 = 2;
+const ACKS_AFTER_SIGN: u32 = 2;
 
-/// The facts about one recovery.
+/// The signs that a recovery was needless.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Undo {
     /// Number of acknowledgments since a sign without a retransmission. `None` without a sign.
-    passed: Option<u32>,
+    acks_since_sign: Option<u32>,
     is_done: bool,
-    /// Number of segments retransmitted.
+    /// Number of segments retransmitted, in preceding recoveries that were not over too.
     segments: u32,
     /// Number of duplicates that the receiver reported.
     reported: u32,
-    /// Number of segments retransmitted since the latest recovery began.
-    anew: u32,
+    /// Number of segments retransmitted in the current recovery.
+    segments_in_recovery: u32,
     /// Timestamp of the first retransmission.
     timestamp: Option<u32>,
     /// The oldest outstanding number at the first retransmission.
@@ -44,41 +44,41 @@ impl Undo {
     /// Returns the state for another recovery that begins before this one is over. Retransmissions
     /// of both may be in flight.
     pub fn for_next_recovery(self) -> Self {
-        Undo { passed: None, is_done: false, anew: 0, ..self }
+        Undo { acks_since_sign: None, is_done: false, segments_in_recovery: 0, ..self }
     }
 
     /// Records a retransmission.
-    pub fn sent_again(&mut self, una: u64, timestamp: Option<u32>) {
+    pub fn record_retransmission(&mut self, una: u64, timestamp: Option<u32>) {
         if self.segments == 0 {
             (self.timestamp, self.marker) = (timestamp, una);
         }
         self.segments = self.segments.saturating_add(1);
-        self.anew = self.anew.saturating_add(1);
-        self.passed = None;
+        self.segments_in_recovery = self.segments_in_recovery.saturating_add(1);
+        self.acks_since_sign = None;
     }
 
     /// Records new data.
-    pub fn sent_new(&mut self) {
-        self.is_done |= self.passed.is_some();
+    pub fn record_new_data(&mut self) {
+        self.is_done |= self.acks_since_sign.is_some();
     }
 
-    /// Processes an acknowledgment. `is_telling`: it acknowledges new data, and would echo the
-    /// timestamp of a retransmission that was needed. `is_of_original`: after an expiry, it
-    /// acknowledges data that were outstanding and not retransmitted. `has_rack`: the sender is
-    /// known to use RACK.
-    pub fn hears(&mut self, heard: &Heard, is_telling: bool, is_of_original: bool, has_rack: bool) {
-        let is_reported = heard.twice.is_some_and(|end| end > self.marker);
+    /// Processes an acknowledgment. `is_conclusive`: it acknowledges new data, and would echo the
+    /// retransmission's timestamp if the retransmission had been needed. `is_of_original`: after an
+    /// expiry, it acknowledges data that were outstanding and not retransmitted. `has_rack`: the
+    /// sender is known to use RACK.
+    pub fn process_ack(&mut self, info: &AckInfo, is_conclusive: bool, is_of_original: bool, has_rack: bool) {
+        let is_reported = info.duplicate_end.is_some_and(|end| end > self.marker);
         self.reported = self.reported.saturating_add(u32::from(is_reported));
         self.is_done |= self.segments > 0 && self.reported >= self.segments;
-        if let Some(passed) = &mut self.passed {
-            *passed += 1;
-            self.is_done |= *passed >= PASSED;
+        if let Some(acks_since_sign) = &mut self.acks_since_sign {
+            *acks_since_sign += 1;
+            self.is_done |= *acks_since_sign >= ACKS_AFTER_SIGN;
         }
         let is_of_earlier_copy =
-            heard.echo.zip(self.timestamp).is_some_and(|(echo, sent)| (echo.wrapping_sub(sent) as i32) < 0);
+            info.echo.zip(self.timestamp).is_some_and(|(echo, sent)| (echo.wrapping_sub(sent) as i32) < 0);
         // F-RTO applies only while no segment except the oldest has been retransmitted.
-        if (is_telling && is_of_earlier_copy) || (is_of_original && self.anew == 1) {
-            self.passed.get_or_insert(0);
+        if (is_conclusive && is_of_earlier_copy) || (is_of_original && self.segments_in_recovery == 1) {
+            self.acks_since_sign.get_or_insert(0);
             self.is_done |= has_rack;
         }
     }

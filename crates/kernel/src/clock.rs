@@ -7,7 +7,7 @@ use umts_units::Time;
 /// Why [`Clock::wait`] returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wake<P> {
-    /// The instant has come.
+    /// The instant that was waited for has come.
     Reached,
     /// A packet from outside came at this instant, before the one waited for.
     Packet(Time, P),
@@ -18,7 +18,8 @@ pub enum Wake<P> {
 /// The facts about coming events that a clock may query. Most events have no effect outside the
 /// run; these may be handled late, if their order is kept.
 pub trait Lookahead {
-    /// Returns whether the next event may have an effect outside.
+    /// Returns whether the next event may have an effect outside the run, such as a packet that
+    /// leaves the emulator.
     fn is_seen(&self) -> bool;
 
     /// Returns when the first event with an effect outside is due. Returns `end` if there is none

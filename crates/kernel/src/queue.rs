@@ -1,7 +1,7 @@
 //! The event queue, ordered by (time, phase, insertion).
 //!
-//! The order is part of the model: of two events at one instant the one with the earlier phase
-//! comes first, and within a phase the one that was scheduled first.
+//! The order is part of the model: of two events at one instant, the one with the earlier phase is
+//! the first to be handled, and of two events of one phase the one that was scheduled first.
 //!
 //! ```text
 //!   calendar:  the current day, sorted,
@@ -9,20 +9,21 @@
 //!   far:       a heap of later events
 //! ```
 //!
-//! Most events are due soon, and in the calendar their cost does not depend on the number of
-//! events. A day is sorted when it is opened. At that time, events from the heap whose days have
-//! come near move to the calendar. There are so few days that one word has a bit for each, and that
-//! the calendar leaves room in the first-level cache.
+//! A "day" is an interval of 2^23 ns. Most events are due soon, and the cost of an event in the
+//! calendar does not depend on the number of events. A day is sorted when it becomes the current
+//! one. At that time, the heap's events of the days that the calendar now covers move to the
+//! calendar. There are 32 days, so that a word of 32 bits shows which days have events, and the
+//! calendar uses only a part of the first-level cache.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use umts_units::Time;
 
-/// The phases of one instant, in their order.
+/// The phases of one instant, in the order in which they are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Data in transit arrive.
+    /// Data arrive from a link or the radio interface.
     Receive = 0,
     /// Timers expire.
     Timers = 1,
@@ -34,11 +35,12 @@ pub enum Phase {
     Transmit = 4,
 }
 
-/// Bits of a key below the instant, for the phase.
+/// Number of low bits of a key that contain the phase. The other bits contain the instant.
 const PHASE_BITS: u32 = 3;
 
-/// The last instant, in nanoseconds (73 years). Later events are due at this instant.
-const LAST: u64 = u64::MAX >> PHASE_BITS;
+/// The last instant that a key can contain, in nanoseconds (73 years). Events that are scheduled
+/// for later are due at this instant.
+const MAX_INSTANT: u64 = u64::MAX >> PHASE_BITS;
 
 /// An event with its key: instant and phase in one number. Events of one day with equal keys are
 /// stored in the order in which they were scheduled.
@@ -51,7 +53,7 @@ struct Entry<E> {
 impl<E> Entry<E> {
     #[inline]
     fn new(at: Time, phase: Phase, event: E) -> Self {
-        Entry { key: at.as_nanos().min(LAST) << PHASE_BITS | phase as u64, event }
+        Entry { key: at.as_nanos().min(MAX_INSTANT) << PHASE_BITS | phase as u64, event }
     }
 
     #[inline]
@@ -65,7 +67,7 @@ impl<E> Entry<E> {
     }
 }
 
-/// An event in the heap, and the number of events scheduled up to it.
+/// An event in the heap, and the number of events scheduled up to and including it.
 #[derive(Debug)]
 struct Far<E> {
     entry: Entry<E>,
@@ -95,14 +97,14 @@ impl<E> Ord for Far<E> {
     }
 }
 
-/// Number of days in the calendar, one for each bit of a word. The calendar spans a quarter of a
-/// second, more than a TTI, a link delay or a poll timer.
+/// Number of days in the calendar, one for each bit of a word. The calendar spans 268 ms, more than
+/// a TTI, a link delay or a poll timer.
 const DAYS: usize = u32::BITS as usize;
 /// Base 2 logarithm of the length of a day in nanoseconds.
 const DAY_SHIFT: u32 = 23;
 
 /// Number of events up to which a day is sorted by insertion. Most days have no more.
-const FEW: usize = 4;
+const MAX_INSERTION_SORT: usize = 4;
 
 /// Later than every day.
 const NO_DAY: u64 = u64::MAX;
@@ -110,14 +112,16 @@ const NO_DAY: u64 = u64::MAX;
 /// Pending events, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// The open day. Its events, and events of earlier days, are sorted with the next one last.
+    /// The current day, also called the open day. Its events are sorted, the next one last. Events
+    /// that are scheduled for an earlier day are stored with them.
     today: u64,
-    /// Events by day modulo the number of days; the calendar never has two days of one slot. Except
-    /// for the open day, events are in the order in which they were scheduled: events from the heap
-    /// enter as soon as their day comes near, before any other.
+    /// Events by day modulo the number of days; the calendar never contains two days with the same
+    /// index. Except for the open day, events are in the order in which they were scheduled: those
+    /// in the heap move here as soon as the calendar covers their day, before others can be added.
     days: [Vec<Entry<E>>; DAYS],
     /// A bit for each day after `today` that has events.
     used: u32,
+    /// The heap: events of days after the calendar.
     far: BinaryHeap<Reverse<Far<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
@@ -169,18 +173,19 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     #[inline]
     pub fn push(&mut self, at: Time, phase: Phase, event: E) {
         let entry = Entry::new(at, phase, event);
-        // Only the most frequent case is here: a later day of the calendar with spare capacity.
+        // Only the most frequent case is inlined: a later day of the calendar with spare capacity.
         // Such a day is never in the past.
-        let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
-        let day = &mut self.days[place];
+        let (ahead, index) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
+        let day = &mut self.days[index];
         if !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
             return self.push_elsewhere(entry);
         }
         self.inserted += 1;
-        self.used |= 1 << place;
+        self.used |= 1 << index;
         day.push(entry);
     }
 
+    /// Schedules `entry` in the open day, in a later day of the calendar or in the heap.
     #[inline(never)]
     fn push_elsewhere(&mut self, entry: Entry<E>) {
         let (at, now) = (entry.at(), self.now);
@@ -189,12 +194,12 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         let day = entry.day();
         if day <= self.today {
             let open = self.open_mut();
-            let place = open.partition_point(|other| other.key > entry.key);
-            open.insert(place, entry);
+            let index = open.partition_point(|other| other.key > entry.key);
+            open.insert(index, entry);
         } else if day - self.today < DAYS as u64 {
-            let place = day as usize % DAYS;
-            self.used |= 1 << place;
-            self.days[place].push(entry);
+            let index = day as usize % DAYS;
+            self.used |= 1 << index;
+            self.days[index].push(entry);
         } else {
             self.first_far = self.first_far.min(day);
             self.far.push(Reverse(Far { entry, inserted: self.inserted }));
@@ -210,13 +215,14 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.open().last().map(Entry::at)
     }
 
-    /// Returns the next event. Call [`next_time`](Self::next_time) before.
+    /// Returns the next event. Correct only after a call of [`next_time`](Self::next_time), which
+    /// opens the day of that event.
     pub fn next(&self) -> Option<&E> {
         self.open().last().map(|entry| &entry.event)
     }
 
     /// Returns when the first event is due for which `is_wanted` returns true, or `end` if there is
-    /// none before `end`. Only events in the calendar are considered.
+    /// none before `end`. The heap is not searched, so `end` must be in the calendar.
     pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
         let of_day = |entries: &[Entry<E>]| {
             let wanted = entries.iter().filter(|entry| is_wanted(&entry.event));
@@ -234,7 +240,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.take()
     }
 
-    /// The same. Call [`next_time`](Self::next_time) before.
+    /// Like [`pop`](Self::pop), but correct only after a call of [`next_time`](Self::next_time).
     #[inline]
     pub fn take(&mut self) -> Option<(Time, E)> {
         let entry = self.open_mut().pop()?;
@@ -257,8 +263,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Opens the next day with events. Calls are at its ends, so that no register must be saved for
-    /// them.
+    /// Opens the next day with events. It calls other functions only as its last step, so that the
+    /// compiler need not save registers.
     #[inline]
     fn open_next_day(&mut self) {
         let day = self.first_used().min(self.first_far);
@@ -271,35 +277,35 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             return self.open_with_far();
         }
         let open = self.open_mut();
-        if open.len() > FEW {
-            return put_in_order(open);
+        if open.len() > MAX_INSERTION_SORT {
+            return sort_next_last(open);
         }
         // Insertion sort: each event moves in front of events that are due before it, and of events
         // with the same key that were scheduled before it.
         for next in 1..open.len() {
-            let mut place = next;
-            while place > 0 && open[place - 1].key <= open[place].key {
-                open.swap(place - 1, place);
-                place -= 1;
+            let mut index = next;
+            while index > 0 && open[index - 1].key <= open[index].key {
+                open.swap(index - 1, index);
+                index -= 1;
             }
         }
     }
 
-    /// The same if days have come into the calendar's range: moves their events from the heap to
-    /// the calendar.
+    /// Completes `open_next_day` if the calendar now covers days with events in the heap: moves
+    /// these events to the calendar, and sorts the open day.
     #[inline(never)]
     fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
         while self.far.peek().is_some_and(|Reverse(far)| far.entry.day() < end) {
             let Some(Reverse(Far { entry, .. })) = self.far.pop() else { break };
-            let place = entry.day() as usize % DAYS;
+            let index = entry.day() as usize % DAYS;
             if entry.day() > self.today {
-                self.used |= 1 << place;
+                self.used |= 1 << index;
             }
-            self.days[place].push(entry);
+            self.days[index].push(entry);
         }
         self.first_far = self.far.peek().map_or(NO_DAY, |Reverse(far)| far.entry.day());
-        put_in_order(self.open_mut());
+        sort_next_last(self.open_mut());
     }
 
     /// Returns the first day of the calendar after today that has events, or `NO_DAY`.
@@ -315,7 +321,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
 /// Sorts so that the next event is last. Of events with equal keys, the one that was scheduled
 /// first is the next.
 #[inline(never)]
-fn put_in_order<E>(entries: &mut [Entry<E>]) {
+fn sort_next_last<E>(entries: &mut [Entry<E>]) {
     entries.reverse();
     entries.sort_by_key(|entry| Reverse(entry.key));
 }
@@ -366,7 +372,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a stable sort. Popped events schedule others: at once, soon, and far away.
+        /// Compares with a sorted list. Popped events schedule others: at the same instant, soon,
+        /// at the end of the calendar (268 ms) and after it.
         #[test]
         fn equals_a_stable_sort(events in proptest::collection::vec((0u64..20, 0usize..5), 0..100),
                                 following in proptest::collection::vec((0usize..7, 0u64..3, 0usize..5), 0..200)) {
@@ -380,8 +387,9 @@ mod tests {
                 queue.push(Time::from_nanos(at), PHASES[phase], index);
                 expected.push((at, phase, index));
             };
-            for (ms, phase) in events {
-                schedule(&mut queue, &mut expected, ms * 100_000_000 / 7, phase);
+            // Steps of about 14 ms, longer than a day of the calendar (8.4 ms).
+            for (step, phase) in events {
+                schedule(&mut queue, &mut expected, step * 100_000_000 / 7, phase);
             }
             let mut following = following.into_iter();
             loop {

@@ -172,7 +172,7 @@ fn to_unit(bits: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// If a new version of a library changed these numbers, every result would change unnoticed.
+    /// Fails if a new version of a library changes the draws, and so the results of all runs.
     #[test]
     fn first_draws_are_pinned() {
         let streams = Streams::new(1, 0);
@@ -197,8 +197,8 @@ mod tests {
         assert_eq!(distinct.len(), all.len());
     }
 
-    /// Chi-square over 256 cells of the high byte. The bound is far beyond the 1e-9 quantile for
-    /// 255 degrees of freedom (about 400), so a sound mix does not fail, and a broken one does.
+    /// Returns chi-square over 256 cells of the high byte. With 255 degrees of freedom, a uniform
+    /// variable exceeds `CHI_SQUARE_LIMIT` with a probability below 1e-9.
     fn chi_square(draws: impl Iterator<Item = u64>) -> f64 {
         let mut cells = [0u32; 256];
         let mut n = 0u32;
@@ -210,15 +210,25 @@ mod tests {
         cells.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum()
     }
 
+    const CHI_SQUARE_LIMIT: f64 = 420.0;
+
     #[test]
     fn addressed_draws_are_uniform_along_blocks_and_ttis() {
         let stream = Streams::new(7, 3).addressed("radio/uplink/ue1");
-        assert!(chi_square((0..100_000).map(|tti| stream.tti(tti).bits(0))) < 420.0);
-        assert!(chi_square((0..100_000).map(|block| stream.tti(5).bits(block))) < 420.0);
-        assert!(chi_square((0..100_000).map(|i| stream.tti(i / 12).bits((i % 12) as u32))) < 420.0);
+        assert!(chi_square((0..100_000).map(|tti| stream.tti(tti).bits(0))) < CHI_SQUARE_LIMIT);
+        assert!(chi_square((0..100_000).map(|block| stream.tti(5).bits(block))) < CHI_SQUARE_LIMIT);
+        assert!(
+            chi_square((0..100_000).map(|i| stream.tti(i / 12).bits((i % 12) as u32))) < CHI_SQUARE_LIMIT
+        );
         // Neighbouring blocks of one TTI, and equal blocks of neighbouring TTIs, are uncorrelated.
-        assert!(chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t).bits(1))) < 420.0);
-        assert!(chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t + 1).bits(0))) < 420.0);
+        assert!(
+            chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t).bits(1)))
+                < CHI_SQUARE_LIMIT
+        );
+        assert!(
+            chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t + 1).bits(0)))
+                < CHI_SQUARE_LIMIT
+        );
     }
 
     #[test]
@@ -238,9 +248,9 @@ mod tests {
         let draws = Streams::new(1, 0).addressed("radio/downlink/ue0");
         for tti in 0..1_000 {
             let draws = draws.tti(tti);
-            let least = draws.uniform(3);
-            for p in [0.0, 0.3, least, least.next_up(), 1.0 - f64::EPSILON, 1.0, 2.0, -1.0, f64::NAN] {
-                assert_eq!(draws.happens(3, Chance::of(p)), least < p, "{least} {p}");
+            let drawn = draws.uniform(3);
+            for p in [0.0, 0.3, drawn, drawn.next_up(), 1.0 - f64::EPSILON, 1.0, 2.0, -1.0, f64::NAN] {
+                assert_eq!(draws.happens(3, Chance::of(p)), drawn < p, "{drawn} {p}");
             }
         }
         assert_eq!([0.0, 1.0].map(Chance::of), [Chance::NEVER, Chance::ALWAYS]);
@@ -255,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_has_its_first_four_moments() {
+    fn first_four_moments_of_normal_draws_are_right() {
         let mut stream = Streams::new(1, 0).stream("x");
         let addressed = Streams::new(1, 0).addressed("x");
         for draws in [

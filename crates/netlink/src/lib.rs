@@ -3,16 +3,16 @@
 //! in which a socket was opened.
 #![cfg(target_os = "linux")]
 
-mod copies;
 pub mod nftables;
 mod policy;
+mod route_copies;
 mod routing;
 
 pub use netlink_packet_route::route::RouteMetric;
 pub use policy::Rule;
 pub use routing::{Link, Netlink, Route, Table};
 
-/// Returns the metrics for a minimum retransmission timeout of a route, in milliseconds. The metric
+/// Returns the route metrics that set a minimum retransmission timeout, in milliseconds. The metric
 /// is locked, because the kernel treats an unlocked one as a hint only.
 pub fn rto_min(milliseconds: u32) -> [RouteMetric; 2] {
     /// RTAX_RTO_MIN, as a bit.

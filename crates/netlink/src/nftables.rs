@@ -331,14 +331,14 @@ pub mod steps {
     /// Key of a packet's mark.
     const MARK: u32 = 3;
     /// Key of the index of the incoming device.
-    const CAME_BY: u32 = 4;
+    const INCOMING_DEVICE: u32 = 4;
     /// Key of the transport protocol.
-    const CARRIES: u32 = 16;
+    const TRANSPORT_PROTOCOL: u32 = 16;
     const TCP: u8 = 6;
     /// Key of a packet's IP version, as a family.
-    const VERSION: u32 = 15;
+    const IP_VERSION: u32 = 15;
     /// Key of the user of a packet's socket.
-    const USER: u32 = 10;
+    const SOCKET_USER: u32 = 10;
     /// Flag of a route look-up by the destination address.
     const DESTINATION: u32 = 2;
     /// Result of the look-up: the type of the address.
@@ -360,13 +360,13 @@ pub mod steps {
     }
 
     /// Condition: the packet came in by this device.
-    pub fn came_by(device: u32) -> [Expression; 2] {
-        [meta(CAME_BY), compare(EQUAL, &device.to_ne_bytes())]
+    pub fn is_from_device(device: u32) -> [Expression; 2] {
+        [meta(INCOMING_DEVICE), compare(EQUAL, &device.to_ne_bytes())]
     }
 
     /// Condition: the packet carries TCP.
     pub fn is_tcp() -> [Expression; 2] {
-        [meta(CARRIES), compare(EQUAL, &[TCP])]
+        [meta(TRANSPORT_PROTOCOL), compare(EQUAL, &[TCP])]
     }
 
     /// Condition: the TCP destination port is in this range.
@@ -412,7 +412,7 @@ pub mod steps {
         let mask = mask_of(length, address.len());
         let prefix: Vec<u8> = address.iter().zip(&mask).map(|(octet, mask)| octet & mask).collect();
         vec![
-            meta(VERSION),
+            meta(IP_VERSION),
             compare(EQUAL, &[family as u8]),
             payload(NETWORK_HEADER, offset, address.len()),
             masked(&mask),
@@ -432,7 +432,7 @@ pub mod steps {
 
     /// Condition: a socket sent the packet. The kernel sends SYN cookies without a socket.
     pub fn has_socket() -> [Expression; 1] {
-        [meta(USER)]
+        [meta(SOCKET_USER)]
     }
 
     /// Condition: the TCP destination port is in the set.
@@ -441,14 +441,15 @@ pub mod steps {
     }
 
     /// Action: adds the TCP source port to the set, or restarts its timeout.
-    pub fn note_source_port(set: &PortSet) -> [Expression; 2] {
+    pub fn record_source_port(set: &PortSet) -> [Expression; 2] {
         const UPDATE: u32 = 1;
         let into = [text(1, set.name), number(3, UPDATE), number(4, REGISTER)];
         [payload(TCP_HEADER, 0, 2), ("dynset", into.concat())]
     }
 
-    /// Condition: the destination is not a unicast address of another host.
-    pub fn is_not_for_one_beyond() -> [Expression; 2] {
+    /// Condition: the destination is not a unicast address of another host, but for example a
+    /// broadcast or multicast address or an address of this host.
+    pub fn is_not_for_another_host() -> [Expression; 2] {
         [kind_of_address(), compare(NOT_EQUAL, &UNICAST.to_ne_bytes())]
     }
 
@@ -470,7 +471,7 @@ pub mod steps {
 
     /// Action: delivers the packet to the socket that listens at a port of this host. Without a
     /// listener, the rule ends here.
-    pub fn hand_to(port: u16) -> [Expression; 2] {
+    pub fn deliver_to(port: u16) -> [Expression; 2] {
         /// Both versions of IP.
         const ANY: u32 = 0;
         [load(&port.to_be_bytes()), ("tproxy", [number(1, ANY), number(3, REGISTER)].concat())]
@@ -498,8 +499,9 @@ pub mod steps {
     }
 
     fn payload(header: u32, offset: u32, octets: usize) -> Expression {
-        let place = [number(1, REGISTER), number(2, header), number(3, offset), number(4, octets as u32)];
-        ("payload", place.concat())
+        let parameters =
+            [number(1, REGISTER), number(2, header), number(3, offset), number(4, octets as u32)];
+        ("payload", parameters.concat())
     }
 
     fn meta(what: u32) -> Expression {
@@ -596,10 +598,10 @@ mod tests {
         let found = in_own_network(|| {
             let make = || Table::new("once", Family::Inet, true).make();
             let owner = make()?;
-            let again = make().map(drop);
-            let during = tables(Family::Inet)?;
+            let second = make().map(drop);
+            let while_owned = tables(Family::Inet)?;
             drop(owner);
-            io::Result::Ok((again.is_err(), during, tables(Family::Inet)?))
+            io::Result::Ok((second.is_err(), while_owned, tables(Family::Inet)?))
         });
         if let Some(found) = found {
             assert_eq!(found.expect("a kernel with nftables"), (true, vec!["once".to_owned()], vec![]));
@@ -633,7 +635,7 @@ mod tests {
                 let chain = Chain { name, ..CHAIN };
                 table.chain(chain, &[Rule::new("to", &[&to, &steps::accept()])]);
             }
-            let noted = [&steps::is_syn_ack()[..], &steps::has_socket(), &steps::note_source_port(&SET)];
+            let noted = [&steps::is_syn_ack()[..], &steps::has_socket(), &steps::record_source_port(&SET)];
             let known = [&steps::is_ack()[..], &steps::is_for_port_in(&SET), &steps::has_mark(7)];
             let chain = Chain { name: "output", hook: 3, priority: 0, ..CHAIN };
             table.chain(chain, &[Rule::new("noted", &noted), Rule::new("known", &known)]);

@@ -22,7 +22,7 @@ pub struct Rule {
     pub owner: u8,
 }
 
-const VERSIONS: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
+const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Netlink {
     /// Adds a rule.
@@ -30,16 +30,16 @@ impl Netlink {
     /// # Errors
     /// Errors of the kernel.
     pub fn add_rule(&mut self, rule: Rule) -> io::Result<()> {
-        VERSIONS.into_iter().try_for_each(|version| {
-            self.send_request(RouteNetlinkMessage::NewRule(rule.message(version)), NLM_F_CREATE | NLM_F_EXCL)
+        FAMILIES.into_iter().try_for_each(|family| {
+            self.send_request(RouteNetlinkMessage::NewRule(rule.message(family)), NLM_F_CREATE | NLM_F_EXCL)
         })
     }
 
     /// Removes a rule from both versions of IP, if it exists.
     pub fn remove_rule(&mut self, rule: Rule) {
-        for version in VERSIONS {
+        for family in FAMILIES {
             // The rule may exist for one version only.
-            let _ = self.send_request(RouteNetlinkMessage::DelRule(rule.message(version)), 0);
+            let _ = self.send_request(RouteNetlinkMessage::DelRule(rule.message(family)), 0);
         }
     }
 
@@ -49,9 +49,9 @@ impl Netlink {
     /// Errors of the kernel.
     pub fn rules(&mut self, owner: u8) -> io::Result<Vec<Rule>> {
         let mut found = Vec::new();
-        for version in VERSIONS {
+        for family in FAMILIES {
             let mut message = RuleMessage::default();
-            message.header.family = version;
+            message.header.family = family;
             for answer in self.list(RouteNetlinkMessage::GetRule(message))? {
                 let RouteNetlinkMessage::NewRule(message) = answer else { continue };
                 found.extend(Rule::of(&message).filter(|rule| rule.owner == owner && !found.contains(rule)));
@@ -62,9 +62,9 @@ impl Netlink {
 }
 
 impl Rule {
-    fn message(&self, version: AddressFamily) -> RuleMessage {
+    fn message(&self, family: AddressFamily) -> RuleMessage {
         let mut message = RuleMessage::default();
-        message.header.family = version;
+        message.header.family = family;
         message.header.action = RuleAction::ToTable;
         message.attributes = vec![
             RuleAttribute::Priority(self.priority),

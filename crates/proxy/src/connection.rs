@@ -25,7 +25,7 @@ use crate::outbound::{Outbound, Registration, start_connect};
 use crate::policy::Policy;
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
-use crate::relay::{Joined, delivered, relay};
+use crate::relay::{ConnectionPair, delivered, relay};
 use crate::sockets::congestion_control;
 use crate::worker::{Common, Worker};
 
@@ -35,19 +35,19 @@ pub struct Record {
     worker: Arc<Worker>,
     number: u64,
     client: SocketAddr,
-    begun: SystemTime,
-    since: Instant,
+    started_at: SystemTime,
+    started: Instant,
     connected: Option<Duration>,
-    requested: Requested,
-    joined: Option<Arc<Joined>>,
+    requested: RequestedDestination,
+    joined: Option<Arc<ConnectionPair>>,
     ended: Ended,
 }
 
 /// The destination that a client requests, as far as it is known.
 #[derive(Debug, Default)]
-struct Requested {
+struct RequestedDestination {
     /// The destination in the SOCKS5 request.
-    asked: Option<String>,
+    requested_name: Option<String>,
     /// The address that was tried last.
     tried: Option<SocketAddr>,
 }
@@ -62,8 +62,8 @@ pub fn serve(record: Record, client: TcpStream) -> impl Future<Output = ()> {
 fn start_first_server(common: &Common) -> Option<io::Result<Outbound>> {
     match &common.options.destination {
         // If registered connections are open, the client may be the proxy itself: check that first.
-        Destination::Fixed(servers) if !common.outgoing.has_open() => {
-            servers.first().map(|&first| start_connect(first, &common.server, &common.outgoing, None))
+        Destination::Fixed(servers) if !common.registry.has_open() => {
+            servers.first().map(|&first| start_connect(first, &common.server, &common.registry, None))
         }
         _ => None,
     }
@@ -73,13 +73,18 @@ async fn serve_recorded(mut record: Record, client: TcpStream, outbound: Option<
     let (worker, address) = (record.worker.clone(), record.client);
     // Boxed, so that the connection's future does not keep the memory of this step for its
     // lifetime.
-    let reaching = Box::pin(reach(&worker, &client, address, outbound, &mut record.requested));
-    let reached = unless_broken(&client, reaching).await;
+    let connecting =
+        Box::pin(connect_to_destination(&worker, &client, address, outbound, &mut record.requested));
+    let reached = unless_reset(&client, connecting).await;
     match reached {
-        Ok(Reached { server, address, registration: _registration }) => {
-            record.connected = Some(record.since.elapsed());
-            let joined =
-                Arc::new(Joined { client, server, server_address: address, passed: Default::default() });
+        Ok(ServerConnection { server, address, registration: _registration }) => {
+            record.connected = Some(record.started.elapsed());
+            let joined = Arc::new(ConnectionPair {
+                client,
+                server,
+                server_address: address,
+                progress: Default::default(),
+            });
             worker.common.counts.joined(record.number, &joined);
             record.joined = Some(joined.clone());
             record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
@@ -108,7 +113,7 @@ fn has_socks5_reply(ended: Ended) -> bool {
 }
 
 /// Runs `action`, unless the client resets its connection first.
-async fn unless_broken<R>(
+async fn unless_reset<R>(
     client: &TcpStream,
     action: impl Future<Output = Result<R, Ended>>,
 ) -> Result<R, Ended> {
@@ -124,7 +129,7 @@ async fn unless_broken<R>(
 }
 
 /// An established connection to a server.
-struct Reached {
+struct ServerConnection {
     server: TcpStream,
     address: SocketAddr,
     registration: Option<Registration>,
@@ -132,53 +137,56 @@ struct Reached {
 
 /// Connects to the destination of the client. Sends the SOCKS5 reply and the PROXY header, if there
 /// are any.
-async fn reach(
+async fn connect_to_destination(
     worker: &Worker,
     client: &TcpStream,
     address: SocketAddr,
     outbound: Option<io::Result<Outbound>>,
-    requested: &mut Requested,
-) -> Result<Reached, Ended> {
+    requested: &mut RequestedDestination,
+) -> Result<ServerConnection, Ended> {
     let common = &*worker.common;
-    let own = || match client.local_addr() {
-        Ok(own) => Ok(unmapped(own)),
+    let own_address = || match client.local_addr() {
+        Ok(own_address) => Ok(unmapped(own_address)),
         Err(error) => Err(Ended::of_error(Side::Client, &error)),
     };
-    let is_itself = || Ok(common.outgoing.has_open() && common.outgoing.contains(address, own()?));
+    let is_itself = || Ok(common.registry.has_open() && common.registry.contains(address, own_address()?));
     if is_itself()? {
         return Err(Ended::Loop);
     }
     let reached = match &common.options.destination {
         Destination::Fixed(servers) => connect_to_first(common, servers, None, outbound, requested).await,
         Destination::Original(_) => {
-            let own = own()?;
-            if own.port() == common.listen.port() && is_of_this_host(own.ip()) {
+            let own_address = own_address()?;
+            if own_address.port() == common.listen.port() && is_of_this_host(own_address.ip()) {
                 return Err(Ended::Loop);
             }
-            connect_to_first(common, &[own], Some(address), None, requested).await
+            connect_to_first(common, &[own_address], Some(address), None, requested).await
         }
         Destination::Socks5(policy) => {
-            let asking = timeout(common.options.connect_timeout, socks5(client)).await;
-            let target = asking.unwrap_or(Err(Ended::BadRequest))?;
-            requested.asked = Some(target.to_string());
+            let request = timeout(common.options.connect_timeout, socks5(client)).await;
+            let target = request.unwrap_or(Err(Ended::BadRequest))?;
+            requested.requested_name = Some(target.to_string());
             match permitted(worker, policy, address, target).await {
                 Ok(servers) => connect_to_first(common, &servers, None, None, requested).await,
                 Err(error) => Err(error),
             }
         }
     };
-    // Another worker may have accepted the proxy's own connection before it was registered.
+    // Another worker may have accepted this connection of the proxy to itself before the connection
+    // was registered.
     if is_itself()? {
         return Err(Ended::Loop);
     }
     if matches!(common.options.destination, Destination::Socks5(_)) {
-        let words = reply_of(reached.as_ref().map(drop));
-        write_all(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
+        let reply = reply_of(reached.as_ref().map(drop));
+        write_all(client, &reply).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
     }
     let reached = reached.map_err(|error| outcome_of_connect_error(&error, requested.tried))?;
-    if common.options.tells_client {
-        let words = header(address, own()?);
-        write_all(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
+    if common.options.sends_proxy_header {
+        let proxy_header = header(address, own_address()?);
+        write_all(&reached.server, &proxy_header)
+            .await
+            .map_err(|error| Ended::of_error(Side::Server, &error))?;
     }
     Ok(reached)
 }
@@ -191,15 +199,15 @@ async fn permitted(
     target: Target,
 ) -> io::Result<Vec<SocketAddr>> {
     let connect_timeout = worker.common.options.connect_timeout;
-    let asking = timeout(connect_timeout, addresses(target, &worker.asking)).await;
-    let mut found = asking.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    let resolving = timeout(connect_timeout, addresses(target, &worker.resolver_permits)).await;
+    let mut resolved = resolving.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     // A host name may resolve to the unspecified address.
-    found.retain(|address| !address.ip().to_canonical().is_unspecified());
-    let is_any = !found.is_empty();
-    found.retain(|address| policy.permits(client.ip(), *address));
-    match found.is_empty() && is_any {
+    resolved.retain(|address| !address.ip().to_canonical().is_unspecified());
+    let has_addresses = !resolved.is_empty();
+    resolved.retain(|address| policy.permits(client.ip(), *address));
+    match resolved.is_empty() && has_addresses {
         true => Err(io::ErrorKind::PermissionDenied.into()),
-        false => Ok(found),
+        false => Ok(resolved),
     }
 }
 
@@ -210,22 +218,22 @@ async fn connect_to_first(
     servers: &[SocketAddr],
     client: Option<SocketAddr>,
     mut outbound: Option<io::Result<Outbound>>,
-    requested: &mut Requested,
-) -> io::Result<Reached> {
-    let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
+    requested: &mut RequestedDestination,
+) -> io::Result<ServerConnection> {
+    let mut last_error = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
         requested.tried = Some(address);
         let outbound = outbound.take();
         let outbound =
-            outbound.unwrap_or_else(|| start_connect(address, &common.server, &common.outgoing, client));
+            outbound.unwrap_or_else(|| start_connect(address, &common.server, &common.registry, client));
         let connecting = async { outbound?.connected().await };
-        found = match timeout(common.options.connect_timeout, connecting).await {
-            Ok(Ok((server, registration))) => return Ok(Reached { server, address, registration }),
+        last_error = match timeout(common.options.connect_timeout, connecting).await {
+            Ok(Ok((server, registration))) => return Ok(ServerConnection { server, address, registration }),
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),
         };
     }
-    Err(found)
+    Err(last_error)
 }
 
 fn outcome_of_connect_error(error: &io::Error, tried: Option<SocketAddr>) -> Ended {
@@ -252,9 +260,19 @@ impl Record {
     /// before the connection is served.
     pub fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
         let number = worker.common.counts.accepted();
-        let (begun, since) = (SystemTime::now(), Instant::now());
+        let (started_at, started) = (SystemTime::now(), Instant::now());
         let (connected, requested, joined) = Default::default();
-        Record { worker, number, client, begun, since, connected, requested, joined, ended: Ended::Stopped }
+        Record {
+            worker,
+            number,
+            client,
+            started_at,
+            started,
+            connected,
+            requested,
+            joined,
+            ended: Ended::Stopped,
+        }
     }
 
     /// Ends a connection that was never served.
@@ -269,29 +287,29 @@ impl Record {
         reached
             .or(self.requested.tried)
             .map(|address| address.to_string())
-            .or_else(|| self.requested.asked.clone())
+            .or_else(|| self.requested.requested_name.clone())
     }
 
     fn line(&self, legs: [Option<Leg>; 2]) -> Value {
         let joined = self.joined.as_deref();
-        let way = |at: usize| joined.map(|joined| &joined.passed[at]);
-        let octets = |at: usize| way(at).map(|passed| passed.octets.load(Ordering::Relaxed));
-        let held = |at: usize| way(at).map(|passed| passed.held.load(Ordering::Relaxed));
+        let counters = |at: usize| joined.map(|joined| &joined.progress[at]);
+        let octets = |at: usize| counters(at).map(|progress| progress.octets.load(Ordering::Relaxed));
+        let held = |at: usize| counters(at).map(|progress| progress.held.load(Ordering::Relaxed));
         let stalled =
-            |at: usize| way(at).map(|passed| passed.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
-        let law = |stream: fn(&Joined) -> &TcpStream| {
+            |at: usize| counters(at).map(|progress| progress.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
+        let algorithm = |stream: fn(&ConnectionPair) -> &TcpStream| {
             joined.and_then(|joined| congestion_control(&SockRef::from(stream(joined))).ok())
         };
         let [client, server] = legs;
         json!({
             "event": "connection",
             "connection": self.number,
-            "begun_s": self.begun.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64()),
+            "begun_s": self.started_at.duration_since(UNIX_EPOCH).ok().map(|started| started.as_secs_f64()),
             "client": self.client.to_string(),
             "server": self.server(),
-            "asked": self.requested.asked,
+            "asked": self.requested.requested_name,
             "ended": self.ended.name(),
-            "duration_s": self.since.elapsed().as_secs_f64(),
+            "duration_s": self.started.elapsed().as_secs_f64(),
             "setup_s": self.connected.map(|time| time.as_secs_f64()),
             "octets_up": octets(0),
             "octets_down": octets(1),
@@ -299,8 +317,8 @@ impl Record {
             "lost_octets_down": held(1),
             "stalled_up_s": stalled(0),
             "stalled_down_s": stalled(1),
-            "client_congestion_control": law(|joined| &joined.client),
-            "server_congestion_control": law(|joined| &joined.server),
+            "client_congestion_control": algorithm(|joined| &joined.client),
+            "server_congestion_control": algorithm(|joined| &joined.server),
             "client_rtt_s": client.and_then(|leg| leg.rtt_s),
             "server_rtt_s": server.and_then(|leg| leg.rtt_s),
             "client_cwnd_segments": client.map(|leg| leg.cwnd_segments),
@@ -319,7 +337,7 @@ impl Drop for Record {
             Some(joined) => [&joined.client, &joined.server].map(Leg::of),
             None => [None, None],
         };
-        common.counts.over(self.number, self.ended, self.joined.as_deref(), legs);
+        common.counts.ended(self.number, self.ended, self.joined.as_deref(), legs);
         if let Some(log) = &common.log {
             log.add(&self.line(legs));
         }

@@ -41,8 +41,8 @@ mod worker;
 
 pub use error::ProxyError;
 pub use interception::{
-    Cleaned, IfDead, Interception, Least, Manner, PathSettings, Selection, Slot, at_work, clean, lay_down,
-    left_behind,
+    Cleaned, IfDead, Interception, KeptPrivileges, PathSettings, RouteSettings, Selection, Slot,
+    active_slots, clean, drop_privileges, leftover_slots,
 };
 pub use limits::Limits;
 pub use options::Options;
@@ -50,4 +50,4 @@ pub use policy::{Destinations, Network, Policy};
 pub use relay::ended::Ended;
 pub use run::{Started, Summary, run};
 pub use sockets::Effective;
-pub use telemetry::counts::{Totals, WayTotal};
+pub use telemetry::counts::{DirectionTotal, Totals};

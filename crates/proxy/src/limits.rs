@@ -7,23 +7,23 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use umts_units::Bytes;
 
 use crate::error::{ProxyError, wrong};
-use crate::options::{LEAST_BUFFER, MOST_BUFFER, Options};
-use crate::relay::pipes::{MOST_FULL, SIZE};
+use crate::options::{MAX_BUFFER, MIN_BUFFER, Options};
+use crate::relay::pipes::{MAX_FULL, SIZE};
 
 /// Descriptors of a connection: two sockets.
-const OF_CONNECTION: usize = 2;
+const DESCRIPTORS_PER_CONNECTION: usize = 2;
 /// Descriptors of a worker: 8 for its listener, event queue and waker, and two for each pipe. At
-/// most `MOST_FULL` pipes are full, and one is in use.
-const OF_WORKER: usize = 8 + 2 * (MOST_FULL + 1);
+/// most `MAX_FULL` pipes are full, and one is in use.
+const DESCRIPTORS_PER_WORKER: usize = 8 + 2 * (MAX_FULL + 1);
 /// Descriptors of the process: standard streams, log, metrics and their clients, the Python
 /// interpreter.
-const OF_PROCESS: usize = 64;
+const DESCRIPTORS_OF_PROCESS: usize = 64;
 /// Buffer of a connection per direction, in bytes, if only `--memory` is set.
-const USUAL_BUFFER: u64 = 64_000;
+const DEFAULT_BUFFER: u64 = 64_000;
 /// Largest number of bytes that one call moves: the capacity of a pipe.
-const PIPE: u64 = SIZE as u64;
-/// The proxy itself holds at most 1/`BETWEEN` of a buffer between its sockets.
-const BETWEEN: u64 = 8;
+const PIPE_CAPACITY: u64 = SIZE as u64;
+/// The proxy itself holds at most 1/`PIPE_DIVISOR` of a buffer between its sockets.
+const PIPE_DIVISOR: u64 = 8;
 
 /// Limits that follow from the options and the descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +43,27 @@ impl Limits {
     /// # Errors
     /// [`ProxyError::Wrong`] if no connection fits, or fewer than the options request.
     pub fn of(options: &Options, descriptors: usize) -> Result<Limits, ProxyError> {
-        let fit = descriptors.saturating_sub(OF_PROCESS + OF_WORKER * options.workers) / OF_CONNECTION;
-        if let Some(requested) = options.connections.filter(|&requested| requested > fit) {
+        let max_connections = descriptors
+            .saturating_sub(DESCRIPTORS_OF_PROCESS + DESCRIPTORS_PER_WORKER * options.workers)
+            / DESCRIPTORS_PER_CONNECTION;
+        if let Some(requested) = options.connections.filter(|&requested| requested > max_connections) {
             let help = "raise the hard limit of open files, or choose fewer connections";
             return Err(wrong(format!(
-                "--connections {requested}: {descriptors} descriptors suffice for {fit}; {help}"
+                "--connections {requested}: {descriptors} descriptors suffice for {max_connections}; {help}"
             )));
         }
-        let mut connections = options.connections.unwrap_or(fit);
+        let mut connections = options.connections.unwrap_or(max_connections);
         let mut buffer = options.buffer;
         if let Some(memory) = options.memory {
-            let of_each = |octets: u64| usize::try_from(memory / (2 * octets)).unwrap_or(usize::MAX);
+            let connections_with = |octets: u64| usize::try_from(memory / (2 * octets)).unwrap_or(usize::MAX);
             if options.connections.is_none() {
-                connections = connections.min(of_each(buffer.unwrap_or(USUAL_BUFFER)));
+                connections = connections.min(connections_with(buffer.unwrap_or(DEFAULT_BUFFER)));
             }
             let share = memory / (2 * connections.max(1) as u64);
-            let least = buffer.unwrap_or(LEAST_BUFFER);
-            if connections == 0 || share < least {
-                let (all, fit) = (Bytes(memory), of_each(least));
-                let each = Bytes(2 * least);
+            let min_buffer = buffer.unwrap_or(MIN_BUFFER);
+            if connections == 0 || share < min_buffer {
+                let (all, fit) = (Bytes(memory), connections_with(min_buffer));
+                let each = Bytes(2 * min_buffer);
                 return Err(wrong(format!(
                     "--memory {all}: at {each} each it suffices for {fit} connections; choose more memory, or fewer connections"
                 )));
@@ -73,15 +75,16 @@ impl Limits {
                 "{descriptors} descriptors are too few for a connection: raise the hard limit of open files"
             )));
         }
-        let chunk = buffer.map_or(PIPE, |octets| (octets / BETWEEN).min(PIPE)) as usize;
+        let chunk =
+            buffer.map_or(PIPE_CAPACITY, |octets| (octets / PIPE_DIVISOR).min(PIPE_CAPACITY)) as usize;
         Ok(Limits { connections, buffer, chunk })
     }
 
     /// Kernel memory of a socket in bytes: receive buffer, send buffer. Together with the bytes
     /// between the sockets they make up one buffer.
     pub fn of_socket(&self) -> Option<[u64; 2]> {
-        let octets = self.buffer.map(|octets| octets.min(MOST_BUFFER));
-        octets.map(|octets| [octets / 2, octets - octets / 2 - octets / BETWEEN])
+        let octets = self.buffer.map(|octets| octets.min(MAX_BUFFER));
+        octets.map(|octets| [octets / 2, octets - octets / 2 - octets / PIPE_DIVISOR])
     }
 }
 
@@ -99,17 +102,18 @@ pub fn raise_descriptors() -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    fn options(words: &[(&str, &str)]) -> Options {
-        let least = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80"), ("--workers", "1")];
-        let pairs = [&least[..], words].concat();
+    fn options(pairs: &[(&str, &str)]) -> Options {
+        let required = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80"), ("--workers", "1")];
+        let pairs = [&required[..], pairs].concat();
         let pairs: Vec<_> = pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         Options::from_pairs(&pairs).unwrap()
     }
 
     #[test]
     fn descriptors_limit_the_connections() {
-        let room = Limits::of(&options(&[]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
+        let limits = Limits::of(&options(&[]), 20_000).unwrap();
+        // 64 descriptors of the process and 74 of the worker, then two per connection.
+        assert_eq!((limits.connections, limits.buffer, limits.chunk), (9_931, None, 524_288));
         let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
         assert!(
             error.starts_with("--connections 10000: 20000 descriptors suffice for 9931; raise"),
@@ -119,12 +123,13 @@ mod tests {
 
     #[test]
     fn memory_limits_connections_or_buffers() {
-        let room = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer), (500, Some(64_000)));
-        let room = Limits::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer), (1_000, Some(32_000)));
-        let room = Limits::of(&options(&[("--memory", "64 MB"), ("--buffer", "320 kB")]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer, room.chunk), (100, Some(320_000), 40_000));
+        let limits = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
+        assert_eq!((limits.connections, limits.buffer), (500, Some(64_000)));
+        let limits =
+            Limits::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
+        assert_eq!((limits.connections, limits.buffer), (1_000, Some(32_000)));
+        let limits = Limits::of(&options(&[("--memory", "64 MB"), ("--buffer", "320 kB")]), 20_000).unwrap();
+        assert_eq!((limits.connections, limits.buffer, limits.chunk), (100, Some(320_000), 40_000));
         let error = Limits::of(&options(&[("--memory", "1 MB"), ("--connections", "1000")]), 20_000);
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("--memory 1 MB: at 32 kB each it suffices for 31 connections"), "{error}");
@@ -132,8 +137,8 @@ mod tests {
 
     #[test]
     fn parts_of_a_buffer_fit_into_it() {
-        let room = Limits::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
-        let [receive, send] = room.of_socket().unwrap();
-        assert!(receive + send + room.chunk as u64 <= 100_000);
+        let limits = Limits::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
+        let [receive, send] = limits.of_socket().unwrap();
+        assert!(receive + send + limits.chunk as u64 <= 100_000);
     }
 }

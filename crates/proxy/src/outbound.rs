@@ -23,15 +23,15 @@ use crate::sockets::SocketConfig;
 /// address, own address).
 #[derive(Debug)]
 pub struct OutboundRegistry {
-    listen: u16,
+    listen_port: u16,
     open: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
     other_ports: AtomicU64,
 }
 
 impl OutboundRegistry {
-    /// Creates an empty registry for a proxy that listens on port `listen`.
-    pub fn new(listen: u16) -> Self {
-        OutboundRegistry { listen, open: Mutex::default(), other_ports: AtomicU64::new(0) }
+    /// Creates an empty registry for a proxy that listens on port `listen_port`.
+    pub fn new(listen_port: u16) -> Self {
+        OutboundRegistry { listen_port, open: Mutex::default(), other_ports: AtomicU64::new(0) }
     }
 
     /// Whether a registered connection is open. Usually there is none, and callers then skip the
@@ -109,7 +109,7 @@ pub fn start_connect(
         })?,
     };
     let stream = TcpStream::from_std(socket.into())?;
-    let may_loop = client.is_none() && to.port() == registry.listen;
+    let may_loop = client.is_none() && to.port() == registry.listen_port;
     let registration = if may_loop { Some(registry.register(stream.local_addr()?, to)) } else { None };
     Ok(Outbound { stream, registration })
 }
@@ -164,10 +164,7 @@ mod tests {
             let (_accepted, client) = listener.accept().await.unwrap();
             assert!(registry.has_open() && registry.contains(client, own));
             let other = "127.0.0.1:9".parse().unwrap();
-            assert!(
-                !registry.contains(client, other),
-                "a port of its own may be a client's too, towards another end"
-            );
+            assert!(!registry.contains(client, other), "same source port, other destination");
             drop(registration);
             assert!(!registry.has_open());
         });
@@ -196,11 +193,11 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let there = listener.local_addr().unwrap();
-            let registry = Arc::new(OutboundRegistry::new(there.port() ^ 1));
+            let server = listener.local_addr().unwrap();
+            let registry = Arc::new(OutboundRegistry::new(server.port() ^ 1));
             let config = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
             let (_stream, registration) =
-                start_connect(there, &config, &registry, None).unwrap().connected().await.unwrap();
+                start_connect(server, &config, &registry, None).unwrap().connected().await.unwrap();
             assert!(registration.is_none() && !registry.has_open());
         });
     }

@@ -59,20 +59,20 @@ impl Destinations {
     /// # Errors
     /// [`ProxyError::Wrong`] with examples.
     pub fn list(option: &str, text: &str) -> Result<Vec<Destinations>, ProxyError> {
-        let read = |part: &str| {
-            Destinations::read(part.trim()).ok_or_else(|| {
+        let parse = |part: &str| {
+            Destinations::parse(part.trim()).ok_or_else(|| {
                 wrong(format!(
                     "{option} takes addresses, networks and ports, as in 192.0.2.0/24,198.51.100.7:443,\
                      [2001:db8::]/32,:8000-8100, not {part:?}"
                 ))
             })
         };
-        text.split(',').map(read).collect()
+        text.split(',').map(parse).collect()
     }
 
-    fn read(text: &str) -> Option<Destinations> {
+    fn parse(text: &str) -> Option<Destinations> {
         let (network, ports) = parts(text)?;
-        let network = if network.is_empty() { None } else { Some(Network::read(network)?) };
+        let network = if network.is_empty() { None } else { Some(Network::parse(network)?) };
         let ports = if ports.is_empty() { 1..=u16::MAX } else { port_range(ports)? };
         Some(Destinations { network, ports })
     }
@@ -115,16 +115,16 @@ impl Network {
             && differing.checked_shr(128 - u32::from(self.length)).unwrap_or(0) == 0
     }
 
-    fn read(text: &str) -> Option<Network> {
+    fn parse(text: &str) -> Option<Network> {
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(u8::from_str(length).ok()?)),
             None => (text, None),
         };
         let inner = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
         let address = IpAddr::from_str(inner).ok()?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let length = length.unwrap_or(most);
-        (length <= most).then(|| Network { address, length }.canonical())
+        let max_length = if address.is_ipv4() { 32 } else { 128 };
+        let length = length.unwrap_or(max_length);
+        (length <= max_length).then(|| Network { address, length }.canonical())
     }
 
     /// Converts a network below `::ffff:0:0/96` to IPv4, because destinations are compared as IPv4.
@@ -150,11 +150,11 @@ mod tests {
     use super::*;
 
     fn policy(allowed: &str, denied: &str) -> Policy {
-        let read = |option, text: &str| match text {
+        let parse = |option, text: &str| match text {
             "" => Vec::new(),
             _ => Destinations::list(option, text).expect("destinations"),
         };
-        Policy { allowed: read("--allow", allowed), denied: read("--deny", denied) }
+        Policy { allowed: parse("--allow", allowed), denied: parse("--deny", denied) }
     }
 
     fn permits(policy: &Policy, client: &str, to: &str) -> bool {
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn destinations_are_parsed_in_every_notation() {
-        let read = |text: &str| Destinations::read(text).expect("a destination");
-        assert_eq!(read("7000"), Destinations { network: None, ports: 7000..=7000 });
-        assert_eq!(read(":80-90").ports, 80..=90);
+        let parse = |text: &str| Destinations::parse(text).expect("a destination");
+        assert_eq!(parse("7000"), Destinations { network: None, ports: 7000..=7000 });
+        assert_eq!(parse(":80-90").ports, 80..=90);
         let six = Network { address: "2001:db8::".parse().expect("an address"), length: 32 };
-        assert_eq!(read("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
-        assert_eq!(read("2001:db8::/32").network, Some(six));
-        assert_eq!(read("192.0.2.1:80").ports, 80..=80);
+        assert_eq!(parse("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
+        assert_eq!(parse("2001:db8::/32").network, Some(six));
+        assert_eq!(parse("192.0.2.1:80").ports, 80..=80);
         for wrong in [
             "",
             ":",
@@ -230,7 +230,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "[0-9a-f:./,\\[\\]-]{0,40}") {
+        fn any_text_is_parsed_or_refused(text in "[0-9a-f:./,\\[\\]-]{0,40}") {
             let _ = Destinations::list("--allow", &text);
         }
 

@@ -20,7 +20,9 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::error::{ProxyError, system, wrong};
-use crate::interception::{Interception, Least, Manner, PathSettings, Paths, Slot, lay_down};
+use crate::interception::{
+    Interception, KeptPrivileges, PathSettings, Paths, RouteSettings, Slot, drop_privileges,
+};
 use crate::limits::{Limits, raise_descriptors};
 use crate::notices::notices;
 use crate::options::{Destination, Options, SideOptions};
@@ -41,7 +43,7 @@ pub struct Started {
     /// Address and port of the metrics.
     pub metrics: Option<SocketAddr>,
     /// Limits of connections and buffers.
-    pub room: Limits,
+    pub limits: Limits,
     /// Settings of TCP towards clients and towards servers, as the kernel reports them.
     pub sides: [Effective; 2],
     /// Notices about this configuration, in sentences.
@@ -78,13 +80,13 @@ pub fn run(
     // Before any thread is started, because threads inherit the signal mask.
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
-    let room = Limits::of(&options, descriptors)?;
+    let limits = Limits::of(&options, descriptors)?;
     let slot = slot(&options)?;
-    let wanted = [options.client.manner(), options.server.manner()];
-    let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
+    let settings = [options.client.settings(), options.server.settings()];
+    let paths = slot.clone().map(|slot| Paths::new(slot, settings)).transpose()?;
     let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
-    let client = socket_config(&options.client, marks[0], &room, &options);
-    let server = socket_config(&options.server, marks[1], &room, &options);
+    let client = socket_config(&options.client, marks[0], &limits, &options);
+    let server = socket_config(&options.server, marks[1], &limits, &options);
     let listeners = listeners(&options, &client)?;
     let are_intercepted = matches!(options.destination, Destination::Original(_));
     let sides = effective(&listeners[0], [&client, &server], are_intercepted)?;
@@ -100,30 +102,39 @@ pub fn run(
     // Before privileges are dropped: reading the host's firewall rules requires them.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
-        lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
+        drop_privileges(KeptPrivileges::Addresses).map_err(system("cannot drop rights"))?;
     }
     let (log, writer) = out.map(Log::new).unzip();
     let signals = signals.start_receiving().map_err(system("cannot wait for signals"))?;
     let about = Started {
         listen: address,
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
-        room,
+        limits,
         sides,
         notices,
     };
-    let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
+    let bounds = Bounds { chunk: limits.chunk, idle: options.idle_timeout };
     let (open, counts) = Default::default();
-    let outgoing = Arc::new(OutboundRegistry::new(address.port()));
-    let room = room.connections;
-    let common =
-        Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });
+    let registry = Arc::new(OutboundRegistry::new(address.port()));
+    let max_connections = limits.connections;
+    let common = Arc::new(Common {
+        options,
+        server,
+        bounds,
+        max_connections,
+        open,
+        counts,
+        log,
+        registry,
+        listen: address,
+    });
     let (stage_sender, stage) = watch::channel(Stage::Open);
     let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
     if let Some(log) = &common.log {
         log.add(&started_event(&about));
     }
     started(&about);
-    let ended = attend(&common, metrics, guard, signals, &stage_sender, &workers);
+    let ended = serve_until_end(&common, metrics, guard, signals, &stage_sender, &workers);
     let _ = stage_sender.send(Stage::Over);
     for worker in workers {
         worker
@@ -156,9 +167,9 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
 }
 
 /// Socket options of one side. Buffers that `side` does not set get their share of the limit.
-fn socket_config(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
+fn socket_config(side: &SideOptions, mark: Option<u32>, limits: &Limits, options: &Options) -> SocketConfig {
     let mut side = side.clone();
-    if let Some([receive, send]) = room.of_socket() {
+    if let Some([receive, send]) = limits.of_socket() {
         side.receive_buffer = side.receive_buffer.or(Some(receive));
         side.send_buffer = side.send_buffer.or(Some(send));
     }
@@ -211,33 +222,33 @@ fn start(
 }
 
 fn started_event(about: &Started) -> serde_json::Value {
-    let manner = |manner: &Manner| {
+    let settings = |settings: &RouteSettings| {
         json!({
-            "congestion_control": manner.congestion_control,
-            "initial_window": manner.path.initial_window,
-            "min_rto_s": manner.path.min_rto.map(|time| time.as_secs_f64()),
+            "congestion_control": settings.congestion_control,
+            "initial_window": settings.path.initial_window,
+            "min_rto_s": settings.path.min_rto.map(|time| time.as_secs_f64()),
         })
     };
     let side = |side: &Effective| {
         json!({
             "receive_buffer": side.receive_buffer,
             "send_buffer": side.send_buffer,
-            "by_routes": side.manners.iter().map(manner).collect::<Vec<_>>(),
+            "by_routes": side.route_settings.iter().map(settings).collect::<Vec<_>>(),
         })
     };
     json!({
         "event": "started",
         "listen": about.listen.to_string(),
         "metrics": about.metrics.map(|address| address.to_string()),
-        "connections": about.room.connections,
-        "buffer": about.room.buffer,
+        "connections": about.limits.connections,
+        "buffer": about.limits.buffer,
         "client_side": side(&about.sides[0]),
         "server_side": side(&about.sides[1]),
     })
 }
 
 /// Serves metrics and handles signals until the proxy is to end.
-fn attend(
+fn serve_until_end(
     common: &Arc<Common>,
     metrics: Option<std::net::TcpListener>,
     guard: Option<OwnedFd>,
@@ -254,7 +265,7 @@ fn attend(
             let common = common.clone();
             tokio::spawn(metrics::serve(listener, move || {
                 let open = common.open.load(Ordering::Relaxed);
-                page(&common.counts.totals(), open, common.room, common.outgoing.other_ports())
+                page(&common.counts.totals(), open, common.max_connections, common.registry.other_ports())
             }));
         }
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
@@ -263,13 +274,13 @@ fn attend(
         let _ = stage_sender.send(Stage::Draining);
         let drained = async {
             let mut second = pin!(end_requested(&mut signals, common));
-            let mut late = pin!(sleep(common.options.drain));
+            let mut drain_timeout = pin!(sleep(common.options.drain));
             let mut tick = tokio::time::interval(Duration::from_millis(10));
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
                 let is_second_signal = second.as_mut().poll(cx).is_ready();
                 while tick.poll_tick(cx).is_ready() {}
-                match is_over || is_second_signal || late.as_mut().poll(cx).is_ready() {
+                match is_over || is_second_signal || drain_timeout.as_mut().poll(cx).is_ready() {
                     true => Poll::Ready(()),
                     false => Poll::Pending,
                 }
@@ -320,7 +331,7 @@ async fn until_either(
 }
 
 fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
-    let (totals, other_ports) = (common.counts.totals(), common.outgoing.other_ports());
+    let (totals, other_ports) = (common.counts.totals(), common.registry.other_ports());
     // The log's writer ends when the last reference to the log is dropped.
     drop(common);
     let lost_lines = writer.map(Writer::finish).transpose().map_err(system("cannot write the log"))?;

@@ -26,7 +26,7 @@ const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
 /// restores the mask. A signal that is ignored, for example under `nohup`, stays ignored.
 #[derive(Debug)]
 pub struct Blocked {
-    before: SigSet,
+    previous_mask: SigSet,
     wanted: SigSet,
 }
 
@@ -48,7 +48,7 @@ impl Blocked {
         let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
         let is_delivered = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
         let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_delivered).collect();
-        Ok(Blocked { before: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
+        Ok(Blocked { previous_mask: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
     }
 
     /// Starts the thread that waits for the signals.
@@ -57,18 +57,18 @@ impl Blocked {
     /// An error of the kernel.
     pub fn start_receiving(self) -> io::Result<Signals> {
         let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;
+        let (stop, wanted) = pipe2(OFlag::O_CLOEXEC)?;
         let (sender, arrived) = unbounded_channel();
         let had_terminal = has_terminal();
-        std::thread::spawn(move || listen(&queue, &over, &sender, had_terminal));
+        std::thread::spawn(move || listen(&queue, &stop, &sender, had_terminal));
         Ok(Signals { arrived, _wanted: wanted, _blocked: self })
     }
 }
 
 impl Drop for Blocked {
     fn drop(&mut self) {
-        // Cannot fail: it was a valid mask before.
-        let _ = self.before.thread_set_mask();
+        // Cannot fail: the previous mask is valid.
+        let _ = self.previous_mask.thread_set_mask();
     }
 }
 
@@ -83,11 +83,11 @@ fn has_terminal() -> bool {
     OpenOptions::new().read(true).open("/dev/tty").is_ok()
 }
 
-/// Sends requests until the receiver or the other end of `over` is dropped.
-fn listen(queue: &SignalFd, over: &OwnedFd, sender: &UnboundedSender<Request>, had_terminal: bool) {
+/// Sends requests until the receiver or the other end of `stop` is dropped.
+fn listen(queue: &SignalFd, stop: &OwnedFd, sender: &UnboundedSender<Request>, had_terminal: bool) {
     loop {
         let mut events =
-            [PollFd::new(queue.as_fd(), PollFlags::POLLIN), PollFd::new(over.as_fd(), PollFlags::POLLIN)];
+            [PollFd::new(queue.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
         let found = poll(&mut events, PollTimeout::NONE);
         if found.is_ok() && events[1].any() == Some(true) {
             return;

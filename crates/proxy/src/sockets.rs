@@ -8,7 +8,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::Manner;
+use crate::interception::RouteSettings;
 use crate::options::{Destination, Options, SideOptions};
 
 /// Backlog of the listener; the kernel applies its own limit (`net.core.somaxconn`).
@@ -29,7 +29,7 @@ pub struct SocketConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective {
     /// TCP settings on the routes of the side, without duplicates.
-    pub manners: Vec<Manner>,
+    pub route_settings: Vec<RouteSettings>,
     /// Receive buffer in bytes of kernel memory. `None`: the kernel sizes it automatically.
     pub receive_buffer: Option<u64>,
     /// Send buffer in bytes of kernel memory. `None`: the kernel sizes it automatically.
@@ -41,16 +41,16 @@ impl SocketConfig {
     /// messages.
     pub fn apply(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
-        // Urgent data stays in its place in the stream; otherwise the stream would lack it (RFC
+        // Urgent data stays at its position in the stream; otherwise the stream would lack it (RFC
         // 6093 §3.2).
         socket.set_out_of_band_inline(true)?;
         // Closing the socket resets the connection, unless the relay closes it in order: see
         // `relay`.
         socket.set_linger(Some(Duration::ZERO))?;
-        if let Some(law) = &self.side.congestion_control {
+        if let Some(algorithm) = &self.side.congestion_control {
             socket
-                .set_tcp_congestion(law.as_bytes())
-                .map_err(|error| unknown_congestion_control(name, law, &error))?;
+                .set_tcp_congestion(algorithm.as_bytes())
+                .map_err(|error| unknown_congestion_control(name, algorithm, &error))?;
         }
         // The kernel doubles the value for its own bookkeeping.
         if let Some(octets) = self.side.receive_buffer {
@@ -72,13 +72,13 @@ impl SocketConfig {
     fn effective(&self, socket: &SockRef<'_>, has_local_peers: bool) -> io::Result<Effective> {
         let receive = socket.recv_buffer_size()? as u64;
         let send = socket.send_buffer_size()? as u64;
-        let manners = manners(
+        let route_settings = route_settings(
             &congestion_control(socket)?,
-            Manner::of_routes(self.mark),
+            RouteSettings::of_routes(self.mark),
             has_local_peers && self.mark.is_none(),
         );
         Ok(Effective {
-            manners,
+            route_settings,
             receive_buffer: self.side.receive_buffer.map(|_| receive),
             send_buffer: self.side.send_buffer.map(|_| send),
         })
@@ -88,28 +88,32 @@ impl SocketConfig {
 /// Name of the congestion control of a socket.
 ///
 /// # Errors
-/// The kernel's.
+/// The error of `getsockopt`.
 pub fn congestion_control(socket: &SockRef<'_>) -> io::Result<String> {
-    let law = socket.tcp_congestion()?;
-    let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
-    Ok(String::from_utf8_lossy(law).into_owned())
+    let algorithm = socket.tcp_congestion()?;
+    let algorithm = algorithm.split(|&octet| octet == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(algorithm).into_owned())
 }
 
 /// Combines the congestion control of the sockets with the settings of routes. The congestion
 /// control of a route takes precedence.
-fn manners(law: &str, of_routes: Vec<Manner>, has_local_peers: bool) -> Vec<Manner> {
-    let is_without = has_local_peers || of_routes.is_empty();
+fn route_settings(
+    algorithm: &str,
+    of_routes: Vec<RouteSettings>,
+    has_local_peers: bool,
+) -> Vec<RouteSettings> {
+    let includes_sockets = has_local_peers || of_routes.is_empty();
     let mut found = Vec::new();
-    for mut manner in is_without.then(Manner::default).into_iter().chain(of_routes) {
-        manner.congestion_control.get_or_insert_with(|| law.to_owned());
-        if !found.contains(&manner) {
-            found.push(manner);
+    for mut settings in includes_sockets.then(RouteSettings::default).into_iter().chain(of_routes) {
+        settings.congestion_control.get_or_insert_with(|| algorithm.to_owned());
+        if !found.contains(&settings) {
+            found.push(settings);
         }
     }
     found
 }
 
-fn unknown_congestion_control(option: &str, law: &str, error: &io::Error) -> io::Error {
+fn unknown_congestion_control(option: &str, algorithm: &str, error: &io::Error) -> io::Error {
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let known = known.unwrap_or_default();
     let help = match error.kind() {
@@ -121,7 +125,7 @@ fn unknown_congestion_control(option: &str, law: &str, error: &io::Error) -> io:
             known.split_whitespace().collect::<Vec<_>>().join(", ")
         ),
     };
-    io::Error::new(error.kind(), format!("{option} congestion_control={law}: {help}"))
+    io::Error::new(error.kind(), format!("{option} congestion_control={algorithm}: {help}"))
 }
 
 /// Opens a listener. Each worker has its own listener at the same address. Accepted connections
@@ -198,18 +202,19 @@ mod tests {
     use super::*;
     use crate::interception::PathSettings;
 
-    fn manner(law: Option<&str>, initial_window: Option<u32>) -> Manner {
+    fn settings(algorithm: Option<&str>, initial_window: Option<u32>) -> RouteSettings {
         let path = PathSettings { initial_window, min_rto: None };
-        Manner { congestion_control: law.map(str::to_owned), path }
+        RouteSettings { congestion_control: algorithm.map(str::to_owned), path }
     }
 
     #[test]
     fn congestion_control_of_a_route_takes_precedence() {
-        let routes = vec![manner(Some("cubic"), None), manner(None, Some(3)), manner(Some("bbr"), Some(3))];
-        let beyond = [manner(Some("cubic"), None), manner(Some("bbr"), Some(3))];
-        assert_eq!(manners("bbr", routes.clone(), false), beyond);
-        let own = manner(Some("bbr"), None);
-        assert_eq!(manners("bbr", routes, true), [&[own.clone()][..], &beyond].concat());
-        assert_eq!(manners("bbr", vec![], false), [own]);
+        let routes =
+            vec![settings(Some("cubic"), None), settings(None, Some(3)), settings(Some("bbr"), Some(3))];
+        let expected = [settings(Some("cubic"), None), settings(Some("bbr"), Some(3))];
+        assert_eq!(route_settings("bbr", routes.clone(), false), expected);
+        let of_sockets = settings(Some("bbr"), None);
+        assert_eq!(route_settings("bbr", routes, true), [&[of_sockets.clone()][..], &expected].concat());
+        assert_eq!(route_settings("bbr", vec![], false), [of_sockets]);
     }
 }

@@ -27,11 +27,11 @@ use crate::telemetry::log::Log;
 /// Pause of accepting after an error such as no free descriptor.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Clients that are accepted before the open connections are served.
-const AT_ONCE: u32 = 16;
+/// Number of clients that are accepted before the open connections are served again.
+const ACCEPTS_PER_YIELD: u32 = 16;
 
 /// Host names that one worker resolves simultaneously.
-const ASKING: usize = 8;
+const MAX_RESOLVING: usize = 8;
 
 /// State that all workers share.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Common {
     /// Bounds of every relay.
     pub bounds: Bounds,
     /// Maximum number of open connections.
-    pub room: usize,
+    pub max_connections: usize,
     /// Number of open connections.
     pub open: AtomicUsize,
     /// Counters.
@@ -52,7 +52,7 @@ pub struct Common {
     /// The log, with a line for each connection, if one is written.
     pub log: Option<Log>,
     /// Connections that the proxy opened to its own port, to detect loops.
-    pub outgoing: Arc<OutboundRegistry>,
+    pub registry: Arc<OutboundRegistry>,
 }
 
 /// Stage of the proxy's life.
@@ -73,7 +73,7 @@ pub struct Worker {
     /// Pool of pipes of this worker.
     pub pipes: Pipes,
     /// Limits the number of host names being resolved.
-    pub asking: Arc<Semaphore>,
+    pub resolver_permits: Arc<Semaphore>,
     open: AtomicUsize,
     emptied: Notify,
 }
@@ -81,8 +81,14 @@ pub struct Worker {
 impl Worker {
     /// Creates a worker without connections.
     pub fn new(common: Arc<Common>) -> Self {
-        let asking = Arc::new(Semaphore::new(ASKING));
-        Worker { common, pipes: Pipes::default(), asking, open: AtomicUsize::new(0), emptied: Notify::new() }
+        let resolver_permits = Arc::new(Semaphore::new(MAX_RESOLVING));
+        Worker {
+            common,
+            pipes: Pipes::default(),
+            resolver_permits,
+            open: AtomicUsize::new(0),
+            emptied: Notify::new(),
+        }
     }
 
     /// Runs until the stage is `Over`, or until it is `Draining` and the last connection has ended.
@@ -93,7 +99,7 @@ impl Worker {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(ASKING)
+            .max_blocking_threads(MAX_RESOLVING)
             .build()?;
         let worker = Arc::new(self);
         let ended = runtime.block_on(async {
@@ -112,7 +118,7 @@ impl Worker {
 
     /// Starts to serve a client, or drops its connection if the limit of connections is reached.
     fn accept_client(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
-        if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.room {
+        if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.max_connections {
             self.common.open.fetch_sub(1, Ordering::Relaxed);
             self.common.counts.refused();
             return;
@@ -162,19 +168,19 @@ impl Worker {
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
     // Setting a timer that becomes the earliest one costs a system call that re-arms the event
     // queue. While this timer is pending, no timer of a connection is the earliest.
-    let least = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
+    let shortest_timeout = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
     let mut first_due = pin!(sleep(Duration::ZERO));
     let mut accepted = 0;
     loop {
         accepted += 1;
-        if accepted % AT_ONCE == 0 {
+        if accepted % ACCEPTS_PER_YIELD == 0 {
             yield_now().await;
         }
         match listener.accept().await {
             Ok((client, address)) => {
                 let now = Instant::now();
                 if first_due.deadline() <= now {
-                    first_due.as_mut().reset(now + least);
+                    first_due.as_mut().reset(now + shortest_timeout);
                 }
                 worker.accept_client(client, unmapped(address));
             }
@@ -223,7 +229,7 @@ mod tests {
     }
 
     /// State of workers that listen at `listen` and connect to `to`.
-    fn common(listen: SocketAddr, to: SocketAddr, room: usize) -> Arc<Common> {
+    fn common(listen: SocketAddr, to: SocketAddr, max_connections: usize) -> Arc<Common> {
         let pairs = [("--listen", listen), ("--to", to)];
         let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
         Arc::new(Common {
@@ -231,16 +237,16 @@ mod tests {
             listen,
             server: SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None },
             bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
-            room,
+            max_connections,
             open: AtomicUsize::new(0),
             counts: Counts::default(),
             log: None,
-            outgoing: Arc::new(OutboundRegistry::new(listen.port())),
+            registry: Arc::new(OutboundRegistry::new(listen.port())),
         })
     }
 
     /// Outcomes of the ended connections, with their counts.
-    fn endings(common: &Common) -> Vec<(Ended, u64)> {
+    fn outcomes(common: &Common) -> Vec<(Ended, u64)> {
         common.counts.totals().ended.into_iter().collect()
     }
 
@@ -254,7 +260,7 @@ mod tests {
         let (_sender, stage) = watch::channel(stage);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(common.open.load(Ordering::Relaxed), 0);
-        (endings(&common), client.read(&mut [0; 1]))
+        (outcomes(&common), client.read(&mut [0; 1]))
     }
 
     #[test]
@@ -275,35 +281,42 @@ mod tests {
         let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(listen).expect("a connection");
-        SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset at its end");
+        SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset on close");
         drop(client);
         let common = common(listen, closed, 1);
         let (_sender, stage) = watch::channel(Stage::Draining);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
-        assert_eq!(endings(&common), [(Ended::ResetByClient, 1)], "of the server it would be a refusal");
+        assert_eq!(
+            outcomes(&common),
+            [(Ended::ResetByClient, 1)],
+            "a connection to the server would be refused"
+        );
     }
 
     #[test]
     fn open_connections_are_served_between_accepts() {
         // Fewer than the backlog of a listener of the standard library.
-        const COMING: u64 = 100;
+        const CLIENTS: u64 = 100;
         let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
-        let _coming: Vec<_> = (0..COMING).map(connect).collect();
-        let common = common(listen, closed, COMING as usize);
+        let _coming: Vec<_> = (0..CLIENTS).map(connect).collect();
+        let common = common(listen, closed, CLIENTS as usize);
         let worker = Arc::new(Worker::new(common.clone()));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener).expect("an event queue");
             tokio::spawn(async move { accept_all(&worker, &listener).await });
-            let mut before = 0;
-            while before < COMING {
+            let mut accepted_before = 0;
+            while accepted_before < CLIENTS {
                 yield_now().await;
                 let accepted = common.counts.totals().accepted;
-                assert!(accepted - before <= u64::from(AT_ONCE), "{before}, then {accepted}");
-                before = accepted;
+                assert!(
+                    accepted - accepted_before <= u64::from(ACCEPTS_PER_YIELD),
+                    "{accepted_before}, then {accepted}"
+                );
+                accepted_before = accepted;
             }
         });
     }

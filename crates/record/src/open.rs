@@ -1,15 +1,15 @@
 //! A map from connection numbers to values for open connections.
 //!
-//! Numbers ascend, and most connections are short. Recent connections are in a row that starts with
-//! the oldest of them. A connection that stays open while many others come and go is moved out of
-//! the row. Memory is therefore proportional to the number of open connections, and does not grow
-//! with time.
+//! Numbers ascend, and most connections are short. Recent connections are in a queue, indexed by
+//! their numbers. A connection that stays open while many others open and close is moved to a
+//! sorted list. Memory is therefore proportional to the number of open connections, and does not
+//! grow with time.
 
 use std::collections::VecDeque;
 
 use umts_stack::ids::ConnectionId;
 
-/// Number of empty places beyond which the row is shortened.
+/// Number of empty entries beyond which `row` is shortened.
 const SLACK: usize = 64;
 
 #[derive(Debug)]
@@ -20,13 +20,13 @@ pub(crate) struct Open<T> {
     /// Number of the first element of `row`.
     first: u32,
     row: VecDeque<Option<Box<T>>>,
-    /// Number of open connections in `row`.
-    young: usize,
+    /// Number of open connections in `row`. Closed ones are `None`.
+    recent_count: usize,
 }
 
 impl<T> Default for Open<T> {
     fn default() -> Self {
-        Open { old: Vec::new(), first: 0, row: VecDeque::new(), young: 0 }
+        Open { old: Vec::new(), first: 0, row: VecDeque::new(), recent_count: 0 }
     }
 }
 
@@ -40,21 +40,21 @@ impl<T> Open<T> {
             self.old.insert(at, (id, Box::new(value)));
             return;
         }
-        let place = (id.0 - self.first) as usize;
-        if place >= self.row.len() {
-            self.row.resize_with(place + 1, || None);
+        let index = (id.0 - self.first) as usize;
+        if index >= self.row.len() {
+            self.row.resize_with(index + 1, || None);
         }
-        self.row[place] = Some(Box::new(value));
-        self.young += 1;
-        while self.row.len() > 2 * self.young + SLACK {
-            self.drop_first();
+        self.row[index] = Some(Box::new(value));
+        self.recent_count += 1;
+        while self.row.len() > 2 * self.recent_count + SLACK {
+            self.move_first_out();
         }
     }
 
     #[inline]
     pub fn get(&mut self, id: ConnectionId) -> Option<&mut T> {
         match id.0.checked_sub(self.first) {
-            Some(place) => self.row.get_mut(place as usize)?.as_deref_mut(),
+            Some(index) => self.row.get_mut(index as usize)?.as_deref_mut(),
             None => {
                 let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
                 Some(&mut self.old[at].1)
@@ -63,34 +63,35 @@ impl<T> Open<T> {
     }
 
     pub fn remove(&mut self, id: ConnectionId) -> Option<Box<T>> {
-        let Some(place) = id.0.checked_sub(self.first) else {
+        let Some(index) = id.0.checked_sub(self.first) else {
             let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
             return Some(self.old.remove(at).1);
         };
-        let found = self.row.get_mut(place as usize)?.take()?;
-        self.young -= 1;
+        let found = self.row.get_mut(index as usize)?.take()?;
+        self.recent_count -= 1;
         while let Some(None) = self.row.front() {
-            self.drop_first();
+            self.move_first_out();
         }
         Some(found)
     }
 
     /// All values, in the order of the connection numbers.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let young = self.row.iter_mut().flatten();
-        self.old.iter_mut().map(|(_, value)| value).chain(young).map(|value| &mut **value)
+        let recent = self.row.iter_mut().flatten();
+        self.old.iter_mut().map(|(_, value)| value).chain(recent).map(|value| &mut **value)
     }
 
     /// All values, in the order of the connection numbers.
     pub fn into_values(self) -> impl Iterator<Item = Box<T>> {
-        let young = self.row.into_iter().flatten();
-        self.old.into_iter().map(|(_, value)| value).chain(young)
+        let recent = self.row.into_iter().flatten();
+        self.old.into_iter().map(|(_, value)| value).chain(recent)
     }
 
-    fn drop_first(&mut self) {
+    /// Removes the first entry of `row`. If its connection is open, it becomes an old one.
+    fn move_first_out(&mut self) {
         if let Some(Some(value)) = self.row.pop_front() {
             self.old.push((ConnectionId(self.first), value));
-            self.young -= 1;
+            self.recent_count -= 1;
         }
         self.first += 1;
     }
@@ -122,16 +123,16 @@ mod tests {
         #[test]
         fn agrees_with_a_map_of_open_connections(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
             let (mut open, mut map, mut next) = (Open::default(), BTreeMap::new(), 0);
-            for (what, which) in steps {
-                if what > 0 {
-                    next += what;
+            for (step, choice) in steps {
+                if step > 0 {
+                    next += step;
                     open.insert(ConnectionId(next), next);
                     map.insert(next, next);
                 } else {
-                    let id = which.index(next as usize + 2) as u32;
+                    let id = choice.index(next as usize + 2) as u32;
                     prop_assert_eq!(open.remove(ConnectionId(id)).map(|value| *value), map.remove(&id));
                 }
-                let id = which.index(next as usize + 2) as u32;
+                let id = choice.index(next as usize + 2) as u32;
                 prop_assert_eq!(open.get(ConnectionId(id)), map.get_mut(&id));
             }
             prop_assert!(open.values_mut().eq(map.values_mut()));

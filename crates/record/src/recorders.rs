@@ -14,12 +14,12 @@ use crate::capture::{CaptureConfig, CaptureError, Captures};
 use crate::metrics::{ConnectionRow, Metrics, MetricsConfig, RunMetrics};
 use crate::series::{Series, SeriesConfig, SeriesTables, Table};
 
-/// Rows of a series are handed out in chunks of this number plus the rows of one more second of
-/// model time. They are encoded in the same chunks.
+/// Minimum number of rows in a chunk of a series. A chunk also contains the rows of up to one more
+/// second of model time. Chunks are encoded separately.
 pub const CHUNK_ROWS: usize = 16 * 1024;
 
 /// Chunk size of the budget's intervals. It is smaller, because an open connection keeps its
-/// intervals until they are handed out.
+/// intervals until they are taken.
 const CHUNK_INTERVALS: usize = 1_024;
 
 /// Configuration of [`Recorders`].
@@ -41,8 +41,8 @@ pub struct RecorderConfig<'a> {
 /// The recorders of a run: a sink from its start to its end. During the run, [`take`](Self::take)
 /// returns rows that no longer change; [`finish`](Self::finish) returns the rest.
 ///
-/// The results of a recorder do not depend on the presence of others. A sink that only some runs
-/// have, such as a meter, is `beside` them.
+/// The results of a recorder do not depend on the presence of others. `beside` is an additional
+/// sink that only some runs have, such as a meter.
 #[derive(Debug)]
 pub struct Recorders<B = NoTrace> {
     /// An additional sink, which receives each event first.
@@ -53,9 +53,9 @@ pub struct Recorders<B = NoTrace> {
     captures: Option<Captures>,
 }
 
-/// Recorders of which only the metrics record, and the series if `SERIES`. A loop that is compiled
-/// for this sink builds no details and calls no other recorder. [`Recorders::needs`] tells which
-/// sink records everything.
+/// A sink that passes events only to the metrics and, if `SERIES`, to the series. A simulation that
+/// is compiled for this sink builds no details and calls no other recorder. [`Recorders::needs`]
+/// returns the sink that is sufficient.
 #[derive(Debug)]
 pub struct PlainRecorders<const SERIES: bool>(pub Recorders);
 
@@ -97,13 +97,14 @@ pub struct Records<B = NoTrace> {
 impl<B> Recorders<B> {
     /// Recorders before the first event. `beside` receives each event first.
     ///
-    /// # Errors If a capture cannot be created.
-    pub fn new(wanted: RecorderConfig<'_>, beside: B) -> Result<Self, CaptureError> {
-        let RecorderConfig { network, metrics, budget, series, captures } = wanted;
+    /// # Errors
+    /// If a capture cannot be created.
+    pub fn new(config: RecorderConfig<'_>, beside: B) -> Result<Self, CaptureError> {
+        let RecorderConfig { network, metrics, budget, series, captures } = config;
         Ok(Recorders {
             beside,
             metrics: Metrics::new(metrics),
-            budget: budget.map(|config| Budget::new(config, network)),
+            budget: budget.map(|budget| Budget::new(budget, network)),
             series: series.map(Series::new),
             captures: captures.map(|(folder, config)| Captures::create(folder, &config)).transpose()?,
         })
@@ -133,10 +134,10 @@ impl<B> Recorders<B> {
     /// window ends with it.
     pub fn finish(self, end: Time) -> Records<B> {
         let mut metrics = self.metrics.finish_early(end);
-        let of_budget = self.budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
+        let budget_tables = self.budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
         let mut series = self.series.map(|series| series.finish(end));
         if let Some(series) = &mut series {
-            series.tables.extend(of_budget);
+            series.tables.extend(budget_tables);
         }
         let captures = self.captures.map_or_else(|| Ok(Vec::new()), Captures::finish);
         Records { metrics, series, captures, beside: self.beside }

@@ -1,4 +1,4 @@
-//! The seal of a run's folder: `run.json`, the folder's card, contains the digest of every other
+//! The seal of a run's folder: the file `run.json`, the *card*, contains the digest of every other
 //! file and of itself.
 //!
 //! ```text
@@ -21,19 +21,19 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
-/// The file that contains the digests of the others.
+/// The file that contains the digests of the other files.
 const CARD: &str = "run.json";
 /// Folders in which every file belongs to the run.
-const PARTS: [&str; 2] = ["series", "captures"];
+const SUBFOLDERS: [&str; 2] = ["series", "captures"];
 /// Smallest number of folders per thread.
-const LEAST_FOLDERS: usize = 16;
+const MIN_FOLDERS: usize = 16;
 /// Size of a read, in bytes.
 const BUFFER: usize = 1 << 16;
-/// Largest size of a text file, in bytes. Longer ones are not read.
+/// Maximum size of a text file, in bytes. Larger files are not read.
 const LARGEST_TEXT: u64 = 256_000_000;
-/// Granularity of file times, at most two seconds. A file written more recently can be written
-/// again without a change of its time.
-const SETTLED: Duration = Duration::from_secs(2);
+/// Maximum granularity of file times: two seconds. A file that was written more recently can be
+/// written again without a change of its time.
+const TIME_GRANULARITY: Duration = Duration::from_secs(2);
 
 /// A defect in a file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +41,12 @@ pub struct Flaw {
     /// Name of the file relative to the folder.
     pub file: String,
     /// Description, as in "is gone".
-    pub wrong: String,
+    pub description: String,
 }
 
 impl Flaw {
-    fn new(file: &str, wrong: impl Into<String>) -> Self {
-        Flaw { file: file.to_owned(), wrong: wrong.into() }
+    fn new(file: &str, description: impl Into<String>) -> Self {
+        Flaw { file: file.to_owned(), description: description.into() }
     }
 }
 
@@ -70,7 +70,7 @@ pub fn check(folder: &Path) -> Vec<Flaw> {
         Err(flaw) => vec![flaw],
         Ok(Card::Sealed(files)) => {
             let listed = files.iter().filter_map(|(name, digest)| check_file(folder, name, digest));
-            listed.chain(strangers(folder, &files)).collect()
+            listed.chain(foreign_files(folder, &files)).collect()
         }
         Ok(Card::Unsealed) => {
             let irregular = irregular_files(folder);
@@ -101,8 +101,8 @@ pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
         }
         hasher.update(&found.mtime_nsec().to_le_bytes());
     }
-    let settled = now.checked_sub(SETTLED)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    (u128::try_from(newest).ok()? < settled.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
+    let latest = now.checked_sub(TIME_GRANULARITY)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (u128::try_from(newest).ok()? < latest.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
 }
 
 /// The states of several folders.
@@ -110,26 +110,28 @@ pub fn states(folders: &[PathBuf], now: SystemTime) -> Vec<Option<String>> {
     on_all_processors(folders, |folder| state(folder, now))
 }
 
-fn on_all_processors<T: Send>(folders: &[PathBuf], look: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+fn on_all_processors<T: Send>(folders: &[PathBuf], inspect: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = folders.len().div_ceil(threads).max(LEAST_FOLDERS);
-    let look_at = |folders: &[PathBuf]| folders.iter().map(|folder| look(folder)).collect::<Vec<T>>();
+    let share = folders.len().div_ceil(threads).max(MIN_FOLDERS);
+    let inspect_all = |folders: &[PathBuf]| folders.iter().map(|folder| inspect(folder)).collect::<Vec<T>>();
     if folders.len() <= share {
-        return look_at(folders);
+        return inspect_all(folders);
     }
     std::thread::scope(|scope| {
-        let look_at = &look_at;
+        let inspect_all = &inspect_all;
         let shares: Vec<_> =
-            folders.chunks(share).map(|folders| scope.spawn(move || look_at(folders))).collect();
-        shares.into_iter().flat_map(|share| share.join().expect("a look does not panic")).collect()
+            folders.chunks(share).map(|folders| scope.spawn(move || inspect_all(folders))).collect();
+        shares.into_iter().flat_map(|share| share.join().expect("the inspection does not panic")).collect()
     })
 }
 
+/// The content of a card. A folder of an earlier version has no seal.
 enum Card {
     Sealed(BTreeMap<String, String>),
     Unsealed,
 }
 
+/// Reads the card, and checks the card's own digest.
 fn read_card(folder: &Path) -> Result<Card, Flaw> {
     let (text, card) = read_json(folder, CARD)?;
     let changed = || Flaw::new(CARD, "is not as it was written");
@@ -143,11 +145,12 @@ fn read_card(folder: &Path) -> Result<Card, Flaw> {
     if own.is_empty() || digest(without.as_bytes()) != own {
         return Err(changed());
     }
-    let named = |(name, digest): (&String, &Value)| Some((name.clone(), digest.as_str()?.to_owned()));
-    let files = files.as_object().and_then(|files| files.iter().map(named).collect());
+    let entry = |(name, digest): (&String, &Value)| Some((name.clone(), digest.as_str()?.to_owned()));
+    let files = files.as_object().and_then(|files| files.iter().map(entry).collect());
     files.map(Card::Sealed).ok_or_else(changed)
 }
 
+/// The text of a JSON file, and the parsed content.
 fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), Flaw> {
     let mut bytes = Vec::new();
     open(&folder.join(name))
@@ -162,47 +165,47 @@ fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), 
     Ok((text, content))
 }
 
-fn check_file(folder: &Path, name: &str, wanted: &str) -> Option<Flaw> {
+fn check_file(folder: &Path, name: &str, expected_digest: &str) -> Option<Flaw> {
     let is_text = name.ends_with(".json") || name.ends_with(".toml");
     if is_text && fs::metadata(folder.join(name)).is_ok_and(|found| found.len() > LARGEST_TEXT) {
         return Some(Flaw::new(name, "is not as it was written"));
     }
     match digest_of_file(&folder.join(name)) {
         Err(error) => Some(Flaw::new(name, unreadable(&error))),
-        Ok(found) => (found != wanted).then(|| Flaw::new(name, "is not as it was written")),
+        Ok(found) => (found != expected_digest).then(|| Flaw::new(name, "is not as it was written")),
     }
 }
 
-/// Pipes, devices and links to them instead of files, in a run without digests.
+/// Flaws of a run without digests: pipes, devices and links to them instead of files.
 fn irregular_files(folder: &Path) -> Vec<Flaw> {
     let names = files_below(folder, "").unwrap_or_default();
     let is_irregular = |name: &String| fs::metadata(folder.join(name)).is_ok_and(|found| !found.is_file());
     names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is not a file")).collect()
 }
 
-/// Files in the folders of the run that do not belong to it.
-fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
-    let found = PARTS.into_iter().filter(|part| folder.join(part).is_dir()).map(|part| {
+/// Flaws of a sealed run: files in its subfolders that the card does not list.
+fn foreign_files(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
+    let found = SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
         // Subfolders are not entered: a link may lead to a whole disk.
-        match names_in(folder, part) {
+        match names_in(folder, subfolder) {
             Ok(names) => names
                 .into_iter()
                 .filter(|name| !files.keys().any(|file| file.starts_with(name)))
                 .map(|name| Flaw::new(&name, "does not belong to this run"))
                 .collect(),
-            Err(error) => vec![Flaw::new(part, unreadable(&error))],
+            Err(error) => vec![Flaw::new(subfolder, unreadable(&error))],
         }
     });
     found.flatten().collect()
 }
 
-/// Names of the files in `folder`/`part` and its subfolders, relative to `folder`, sorted.
-fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
+/// Names of the files in `folder`/`subfolder` and its subfolders, relative to `folder`, sorted.
+fn files_below(folder: &Path, subfolder: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder.join(part))? {
+    for entry in fs::read_dir(folder.join(subfolder))? {
         let entry = entry?;
         let own = entry.file_name().to_string_lossy().into_owned();
-        let name = if part.is_empty() { own } else { format!("{part}/{own}") };
+        let name = if subfolder.is_empty() { own } else { format!("{subfolder}/{own}") };
         if entry.file_type()?.is_dir() {
             names.append(&mut files_below(folder, &name)?);
         } else {
@@ -213,11 +216,11 @@ fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Names of the entries of `folder`/`part`, relative to `folder`, sorted.
-fn names_in(folder: &Path, part: &str) -> io::Result<Vec<String>> {
-    let name = |entry: fs::DirEntry| format!("{part}/{}", entry.file_name().to_string_lossy());
+/// Names of the entries of `folder`/`subfolder`, relative to `folder`, sorted.
+fn names_in(folder: &Path, subfolder: &str) -> io::Result<Vec<String>> {
+    let name = |entry: fs::DirEntry| format!("{subfolder}/{}", entry.file_name().to_string_lossy());
     let mut names =
-        fs::read_dir(folder.join(part))?.map(|entry| entry.map(name)).collect::<io::Result<Vec<_>>>()?;
+        fs::read_dir(folder.join(subfolder))?.map(|entry| entry.map(name)).collect::<io::Result<Vec<_>>>()?;
     names.sort();
     Ok(names)
 }
@@ -255,7 +258,7 @@ mod tests {
     use super::*;
 
     /// A sealed folder with metrics and a series.
-    fn sealed() -> tempfile::TempDir {
+    fn sealed_folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("series")).unwrap();
         fs::write(folder.path().join("metrics.json"), "{\"goodput_kbps\": 30.5}\n").unwrap();
@@ -273,12 +276,12 @@ mod tests {
 
     #[test]
     fn unchanged_folder_has_no_flaw() {
-        assert_eq!(check(sealed().path()), []);
+        assert_eq!(check(sealed_folder().path()), []);
     }
 
     #[test]
-    fn many_folders_are_checked_as_each_of_them_is() {
-        let folders: Vec<_> = (0..50).map(|_| sealed()).collect();
+    fn folders_are_checked_in_parallel_with_the_same_results() {
+        let folders: Vec<_> = (0..50).map(|_| sealed_folder()).collect();
         fs::remove_file(folders[41].path().join("metrics.json")).unwrap();
         let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path().to_owned()).collect();
         let each: Vec<_> = paths.iter().map(|folder| check(folder)).collect();
@@ -288,7 +291,7 @@ mod tests {
 
     #[test]
     fn linked_folder_is_listed_but_not_entered() {
-        let folder = sealed();
+        let folder = sealed_folder();
         fs::remove_dir_all(folder.path().join("series")).unwrap();
         std::os::unix::fs::symlink("/proc", folder.path().join("series")).unwrap();
         let flaws = check(folder.path());
@@ -308,8 +311,8 @@ mod tests {
     }
 
     #[test]
-    fn a_state_lasts_until_a_file_is_written_added_or_taken_away() {
-        let folder = sealed();
+    fn state_changes_when_a_file_is_written_added_or_removed() {
+        let folder = sealed_folder();
         let written = fs::metadata(folder.path()).unwrap().modified().unwrap();
         let later = || state(folder.path(), written + Duration::from_secs(3_600));
         let metrics = folder.path().join("metrics.json");
@@ -332,16 +335,16 @@ mod tests {
 
     #[test]
     fn recently_written_files_have_no_state() {
-        let folder = sealed();
+        let folder = sealed_folder();
         let now = fs::metadata(folder.path()).unwrap().modified().unwrap();
         assert_eq!(states(&[folder.path().to_owned()], now), [None]);
-        assert!(state(folder.path(), now + 2 * SETTLED).is_some());
+        assert!(state(folder.path(), now + 2 * TIME_GRANULARITY).is_some());
         assert_eq!(state(&folder.path().join("nowhere"), now), None);
     }
 
     #[test]
     fn every_changed_octet_is_found() {
-        let folder = sealed();
+        let folder = sealed_folder();
         for name in [CARD, "metrics.json"] {
             let path = folder.path().join(name);
             let content = fs::read(&path).unwrap();
@@ -357,7 +360,7 @@ mod tests {
 
     #[test]
     fn missing_truncated_and_foreign_files_are_reported() {
-        let folder = sealed();
+        let folder = sealed_folder();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::write(folder.path().join("series/cwnd.parquet"), vec![7; 99_999]).unwrap();
         fs::write(folder.path().join("series/rtt.parquet"), "").unwrap();
@@ -372,7 +375,7 @@ mod tests {
 
     #[test]
     fn folder_instead_of_a_file_is_a_flaw() {
-        let folder = sealed();
+        let folder = sealed_folder();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::create_dir(folder.path().join("metrics.json")).unwrap();
         assert_eq!(check(folder.path()), [Flaw::new("metrics.json", "cannot be read: it is not a file")]);
@@ -390,7 +393,7 @@ mod tests {
 
     #[test]
     fn empty_card_is_a_flaw() {
-        let folder = sealed();
+        let folder = sealed_folder();
         fs::write(folder.path().join(CARD), "{}").unwrap();
         assert_eq!(check(folder.path()), [Flaw::new(CARD, "is not as it was written")]);
     }

@@ -4,10 +4,10 @@
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_units::Duration;
 
-use crate::beside::Beside;
 use crate::check::Traces;
 use crate::error::Problem;
 use crate::model::Scenario;
+use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
 /// A longer silence causes a warning.
@@ -29,14 +29,14 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
 }
 
 fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Result<CapacityTrace, Problem> {
-    let beside = Beside::read(file, path, tree, sources)?;
-    let trace = parse(&beside.bytes).map_err(|wrong| {
-        beside.wrong_line(wrong).help(
+    let file_content = NamedFile::read(file, path, tree, sources)?;
+    let trace = parse(&file_content.bytes).map_err(|wrong| {
+        file_content.wrong_line(wrong).help(
             "a line is the time of an opportunity to send 1,500 octets: a whole number of milliseconds, not below the line above"
                 .to_owned(),
         )
     })?;
-    *file = beside.name;
+    *file = file_content.name;
     Ok(trace)
 }
 

@@ -85,11 +85,11 @@ struct Report {
     problem: Problem,
     file: String,
     /// Text and position. `None` if the file could not be read; then the message names the file.
-    place: Option<Place>,
+    source_line: Option<SourceLine>,
 }
 
 #[derive(Debug, Clone)]
-struct Place {
+struct SourceLine {
     /// The line's text.
     text: String,
     line: usize,
@@ -103,12 +103,13 @@ impl ScenarioError {
     pub(crate) fn new(problem: Problem, sources: &[Source]) -> Self {
         let source = problem.origin.and_then(|origin| sources.get(origin.source));
         let file = source.map(|source| source.name.clone()).unwrap_or_default();
-        let place = source.zip(problem.origin).map(|(source, origin)| Place::of(&source.text, origin));
-        ScenarioError(Box::new(Report { problem, file, place }), Vec::new())
+        let source_line =
+            source.zip(problem.origin).map(|(source, origin)| SourceLine::of(&source.text, origin));
+        ScenarioError(Box::new(Report { problem, file, source_line }), Vec::new())
     }
 
     pub(crate) fn unreadable(file: &str, problem: Problem) -> Self {
-        ScenarioError(Box::new(Report { problem, file: file.to_owned(), place: None }), Vec::new())
+        ScenarioError(Box::new(Report { problem, file: file.to_owned(), source_line: None }), Vec::new())
     }
 
     /// Adds further mistakes of the same scenario.
@@ -144,12 +145,12 @@ impl ScenarioError {
 
     /// The line, from 1, if the mistake has a location.
     pub fn line(&self) -> Option<usize> {
-        self.0.place.as_ref().map(|place| place.line)
+        self.0.source_line.as_ref().map(|source_line| source_line.line)
     }
 
     /// The column in characters, from 1, if the mistake has a location.
     pub fn column(&self) -> Option<usize> {
-        self.0.place.as_ref().map(|place| place.column)
+        self.0.source_line.as_ref().map(|source_line| source_line.column)
     }
 
     /// The key as an override would spell it (`"cell.0.fach.tti"`). Empty if the mistake concerns
@@ -172,11 +173,11 @@ impl ScenarioError {
         };
         let (red, pink, cyan, dim) = ("31", "35;1", "36", "2");
         let mut out = format!("  {} {}\n", paint(red, "×"), printable(self.message()));
-        if let Some(place) = &self.0.place {
-            let number = place.line.to_string();
+        if let Some(source_line) = &self.0.source_line {
+            let number = source_line.line.to_string();
             let margin = " ".repeat(number.len());
-            let header = format!("╭─[{}:{}:{}]", printable(self.file()), number, place.column);
-            let (text, column, width) = place.excerpt();
+            let header = format!("╭─[{}:{}:{}]", printable(self.file()), number, source_line.column);
+            let (text, column, width) = source_line.excerpt();
             let indent = " ".repeat(column);
             let half = width / 2;
             let line = format!("{}┬{}", "─".repeat(half), "─".repeat(width - half - 1));
@@ -200,8 +201,10 @@ impl ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.place {
-            Some(place) => write!(f, "{}:{}:{}: {}", self.0.file, place.line, place.column, self.message()),
+        match &self.0.source_line {
+            Some(source_line) => {
+                write!(f, "{}:{}:{}: {}", self.0.file, source_line.line, source_line.column, self.message())
+            }
             None => f.write_str(self.message()),
         }
     }
@@ -209,13 +212,13 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-impl Place {
-    fn of(text: &str, origin: Origin) -> Place {
+impl SourceLine {
+    fn of(text: &str, origin: Origin) -> SourceLine {
         let start = text.floor_char_boundary(origin.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
         let end = text.floor_char_boundary(origin.end).clamp(start, line_end);
-        Place {
+        SourceLine {
             text: text[line_start..line_end].trim_end_matches('\r').to_owned(),
             line: text[..start].matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
@@ -225,15 +228,15 @@ impl Place {
 
     /// The part of the line that fits a terminal, with column and width of the mistake in it.
     fn excerpt(&self) -> (String, usize, usize) {
-        const BEFORE: usize = 60;
+        const MAX_BEFORE: usize = 60;
         const WIDTH: usize = 160;
         let column = self.column - 1;
-        let skipped = column.saturating_sub(BEFORE);
-        let mut shown: String = self.text.chars().skip(skipped).take(WIDTH).map(visible).collect();
+        let skipped = column.saturating_sub(MAX_BEFORE);
+        let mut excerpt: String = self.text.chars().skip(skipped).take(WIDTH).map(visible).collect();
         if skipped > 0 {
-            shown.replace_range(..shown.chars().next().map_or(0, char::len_utf8), "…");
+            excerpt.replace_range(..excerpt.chars().next().map_or(0, char::len_utf8), "…");
         }
-        (shown, column - skipped, self.width.min(WIDTH - BEFORE))
+        (excerpt, column - skipped, self.width.min(WIDTH - MAX_BEFORE))
     }
 }
 

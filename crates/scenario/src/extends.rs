@@ -9,7 +9,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::tree::{Node, Origin, Reader, Source, merge};
 
 /// Keys that are not inherited from the extended file.
-const OWN: [&str; 2] = ["name", "title"];
+const NOT_INHERITED: [&str; 2] = ["name", "title"];
 
 /// Reads a chain of files into one tree.
 pub(crate) struct Files {
@@ -120,7 +120,7 @@ impl Files {
         })?;
         self.open.pop();
         if let Some(table) = base.as_table_mut() {
-            table.retain(|key, _| !OWN.contains(&key.as_str()));
+            table.retain(|key, _| !NOT_INHERITED.contains(&key.as_str()));
         }
         Ok(base)
     }

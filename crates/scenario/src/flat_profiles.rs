@@ -35,7 +35,7 @@ pub fn flat_profiles() -> &'static [FlatProfile] {
 /// Completes every `[ue.flat]` that names a profile.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();
-    let names: Vec<Option<String>> = groups.iter().map(named).collect();
+    let names: Vec<Option<String>> = groups.iter().map(profile_name).collect();
     let mut profiles = Vec::new();
     for (i, name) in names.into_iter().enumerate() {
         let path = format!("ue.{i}.flat.profile");
@@ -52,7 +52,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
     Ok(())
 }
 
-fn named(ue: &Node) -> Option<String> {
+fn profile_name(ue: &Node) -> Option<String> {
     let name = ue.get("flat")?.get("profile")?.as_text()?;
     (name != "none").then(|| name.to_owned())
 }

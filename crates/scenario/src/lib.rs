@@ -21,7 +21,6 @@
 
 #![warn(missing_docs)]
 
-mod beside;
 mod capacity_traces;
 mod check;
 mod counts;
@@ -33,6 +32,7 @@ mod former_names;
 mod link_tables;
 mod load;
 pub mod model;
+mod named_file;
 mod overrides;
 mod profiles;
 mod python_classes;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use umts_stack::radio::phy::LinkTable;
 
-use crate::beside::Beside;
 use crate::error::Problem;
 use crate::model::{LinkTables, Scenario};
+use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
 /// Points of each format: Eb/N0 in dB and block error ratio.
@@ -21,9 +21,9 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let Some(power) = &mut cell.power else { continue };
         let Some(file) = &mut power.tables else { continue };
         let path = format!("cell.{i}.power.tables");
-        let beside = Beside::read(file, &path, tree, sources)?;
-        let points = parse(&beside.text()).map_err(|wrong| {
-            beside.wrong_line(wrong).help(
+        let file_content = NamedFile::read(file, &path, tree, sources)?;
+        let points = parse(&file_content.text()).map_err(|wrong| {
+            file_content.wrong_line(wrong).help(
                 "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
             )
         })?;
@@ -32,18 +32,18 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let mut tables = BTreeMap::new();
         for (format, points) in points {
             if !known.contains(&format) {
-                let wrong = beside.problem(&format!(": there is no format `{format}`"));
+                let wrong = file_content.problem(&format!(": there is no format `{format}`"));
                 return Err(wrong.help(format!("formats are {}", known.join(", "))));
             }
             let table = LinkTable::new(&points).map_err(|wrong| {
-                beside.problem(&format!(": the table of {format} is not valid: {wrong}")).help(
+                file_content.problem(&format!(": the table of {format} is not valid: {wrong}")).help(
                     "write the points of a format in ascending order of Eb/N0, with descending block error ratios".to_owned(),
                 )
             })?;
             tables.insert(format, table);
         }
         power.links = Arc::new(LinkTables(tables));
-        *file = beside.name;
+        *file = file_content.name;
     }
     Ok(())
 }

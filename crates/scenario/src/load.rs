@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
-use crate::recovery::Mistaken;
+use crate::recovery::FoundMistake;
 use crate::resolved::{Resolved, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
@@ -84,8 +84,8 @@ fn resolve(
 }
 
 /// Converts a complete tree into a scenario, or returns the first mistake found.
-fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Result<Loaded, Mistaken> {
-    let of_keys = |problem| Mistaken { problem, is_of_keys: true };
+fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Result<Loaded, FoundMistake> {
+    let of_keys = |problem| FoundMistake { problem, is_of_keys: true };
     check_version(&tree).map_err(of_keys)?;
     warnings.extend(rrc_profiles::apply(&mut tree, files)?);
     flat_profiles::apply(&mut tree, files)?;
@@ -103,7 +103,7 @@ fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Resu
     tracks::read_all(&mut scenario, &tree, &files.sources)?;
     let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
     let (plan, more) = check::check(&scenario, traces, &tree)?;
-    spell_sides(&mut scenario, &plan);
+    canonicalise_sides(&mut scenario, &plan);
     warnings.extend(more);
     Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
 }
@@ -121,7 +121,7 @@ fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), Scenar
         cell: Vec<Cell>,
     }
     let cell = if tree.get("layout").is_some() { model::default_sector() } else { model::default_cells() };
-    let defaults = Defaults { name: safe(stem), link: model::default_chain(), cell };
+    let defaults = Defaults { name: valid_name(stem), link: model::default_chain(), cell };
     let text = toml::to_string(&defaults).expect("defaults can be written");
     let source = files.add("built-in defaults", text.clone());
     let mut defaults = crate::tree::Reader { source, by_override: false, shift: 0 }
@@ -137,12 +137,13 @@ fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), Scenar
 }
 
 /// Converts a file's name into a valid scenario name.
-fn safe(stem: &str) -> String {
+fn valid_name(stem: &str) -> String {
     let name: String = stem.chars().map(|c| if check::is_name_character(c) { c } else { '-' }).collect();
     if name.is_empty() { "scenario".to_owned() } else { name }
 }
 
-/// Checked first: in another version every other key may have another meaning.
+/// Checks the version. This is the first check, because in another version every other key may have
+/// another meaning.
 fn check_version(tree: &Node) -> Result<(), Problem> {
     let Some(version) = tree.get("version") else {
         let help = format!("begin the file with version = {VERSION}");
@@ -174,7 +175,7 @@ fn inherit_tables(tree: &mut Node) {
     }
 }
 
-/// Like `inherit`, but creates the table if it is not written.
+/// Like [`inherit`], but creates the table if it is not written.
 fn inherit_or_take(element: &mut Node, key: &str, top: Option<&Node>) {
     let (at, key_at, path) = (element.at, element.key_at, join(&element.path, key));
     if let Some(table) = element.as_table_mut() {
@@ -184,6 +185,7 @@ fn inherit_or_take(element: &mut Node, key: &str, top: Option<&Node>) {
     inherit(element, key, top);
 }
 
+/// Merges table `key` of `element`, if it is written, over the top-level table.
 fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     let own =
         element.as_table_mut().and_then(|table| table.get_mut(key)).filter(|own| own.as_table().is_some());
@@ -192,14 +194,14 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     }
 }
 
-/// Gives each value in the sides of `[proxy]` one spelling, as in other tables. The keys of a side
-/// are the same for every flow.
-fn spell_sides(scenario: &mut model::Scenario, plan: &Resolved) {
+/// Writes each value in the sides of `[proxy]` in its canonical form, as in other tables. The keys
+/// of a side are the same for every flow, so the TCP of the first flow is used.
+fn canonicalise_sides(scenario: &mut model::Scenario, plan: &Resolved) {
     if let (Some(proxy), Some(plan)) = (&mut scenario.proxy, &plan.proxy)
         && let Some([server, radio]) = plan.sides.first()
     {
-        proxy.server_side.spell_as(server);
-        proxy.radio_side.spell_as(radio);
+        proxy.server_side.canonicalise(server);
+        proxy.radio_side.canonicalise(radio);
     }
 }
 
@@ -253,7 +255,7 @@ fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Pro
     Ok(())
 }
 
-/// Puts user groups that name no cell into the only one.
+/// Assigns user groups that name no cell to the only cell.
 fn fill_cells(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
     let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.cell.is_empty()) {

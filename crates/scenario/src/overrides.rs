@@ -24,7 +24,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
         true => Err(Problem::new(format!("`{key}` is not a key"))
             .at(key_at)
             .help("a key consists of names separated by dots, as in radio.bler=0.05".to_owned())),
-        false => place(tree, &keys, key_at, value),
+        false => set_value(tree, &keys, key_at, value),
     };
     placed.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
 }
@@ -35,17 +35,18 @@ fn read_value(text: &str, at: Origin) -> Node {
     const PREFIX: &str = "v = ";
     let shift = isize::try_from(at.start).expect("a command line fits into memory") - PREFIX.len() as isize;
     let parsed = Reader { source: at.source, by_override: true, shift }.read(&format!("{PREFIX}{text}")).ok();
-    let only = parsed.and_then(|mut node| {
+    let only_value = parsed.and_then(|mut node| {
         let table = node.as_table_mut()?;
         if table.len() == 1 { table.remove("v") } else { None }
     });
-    match only {
+    match only_value {
         Some(node) if !matches!(node.value, Value::Date(_)) => node,
         _ => Node { value: Value::Text(text.to_owned()), at, key_at: at, path: String::new() },
     }
 }
 
-fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<(), Problem> {
+/// Sets the value at path `keys` below `node`.
+fn set_value(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<(), Problem> {
     let described = node.describe();
     let path = node.path.clone();
     match (&mut node.value, keys) {
@@ -56,13 +57,13 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
                 let help = format!("add the key to set, as in {path}.{first}.KEY=VALUE");
                 return Err(Problem::new(format!("`{path}.{first}` is a whole table")).at(key_at).help(help));
             }
-            place(&mut elements[i], rest, key_at, value)
+            set_value(&mut elements[i], rest, key_at, value)
         }
         (Value::Table(table), [last]) => {
             if *last == "model" && is_block_errors(&path) {
                 forget_other_model(table, &value);
             }
-            table.insert((*last).to_owned(), named(value, key_at, join(&path, last)));
+            table.insert((*last).to_owned(), with_location(value, key_at, join(&path, last)));
             Ok(())
         }
         (Value::Table(table), [first, rest @ ..]) => {
@@ -73,7 +74,7 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
                 key_at,
                 path,
             });
-            place(next, rest, key_at, value)
+            set_value(next, rest, key_at, value)
         }
         _ => Err(Problem::new(format!("`{path}` is {described}, which has no keys")).at(key_at)),
     }
@@ -123,17 +124,18 @@ fn forget_other_model(table: &mut Table, model: &Node) {
 }
 
 /// Sets the location and path of `node` to the key of the override.
-fn named(mut node: Node, key_at: Origin, path: String) -> Node {
+fn with_location(mut node: Node, key_at: Origin, path: String) -> Node {
     match &mut node.value {
         Value::Table(table) => {
             for (key, child) in std::mem::take(table) {
                 let path = join(&path, &key);
-                table.insert(key, named(child, key_at, path));
+                table.insert(key, with_location(child, key_at, path));
             }
         }
         Value::Array(elements) => {
             let renamed = std::mem::take(elements).into_iter().enumerate();
-            *elements = renamed.map(|(i, child)| named(child, key_at, join(&path, &i.to_string()))).collect();
+            *elements =
+                renamed.map(|(i, child)| with_location(child, key_at, join(&path, &i.to_string()))).collect();
         }
         _ => {}
     }

@@ -95,7 +95,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, S
         // An unknown name is reported when the key is read.
         let Some(profile) = profiles().iter().find(|profile| Some(profile.name) == name) else { continue };
         let base = read(profile, files).map_err(|problem| ScenarioError::new(problem, &files.sources))?;
-        warnings.extend(node.hides(&base));
+        warnings.extend(node.hidden_keys_warning(&base));
         *node = merge(base, node.clone());
     }
     Ok(warnings)

@@ -4,9 +4,9 @@
 use umts_stack::ids::Direction;
 use umts_units::Duration;
 
-use crate::beside::Beside;
 use crate::error::Problem;
 use crate::model::{Record, Scenario, Traffic, Transport};
+use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
 /// Largest payload of UDP over IPv4, in octets.
@@ -20,49 +20,50 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     for (i, flow) in scenario.flow.iter_mut().enumerate() {
         let Traffic::Replay(replay) = &mut flow.traffic else { continue };
         let path = format!("flow.{i}.replay.file");
-        let beside = Beside::read(&replay.file, &path, tree, sources)?;
-        let most = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
-        let records = parse(&beside.text(), most).map_err(|wrong| {
-            beside.wrong_line(wrong).help(
+        let file_content = NamedFile::read(&replay.file, &path, tree, sources)?;
+        let max_octets = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
+        let records = parse(&file_content.text(), max_octets).map_err(|wrong| {
+            file_content.wrong_line(wrong).help(
                 "a line is a time in seconds, a number of bytes and `down` or `up`, as in 0.125 1460 down"
                     .to_owned(),
             )
         })?;
         if records.is_empty() {
-            return Err(beside.problem(" has no line to send"));
+            return Err(file_content.problem(" has no line to send"));
         }
         replay.records = records.into();
-        replay.file = beside.name;
+        replay.file = file_content.name;
     }
     Ok(())
 }
 
 /// Returns the records. The error is the number of the first wrong line with a message.
-fn parse(text: &str, most: u32) -> Result<Vec<Record>, (usize, String)> {
+fn parse(text: &str, max_octets: u32) -> Result<Vec<Record>, (usize, String)> {
     let mut records: Vec<Record> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.is_empty() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if fields.is_empty() {
             continue;
         }
-        let record = record(&words, most).map_err(|wrong| (number + 1, wrong))?;
+        let record = record(&fields, max_octets).map_err(|wrong| (number + 1, wrong))?;
         if records.last().is_some_and(|last| record.at < last.at) {
-            return Err((number + 1, format!("{} is before the line above", words[0])));
+            return Err((number + 1, format!("{} is before the line above", fields[0])));
         }
         records.push(record);
     }
     Ok(records)
 }
 
-fn record(words: &[&str], most: u32) -> Result<Record, String> {
-    let [time, bytes, direction] = words else {
-        return Err(format!("{} words instead of three", words.len()));
+fn record(fields: &[&str], max_octets: u32) -> Result<Record, String> {
+    let [time, bytes, direction] = fields else {
+        return Err(format!("{} words instead of three", fields.len()));
     };
     let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
     let at = at.ok_or_else(|| format!("`{time}` is not a time of at least 0 seconds"))?;
-    let bytes = bytes.parse().ok().filter(|number| (1..=most).contains(number));
-    let bytes = bytes.ok_or_else(|| format!("`{}` is not a number of bytes from 1 to {most}", words[1]))?;
+    let bytes = bytes.parse().ok().filter(|number| (1..=max_octets).contains(number));
+    let bytes =
+        bytes.ok_or_else(|| format!("`{}` is not a number of bytes from 1 to {max_octets}", fields[1]))?;
     let direction = match *direction {
         "down" => Direction::Downlink,
         "up" => Direction::Uplink,
@@ -116,9 +117,9 @@ mod tests {
             let (mut text, mut expected) = (String::new(), Vec::new());
             for (wait, bytes, is_downlink) in lines {
                 at += Duration::from_millis(u64::from(wait));
-                let (word, direction) =
+                let (field, direction) =
                     if is_downlink { ("down", Direction::Downlink) } else { ("up", Direction::Uplink) };
-                text += &format!("{} {bytes} {word}\n", at.as_secs());
+                text += &format!("{} {bytes} {field}\n", at.as_secs());
                 expected.push(Record { at, bytes, direction });
             }
             prop_assert_eq!(parse(&text, LARGEST_DATAGRAM), Ok(expected));

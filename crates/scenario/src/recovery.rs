@@ -5,20 +5,20 @@
 use crate::error::Problem;
 use crate::tree::{Node, Value, join};
 
-/// Largest number of mistakes that are searched for.
-const MOST: usize = 20;
+/// Maximum number of mistakes that are searched for.
+const MAX_MISTAKES: usize = 20;
 
 /// A mistake, and the kind of check that found it.
-pub(crate) struct Mistaken {
+pub(crate) struct FoundMistake {
     pub problem: Problem,
     /// Whether the mistake concerns one key or one table. Checks of keys against each other set it
     /// to false.
     pub is_of_keys: bool,
 }
 
-impl From<Problem> for Mistaken {
+impl From<Problem> for FoundMistake {
     fn from(problem: Problem) -> Self {
-        Mistaken { problem, is_of_keys: false }
+        FoundMistake { problem, is_of_keys: false }
     }
 }
 
@@ -26,40 +26,40 @@ impl From<Problem> for Mistaken {
 /// found, then the others in the order of the files.
 pub(crate) fn all_mistakes<T>(
     mut tree: Node,
-    mut check: impl FnMut(Node) -> Result<T, Mistaken>,
+    mut check: impl FnMut(Node) -> Result<T, FoundMistake>,
 ) -> Result<T, Vec<Problem>> {
     let mut next = match check(tree.clone()) {
         Ok(found) => return Ok(found),
         Err(first) => Some(first),
     };
     let mut found: Vec<Problem> = Vec::new();
-    let mut repaired: Vec<Repaired> = Vec::new();
-    for _ in 0..MOST {
-        let Some(mistaken) = next.take() else { break };
-        let repair = repair(&mut tree, &mistaken.problem);
-        if !repaired.iter().any(|key| key.explains(&mistaken)) {
-            found.push(mistaken.problem);
+    let mut repaired: Vec<Repair> = Vec::new();
+    for _ in 0..MAX_MISTAKES {
+        let Some(found_mistake) = next.take() else { break };
+        let repair = repair(&mut tree, &found_mistake.problem);
+        if !repaired.iter().any(|key| key.explains(&found_mistake)) {
+            found.push(found_mistake.problem);
         }
         let Some(repair) = repair else { break };
         repaired.push(repair);
         next = check(tree.clone()).err();
     }
-    // The first mistake found stays in front, because it follows from no repair.
+    // The first mistake found stays first, because no repair preceded it.
     found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
     Err(found)
 }
 
 /// A key that was removed, or that got a substitute value.
-struct Repaired {
+struct Repair {
     path: String,
     /// Whether other tables may refer to the removed value: a name, or a whole table.
     is_referred_to: bool,
 }
 
-impl Repaired {
+impl Repair {
     /// Whether a later mistake may be a consequence of this repair.
-    fn explains(&self, later: &Mistaken) -> bool {
-        let Mistaken { problem, is_of_keys } = later;
+    fn explains(&self, later: &FoundMistake) -> bool {
+        let FoundMistake { problem, is_of_keys } = later;
         if !is_of_keys {
             return self.is_referred_to || top(&self.path) == top(&problem.path);
         }
@@ -82,7 +82,7 @@ fn top(path: &str) -> &str {
 
 /// Removes the wrong key from the tree, or adds the missing one. Returns `None` if that is
 /// impossible.
-fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
+fn repair(tree: &mut Node, problem: &Problem) -> Option<Repair> {
     let path = match problem.missing {
         Some(key) => join(&problem.path, key),
         None => problem.path.clone(),
@@ -99,7 +99,7 @@ fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
             false
         }
     };
-    if let (Some(_), Some(value)) = (problem.missing, stand_in(key)) {
+    if let (Some(_), Some(value)) = (problem.missing, substitute_for(key)) {
         let at = problem.origin?;
         let value = Value::Text(value.to_owned());
         entries.insert(key.to_owned(), Node { value, at, key_at: at, path: path.clone() });
@@ -107,7 +107,7 @@ fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
         return None;
     }
     let is_referred_to = is_table || key == "name";
-    Some(Repaired { path, is_referred_to })
+    Some(Repair { path, is_referred_to })
 }
 
 fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
@@ -119,7 +119,7 @@ fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
 }
 
 /// A substitute value for a required key.
-fn stand_in(key: &str) -> Option<&'static str> {
+fn substitute_for(key: &str) -> Option<&'static str> {
     match key {
         "duration" => Some("1000000 s"),
         "rate" | "downlink" | "uplink" => Some("64 kbit/s"),

@@ -136,7 +136,8 @@ pub(crate) fn dedicated() -> impl Iterator<Item = (Bearer, &'static ReferenceBea
 
 const DEFAULT_RLC: &str = "pdu_payload = \"40 B\"";
 const SIGNALLING_RLC: &str = "pdu_payload = \"16 B\"";
-const UNSEEN: &str = "TS 34.108 §6.10.2.4.1; UNSURE: the existence of this row is from general knowledge";
+const UNVERIFIED_SOURCE: &str =
+    "TS 34.108 §6.10.2.4.1; UNSURE: the existence of this row is from general knowledge";
 
 /// A DCH for packets: AMD PDUs of 336 bits, no MAC header.
 const fn packets(formats: &'static [u32], tti_ms: u32, coding: Coding) -> ReferenceChannel {
@@ -158,7 +159,7 @@ const fn with_uplink_64(
     description: &'static str,
     downlink: ReferenceChannel,
 ) -> ReferenceBearer {
-    let (uplink, rlc, source) = (UPLINK_64, DEFAULT_RLC, UNSEEN);
+    let (uplink, rlc, source) = (UPLINK_64, DEFAULT_RLC, UNVERIFIED_SOURCE);
     let hs_dsch_category = None;
     ReferenceBearer {
         name,
@@ -193,7 +194,7 @@ const fn high_speed(
 }
 
 /// A bearer with the same channel in both directions.
-const fn both_ways(
+const fn symmetric(
     name: &'static str,
     description: &'static str,
     channel: ReferenceChannel,
@@ -214,22 +215,28 @@ const fn both_ways(
 }
 
 static BEARERS: [ReferenceBearer; 18] = [
-    both_ways(
+    symmetric(
         "ps-8",
         "interactive or background, 8 kbit/s both ways",
         packets(&[0, 1], 40, Coding::Convolutional(3)),
         DEFAULT_RLC,
         "TS 34.108 §6.10.2.4.1, seen in an excerpt",
     ),
-    both_ways(
+    symmetric(
         "ps-32",
         "interactive or background, 32 kbit/s both ways",
         packets(&[0, 1], 10, Coding::Turbo),
         DEFAULT_RLC,
-        UNSEEN,
+        UNVERIFIED_SOURCE,
     ),
-    both_ways("ps-64", "interactive or background, 64 kbit/s both ways", UPLINK_64, DEFAULT_RLC, UNSEEN),
-    both_ways(
+    symmetric(
+        "ps-64",
+        "interactive or background, 64 kbit/s both ways",
+        UPLINK_64,
+        DEFAULT_RLC,
+        UNVERIFIED_SOURCE,
+    ),
+    symmetric(
         "ps-64-li15",
         "64 kbit/s both ways in one block, with 15-bit length indicators",
         ReferenceChannel { block_bits: 1344, ..packets(&[0, 1], 20, Coding::Turbo) },
@@ -290,19 +297,19 @@ static BEARERS: [ReferenceBearer; 18] = [
         rlc: DEFAULT_RLC,
         source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the existence of these rows is from general knowledge",
     },
-    both_ways(
+    symmetric(
         "srb-3.4",
         "signalling on a DCH, named after the 136 bits of an unacknowledged PDU",
         signalling(40),
         SIGNALLING_RLC,
-        UNSEEN,
+        UNVERIFIED_SOURCE,
     ),
-    both_ways(
+    symmetric(
         "srb-13.6",
         "signalling on a DCH, named after the 136 bits of an unacknowledged PDU",
         signalling(10),
         SIGNALLING_RLC,
-        UNSEEN,
+        UNVERIFIED_SOURCE,
     ),
     ReferenceBearer {
         name: "srb-common",

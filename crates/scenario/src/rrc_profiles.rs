@@ -30,26 +30,26 @@ pub fn rrc_profiles() -> &'static [RrcProfile] {
 /// Completes `[rrc]` and every `[ue.rrc]` from the profiles that they name. Returns a warning for
 /// each profile that an override names and that the file partly hides.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, Problem> {
-    let top = named(tree, "rrc");
+    let top = profile_name(tree, "rrc");
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();
-    let groups: Vec<Option<String>> = groups.iter().map(|ue| named(ue, "rrc")).collect();
+    let groups: Vec<Option<String>> = groups.iter().map(|ue| profile_name(ue, "rrc")).collect();
     let top = top.map(|name| profile(tree, "rrc.profile", &name, files)).transpose()?;
     let mut below = Vec::new();
     for (i, name) in groups.into_iter().enumerate() {
         let path = format!("ue.{i}.rrc.profile");
         below.push(name.map(|name| profile(tree, &path, &name, files)).transpose()?);
     }
-    let mut warnings: Vec<String> = put_below(tree, top).into_iter().collect();
+    let mut warnings: Vec<String> = merge_below(tree, top).into_iter().collect();
     let Some(table) = tree.as_table_mut() else { return Ok(warnings) };
     let groups = table.get_mut("ue").map(Node::elements_mut).unwrap_or_default();
     for (ue, profile) in groups.iter_mut().zip(below) {
-        warnings.extend(put_below(ue, profile));
+        warnings.extend(merge_below(ue, profile));
     }
     Ok(warnings)
 }
 
 /// The name of the profile in table `key` of `node`.
-fn named(node: &Node, key: &str) -> Option<String> {
+fn profile_name(node: &Node, key: &str) -> Option<String> {
     let name = node.get(key)?.get("profile")?.as_text()?;
     (name != "none").then(|| name.to_owned())
 }
@@ -70,10 +70,12 @@ fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Nod
     Ok(read.get("rrc").expect("the text begins with [rrc]").clone())
 }
 
-fn put_below(node: &mut Node, profile: Option<Node>) -> Option<String> {
+/// Merges a profile below the written keys. Returns a warning if an override names the profile and
+/// the file partly hides it.
+fn merge_below(node: &mut Node, profile: Option<Node>) -> Option<String> {
     let own = node.as_table_mut().and_then(|table| table.get_mut("rrc"))?;
     let profile = profile?;
-    let warning = own.hides(&profile);
+    let warning = own.hidden_keys_warning(&profile);
     *own = merge(profile, own.clone());
     warning
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use umts_stack::environment::{Place, Track};
 use umts_units::Duration;
 
-use crate::beside::Beside;
 use crate::error::Problem;
 use crate::model::Scenario;
+use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
 /// Length of the longest run, in seconds.
@@ -25,16 +25,16 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
             continue;
         };
         let path = format!("ue.{i}.mobility.file");
-        let beside = Beside::read(file, &path, tree, sources)?;
-        let points = parse(&beside.text()).map_err(|wrong| {
-            beside.wrong_line(wrong).help(
+        let file_content = NamedFile::read(file, &path, tree, sources)?;
+        let points = parse(&file_content.text()).map_err(|wrong| {
+            file_content.wrong_line(wrong).help(
                 "a line is a time in seconds and a position in metres, as in 12.5 1040 980; the first time is 0"
                     .to_owned(),
             )
         })?;
-        let read = Track::new(&points).ok_or_else(|| beside.problem(" has no line with a position"))?;
+        let read = Track::new(&points).ok_or_else(|| file_content.problem(" has no line with a position"))?;
         *track = Some(Arc::new(read));
-        *file = beside.name;
+        *file = file_content.name;
     }
     Ok(())
 }
@@ -44,18 +44,18 @@ fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
     let mut points: Vec<(Duration, Place)> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.is_empty() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if fields.is_empty() {
             continue;
         }
         let wrong = |message: String| (number + 1, message);
-        let point = point(&words).map_err(wrong)?;
+        let point = point(&fields).map_err(wrong)?;
         match points.last() {
             None if !point.0.is_zero() => {
-                return Err(wrong(format!("a track must begin at 0, not at {}", words[0])));
+                return Err(wrong(format!("a track must begin at 0, not at {}", fields[0])));
             }
             Some(last) if point.0 <= last.0 => {
-                return Err(wrong(format!("{} is not after the line above", words[0])));
+                return Err(wrong(format!("{} is not after the line above", fields[0])));
             }
             _ => points.push(point),
         }
@@ -63,15 +63,15 @@ fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
     Ok(points)
 }
 
-fn point(words: &[&str]) -> Result<(Duration, Place), String> {
-    let [time, x, y] = words else {
-        return Err(format!("{} words instead of three", words.len()));
+fn point(fields: &[&str]) -> Result<(Duration, Place), String> {
+    let [time, x, y] = fields else {
+        return Err(format!("{} words instead of three", fields.len()));
     };
     let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
     let at = at.ok_or_else(|| format!("`{time}` is not a time of at least 0 seconds"))?;
-    let metres = |word: &str| {
-        let number = word.parse().ok().filter(|metres: &f64| metres.abs() <= FARTHEST_M);
-        number.ok_or_else(|| format!("`{word}` is not a number of metres"))
+    let metres = |field: &str| {
+        let number = field.parse().ok().filter(|metres: &f64| metres.abs() <= FARTHEST_M);
+        number.ok_or_else(|| format!("`{field}` is not a number of metres"))
     };
     Ok((Duration::from_secs_f64(at), Place { x: metres(x)?, y: metres(y)? }))
 }

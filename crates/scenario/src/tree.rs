@@ -57,27 +57,28 @@ pub(crate) enum Value {
 pub(crate) type Table = BTreeMap<String, Node>;
 
 impl Node {
-    /// A warning that the file's keys hide values of a profile that an override names. `None` if no
-    /// value is hidden.
-    pub fn hides(&self, profile: &Node) -> Option<String> {
-        let named = self.get("profile").filter(|name| name.at.by_override)?;
+    /// A warning that the file's keys take precedence over values of a profile that an override
+    /// names. `None` if no key does.
+    pub fn hidden_keys_warning(&self, profile: &Node) -> Option<String> {
+        let profile_key = self.get("profile").filter(|name| name.at.by_override)?;
         let mut hidden = Vec::new();
-        self.hidden_of(profile, "", &mut hidden);
+        self.collect_hidden_keys(profile, "", &mut hidden);
         let keys = hidden.join(", ");
         (!hidden.is_empty()).then(|| {
             format!(
                 "{}: the scenario itself sets {keys}, which take precedence over the profile; set them too to change them",
-                named.path
+                profile_key.path
             )
         })
     }
 
-    fn hidden_of(&self, profile: &Node, under: &str, hidden: &mut Vec<String>) {
-        for (key, ours) in self.as_table().into_iter().flatten() {
-            let Some(theirs) = profile.get(key) else { continue };
-            if ours.as_table().is_some() {
-                ours.hidden_of(theirs, &join(under, key), hidden);
-            } else if !ours.at.by_override && ours.value.said() != theirs.value.said() {
+    /// Appends the keys of this table, below path `under`, that replace values of `profile`.
+    fn collect_hidden_keys(&self, profile: &Node, under: &str, hidden: &mut Vec<String>) {
+        for (key, own) in self.as_table().into_iter().flatten() {
+            let Some(of_profile) = profile.get(key) else { continue };
+            if own.as_table().is_some() {
+                own.collect_hidden_keys(of_profile, &join(under, key), hidden);
+            } else if !own.at.by_override && own.value.scalar_text() != of_profile.value.scalar_text() {
                 hidden.push(join(under, key));
             }
         }
@@ -86,7 +87,7 @@ impl Node {
 
 impl Value {
     /// The value without its location. `None` for arrays and tables.
-    fn said(&self) -> Option<String> {
+    fn scalar_text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Date(text) => Some(text.clone()),
             Value::Integer(number) => Some(number.to_string()),
@@ -300,7 +301,7 @@ pub(crate) fn merge(base: Node, over: Node) -> Node {
             }
             Value::Table(below)
         }
-        (Value::Array(below), Value::Array(above)) if all_named(&below) && all_named(&above) => {
+        (Value::Array(below), Value::Array(above)) if have_names(&below) && have_names(&above) => {
             Value::Array(merge_by_name(below, above))
         }
         (_, above) => above,
@@ -321,7 +322,7 @@ fn changes_model(below: &Table, above: &Table) -> bool {
     model(above).is_some_and(|new| new != model(below).unwrap_or_else(|| "independent".to_owned()))
 }
 
-fn all_named(elements: &[Node]) -> bool {
+fn have_names(elements: &[Node]) -> bool {
     elements.iter().all(|element| element.get("name").is_some_and(|name| name.as_text().is_some()))
 }
 

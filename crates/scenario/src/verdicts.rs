@@ -1,8 +1,8 @@
 //! Error traces: text files of `0` (received) and `1` (lost).
 
-use crate::beside::Beside;
 use crate::error::Problem;
 use crate::model::{BlockErrors, Radio, Scenario};
+use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
 /// Reads the files of all error traces in `scenario`. Makes their names relative to the scenario's
@@ -27,18 +27,18 @@ fn read_radio(radio: &mut Radio, path: &str, tree: &Node, sources: &[Source]) ->
 
 fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     let BlockErrors::Trace { file, verdicts } = errors else { return Ok(()) };
-    let beside = Beside::read(file, path, tree, sources)?;
-    let read = parse(&beside.bytes).map_err(|(position, byte)| {
-        beside.problem(&format!(": byte {position} is `{}`, not 0 or 1", byte.escape_ascii())).help(
+    let file_content = NamedFile::read(file, path, tree, sources)?;
+    let read = parse(&file_content.bytes).map_err(|(position, byte)| {
+        file_content.problem(&format!(": byte {position} is `{}`, not 0 or 1", byte.escape_ascii())).help(
             "a trace contains 0 for a received block, 1 for a lost block, white space, and comments that begin with #"
                 .to_owned(),
         )
     })?;
     if read.is_empty() {
-        return Err(beside.problem(" contains neither 0 nor 1"));
+        return Err(file_content.problem(" contains neither 0 nor 1"));
     }
     *verdicts = read.into();
-    *file = beside.name;
+    *file = file_content.name;
     Ok(())
 }
 

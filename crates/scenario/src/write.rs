@@ -42,7 +42,7 @@ impl Scenario {
     /// The scenario without its flows, and the flows. A flow has a TCP table only if its TCP
     /// differs from `[tcp]`.
     fn parts(&self) -> (Scenario, Flows) {
-        let flow = self.flow.iter().map(|flow| flow.beside(&self.tcp)).collect();
+        let flow = self.flow.iter().map(|flow| flow.without_defaults(&self.tcp)).collect();
         (Scenario { flow: Vec::new(), ..self.clone() }, Flows { flow })
     }
 
@@ -81,8 +81,8 @@ impl crate::Scenario {
         // The values of a profile count, not its name.
         if let Some(proxy) = &mut scenario.proxy {
             proxy.forget_names(&scenario.flow);
-            proxy.server_side.forget_profile();
-            proxy.radio_side.forget_profile();
+            proxy.server_side.remove_profile_name();
+            proxy.radio_side.remove_profile_name();
         }
         scenario.flow.iter_mut().for_each(|flow| flow.name = None);
         let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);

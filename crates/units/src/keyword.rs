@@ -1,6 +1,7 @@
 //! A value or a keyword in files: `"unlimited"`, `"off"`, `"end"`. In memory the keyword is `None`.
 //!
-//! A field names the type of its value: `#[serde(with = "Off::<Duration>")]`. The schema follows.
+//! A field names keyword and type of its value: `#[serde(with = "Off::<Duration>")]`. JSON Schema
+//! is derived from the same type.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -31,7 +31,7 @@ impl BitRate {
     pub fn time_to_send(self, size: Bytes) -> Duration {
         const NS: u64 = 1_000_000_000;
         let (bits, bps) = (size.bits(), self.0.get());
-        // For packets the division fits into 64 bits, which takes a third of the time.
+        // For packets, 64 bits are enough. That division takes a third of the time of the other.
         match bits.checked_mul(NS) {
             Some(scaled) => Duration::from_nanos(scaled.div_ceil(bps)),
             None => long_time(bits, bps),
@@ -46,7 +46,7 @@ impl BitRate {
     }
 }
 
-/// The time to send a size of more than 2^64 / 10^9 bits.
+/// Returns the time to send 2^64 / 10^9 bits or more, by a division in 128 bits.
 #[cold]
 #[inline(never)]
 fn long_time(bits: u64, bps: u64) -> Duration {

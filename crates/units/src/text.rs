@@ -60,11 +60,13 @@ pub enum UnitError {
 /// none of the units.
 pub fn count_of(text: &str, units: &[&str]) -> Option<Result<u32, String>> {
     let number = units.iter().find_map(|unit| text.trim().strip_suffix(unit))?.trim_end();
-    let wrong = || format!("`{text}` is not a count: write a whole number of {}, as in \"20 {0}\"", units[0]);
-    Some(number.parse().map_err(|_| wrong()))
+    let not_a_count =
+        || format!("`{text}` is not a count: write a whole number of {}, as in \"20 {0}\"", units[0]);
+    Some(number.parse().map_err(|_| not_a_count()))
 }
 
-/// Name, example, range and units of a quantity. Each unit comes with its size in base units.
+/// Name, example, range (`rule`) and units of a quantity, for parsing and for error messages. Each
+/// unit comes with its size in base units.
 pub(crate) struct Quantity {
     pub name: &'static str,
     pub example: &'static str,
@@ -152,17 +154,17 @@ fn write_number(value: u64, scale: u64, unit: &str, f: &mut std::fmt::Formatter<
 
 /// Parses a float with this unit.
 pub(crate) fn parse_float(text: &str, unit: &str, quantity: &Quantity) -> Result<f64, UnitError> {
-    let (number, found) = split(text);
+    let (number, written_unit) = split(text);
     let value: f64 = number
         .parse()
         .map_err(|_| UnitError::NotANumber { text: text.to_owned(), example: quantity.example })?;
-    if found == unit {
+    if written_unit == unit {
         Ok(value)
-    } else if found.is_empty() {
+    } else if written_unit.is_empty() {
         Err(UnitError::MissingUnit { text: text.to_owned(), example: quantity.example })
     } else {
         Err(UnitError::UnknownUnit {
-            unit: found.to_owned(),
+            unit: written_unit.to_owned(),
             quantity: quantity.name,
             known: unit.to_owned(),
         })

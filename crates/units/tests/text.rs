@@ -1,4 +1,4 @@
-//! Quantities as users write them.
+//! Parsing and printing of quantities as users write them.
 
 use proptest::prelude::*;
 use umts_units::{

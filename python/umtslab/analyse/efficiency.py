@@ -9,7 +9,7 @@ from umtslab.analyse.steps import integral
 if TYPE_CHECKING:
     import polars as pl
 
-_WINDOWS = 50
+_MAX_WINDOWS = 50
 _LENGTHS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 
@@ -43,18 +43,18 @@ def efficiency_per_window(
     end_s = float(str(cell["time_s"].max()))
     if length_s is None:
         span_s = end_s - begin_s
-        length_s = next((length for length in _LENGTHS_S if span_s / length <= _WINDOWS), _LENGTHS_S[-1])
+        length_s = next((length for length in _LENGTHS_S if span_s / length <= _MAX_WINDOWS), _LENGTHS_S[-1])
     edges = np.append(np.arange(begin_s // length_s * length_s, end_s, length_s), end_s)
     edges[0] = begin_s
     reserved = np.zeros(len(edges) - 1)
     for rows in cell.partition_by("cell", maintain_order=True):
         reserved += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
-    begins = goodput["time_s"].to_numpy()
+    starts = goodput["time_s"].to_numpy()
     # The rate of a window that the end of the run cuts short refers to its actual length.
-    seconds = np.clip(np.minimum(begins + 1.0, end_s) - np.maximum(begins, begin_s), 0.0, None)
-    places = np.searchsorted(edges, begins, side="right") - 1
+    seconds = np.clip(np.minimum(starts + 1.0, end_s) - np.maximum(starts, begin_s), 0.0, None)
+    window_indices = np.searchsorted(edges, starts, side="right") - 1
     kbit = np.bincount(
-        np.clip(places, 0, len(reserved) - 1),
+        np.clip(window_indices, 0, len(reserved) - 1),
         weights=goodput["goodput_kbps"].to_numpy() * seconds,
         minlength=len(reserved),
     )

@@ -11,7 +11,7 @@ _ACKNOWLEDGED_MODE = 4096
 _UNACKNOWLEDGED_MODE = 128
 
 _OUT_OF_ORDER = 64
-"""Smaller decreases are not a wrap-around: block sets of one TTI may be recorded out of order."""
+"""A smaller decrease is not a wrap-around: block sets of one TTI may be recorded out of order."""
 
 
 def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
@@ -36,7 +36,7 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
         return pdus
     highest = int(str(pdus["first"].max()))
     modulus = _ACKNOWLEDGED_MODE if highest >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
-    # Options without modulus use numbers above the modulus of acknowledged mode.
+    # Larger numbers are from a scenario without a modulus, in which numbers do not wrap around.
     lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
     begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []

@@ -51,10 +51,10 @@ def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFram
     )
 
 
-LEAST_SEGMENTS = 20
+MIN_SEGMENTS = 20
 """Minimum mean number of segments per bin. With fewer, single segments dominate the figure."""
 
-_MOST_BINS, _LEAST_BINS = 120, 10
+_MAX_BINS, _MIN_BINS = 120, 10
 
 
 def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
@@ -80,10 +80,10 @@ def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
     begin, end = float(str(rates["time_s"].min())), float(str(rates["time_s"].max())) + 1.0
     octets = float(str((sent["end"] - sent["seq"]).max())) or 1.0
     per_second = float(str(rates[column].mean())) * 1e3 / 8 / octets
-    enough = LEAST_SEGMENTS / per_second if per_second > 0 else end - begin
-    wanted = max(min(enough, (end - begin) / _LEAST_BINS), (end - begin) / _MOST_BINS)
+    length_needed_s = MIN_SEGMENTS / per_second if per_second > 0 else end - begin
+    length_s = max(min(length_needed_s, (end - begin) / _MIN_BINS), (end - begin) / _MAX_BINS)
     lengths = (factor * 10.0**power for power in range(8) for factor in (1.0, 2.0, 5.0))
-    return next(length for length in lengths if length >= min(wanted, 1e7))
+    return next(length for length in lengths if length >= min(length_s, 1e7))
 
 
 def rebinned(rates: pl.DataFrame, column: str, length_s: float) -> pl.DataFrame:
@@ -115,11 +115,11 @@ def rebinned(rates: pl.DataFrame, column: str, length_s: float) -> pl.DataFrame:
     spans = seconds.group_by(keys, maintain_order=True).agg(
         pl.int_ranges(pl.col("second").min(), pl.col("second").max() + 1).alias("second")
     )
-    every = spans.explode("second").join(
+    all_seconds = spans.explode("second").join(
         seconds.select(*keys, "second", column), on=[*keys, "second"], how="left", maintain_order="left"
     )
     start = (pl.col("second") // int(length_s) * length_s).cast(pl.Float64).alias("time_s")
-    bins = every.group_by(*keys, start, maintain_order=True).agg(pl.col(column).fill_null(0.0).mean())
+    bins = all_seconds.group_by(*keys, start, maintain_order=True).agg(pl.col(column).fill_null(0.0).mean())
     return bins.select(rates.columns)
 
 

@@ -1,4 +1,4 @@
-"""Series recorded on change."""
+"""Series recorded on change: each value holds until the next row, so a series is a step function."""
 
 from __future__ import annotations
 
@@ -67,17 +67,23 @@ def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float)
 
     time = pl.col("time_s")
     ends = table.group_by(keys, maintain_order=True).last()
-    going_on = table.join(ends.filter(time >= from_s).select(keys), on=keys, maintain_order="left")
-    before = going_on.filter(time < from_s).group_by(keys, maintain_order=True).last()
-    begun = pl.concat(
+    continuing = table.join(ends.filter(time >= from_s).select(keys), on=keys, maintain_order="left")
+    before = continuing.filter(time < from_s).group_by(keys, maintain_order=True).last()
+    inside_range = pl.concat(
         [
             before.with_columns(pl.lit(float(from_s)).alias("time_s")).select(table.columns),
-            going_on.filter(time.is_between(from_s, until_s)),
+            continuing.filter(time.is_between(from_s, until_s)),
         ]
     )
-    longer = ends.filter(time > until_s).select(keys)
-    last = begun.group_by(keys, maintain_order=True).last().join(longer, on=keys, maintain_order="left")
-    return pl.concat([begun, last.with_columns(pl.lit(float(until_s)).alias("time_s")).select(table.columns)])
+    ends_later = ends.filter(time > until_s).select(keys)
+    last = (
+        inside_range.group_by(keys, maintain_order=True)
+        .last()
+        .join(ends_later, on=keys, maintain_order="left")
+    )
+    return pl.concat(
+        [inside_range, last.with_columns(pl.lit(float(until_s)).alias("time_s")).select(table.columns)]
+    )
 
 
 def integral(
@@ -90,9 +96,9 @@ def integral(
     import numpy as np
 
     sums = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(times))])
-    places = np.searchsorted(times, until, side="right") - 1
-    inside = np.clip(places, 0, None)
-    return np.where(places < 0, 0.0, sums[inside] + values[inside] * (until - times[inside]))
+    indices = np.searchsorted(times, until, side="right") - 1
+    inside = np.clip(indices, 0, None)
+    return np.where(indices < 0, 0.0, sums[inside] + values[inside] * (until - times[inside]))
 
 
 def envelope(rows: pl.DataFrame, column: str, from_s: float, until_s: float, bins: int) -> pl.DataFrame:
@@ -120,20 +126,20 @@ def envelope(rows: pl.DataFrame, column: str, from_s: float, until_s: float, bin
 
     edges = np.linspace(from_s, until_s, bins + 1)
     times, values = rows["time_s"].to_numpy(), rows[column].to_numpy().astype(float)
-    # A bin includes the changes inside it and the value at its start.
-    held = np.searchsorted(times, edges[:-1], side="right") - 1
-    parts = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, bins - 1)
+    # A bin includes the changes inside it and the value at its start, whose index is `at_start`.
+    at_start = np.searchsorted(times, edges[:-1], side="right") - 1
+    bin_of_row = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, bins - 1)
     inside = (times >= from_s) & (times <= until_s)
-    low = np.where(held >= 0, values[np.clip(held, 0, None)], np.nan)
+    low = np.where(at_start >= 0, values[np.clip(at_start, 0, None)], np.nan)
     high = low.copy()
-    np.fmin.at(low, parts[inside], values[inside])
-    np.fmax.at(high, parts[inside], values[inside])
+    np.fmin.at(low, bin_of_row[inside], values[inside])
+    np.fmax.at(high, bin_of_row[inside], values[inside])
     known_s = np.clip(np.minimum(edges[1:], times[-1]) - np.maximum(edges[:-1], times[0]), 0.0, None)
     area = np.diff(integral(times, values, np.clip(edges, None, times[-1])))
     mean = np.divide(area, known_s, out=np.full(bins, np.nan), where=known_s > 0)
-    found = pl.DataFrame({"time_s": edges[:-1], "low": low, "mean": mean, "high": high})
-    is_over = pl.Series(edges[:-1] >= times[-1])
-    return found.with_columns(
-        pl.when(is_over).then(None).otherwise(pl.col(name).fill_nan(None)).alias(name)
+    bins_table = pl.DataFrame({"time_s": edges[:-1], "low": low, "mean": mean, "high": high})
+    after_end = pl.Series(edges[:-1] >= times[-1])
+    return bins_table.with_columns(
+        pl.when(after_end).then(None).otherwise(pl.col(name).fill_nan(None)).alias(name)
         for name in ("low", "mean", "high")
     )

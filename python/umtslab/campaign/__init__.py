@@ -1,8 +1,8 @@
 """Campaigns: many points with many replications. Only runs that the store lacks are made.
 
-`table` and `file` read a campaign file. `where` selects the points. `study` makes scenarios of them
-and determines the required runs. `engine` makes the missing ones. `record` stores which runs belong
-to which point.
+`table` and `file` read a campaign file. `where` selects the points. `study` creates their scenarios
+and determines the required runs. `engine` executes the missing runs. `record` stores which runs
+belong to which point.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.study import Workers
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 
 LOCAL = "local"
 """Replaces an address: workers are started on this machine."""
@@ -35,13 +35,13 @@ def cluster(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise CampaignError(lacking("distributed", error)) from None
+        raise CampaignError(missing_library_text("distributed", error)) from None
     # Dask logs lost workers and retries. The terminal of a campaign does not show this.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    make: Any = Client  # Dask has no types
-    with _scheduler(address) as place:
+    make_client: Any = Client  # Dask has no types
+    with _scheduler(address) as scheduler_address:
         try:
-            client = make(place, timeout=CONNECT_S, set_as_default=False)
+            client = make_client(scheduler_address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise _unanswered(address, error) from None
         with _workers(client) as workers:
@@ -53,22 +53,22 @@ def _scheduler(address: str) -> Iterator[str]:
     """Yield the address of a scheduler that answers. A local one runs during the block."""
     if address != LOCAL:
         try:
-            _knock(address)
+            _check_listening(address)
         except (OSError, ValueError) as error:
             raise _unanswered(address, error) from None
         yield address
         return
     from distributed import LocalCluster
 
-    make: Any = LocalCluster
+    make_cluster: Any = LocalCluster
     processors = len(os.sched_getaffinity(0))
-    with make(
+    with make_cluster(
         n_workers=processors,
         threads_per_worker=1,
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
-    ) as found:
-        yield found.scheduler_address
+    ) as local_cluster:
+        yield local_cluster.scheduler_address
 
 
 def _unanswered(address: str, error: Exception) -> CampaignError:
@@ -88,10 +88,10 @@ def _workers(client: Any) -> Iterator[Workers]:
         client.close(timeout=CONNECT_S)
 
 
-def _knock(address: str) -> None:
+def _check_listening(address: str) -> None:
     """Check that a server listens at the address.
 
-    Dask itself would retry for long, with many messages.
+    Dask itself would retry for a long time, with many messages.
 
     Raises
     ------
@@ -100,10 +100,10 @@ def _knock(address: str) -> None:
     ValueError
         If the address is malformed.
     """
-    scheme, separator, place = address.rpartition("://")
+    scheme, separator, host_and_port = address.rpartition("://")
     if separator and scheme not in {"tcp", "tls"}:
         raise ValueError("write the address as tcp://HOST:PORT")
-    host, colon, port = place.rpartition(":")
+    host, colon, port = host_and_port.rpartition(":")
     if not colon or not port.isdecimal() or int(port) >= 2**16:
         raise ValueError("write the address as tcp://HOST:PORT, or local to start workers here")
     socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()

@@ -14,7 +14,7 @@ from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.simulation import check_runs, execute
-from umtslab.task import Task, Watch
+from umtslab.task import ProgressHandler, Task
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -34,7 +34,7 @@ def sweep(
     executor: Executor | None = None,
     series: bool = False,
     pcap: bool = False,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> PointResults:
     """Run a grid of overrides with `runs` replications per point. Runs in the store are reused.
 
@@ -89,23 +89,23 @@ def run_missing(
     store: Store | None,
     jobs: int = 1,
     executor: Executor | None = None,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> Iterator[tuple[str, Run]]:
     """Yield each task's key and run, from the store or when it is finished."""
     wanted: dict[str, Task] = {}
     for task in tasks:
         wanted.setdefault(_key(task), task)  # the first task of a key decides what is recorded
-    there = {} if store is None else _there(wanted.values(), store)
-    for key, found in there.items():
+    stored = {} if store is None else _stored_runs(wanted.values(), store)
+    for key, run in stored.items():
         if watch is not None:
             watch(wanted[key], 1.0)
-        yield key, found
-    lacking = [task for key, task in wanted.items() if key not in there]
-    for run in execute(lacking, store=store, jobs=jobs, executor=executor, watch=watch):
+        yield key, run
+    missing = [task for key, task in wanted.items() if key not in stored]
+    for run in execute(missing, store=store, jobs=jobs, executor=executor, watch=watch):
         yield run.key, run
 
 
-def _there(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
+def _stored_runs(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
     """Return the runs that the store has.
 
     Tasks with the same `series` and `pcap` are looked up together.
@@ -113,10 +113,10 @@ def _there(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
     kinds: dict[tuple[bool, bool], list[Task]] = {}
     for task in tasks:
         kinds.setdefault((task.series, task.pcap), []).append(task)
-    found: dict[str, Run] = {}
-    for (series, pcap), alike in kinds.items():
-        found |= store.get_all((task.identity for task in alike), series=series, pcap=pcap)
-    return found
+    runs_by_key: dict[str, Run] = {}
+    for (series, pcap), tasks_of_kind in kinds.items():
+        runs_by_key |= store.get_all((task.identity for task in tasks_of_kind), series=series, pcap=pcap)
+    return runs_by_key
 
 
 def _key(task: Task) -> str:

@@ -12,9 +12,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.table import Table, Value, no_overlap, place_in, read_toml
+from umtslab.campaign.table import Table, Value, location_in, no_overlap, read_toml
 from umtslab.campaign.where import Where
-from umtslab.metrics import units, unknown
+from umtslab.metrics import units, unknown_metric_text
 from umtslab.precision import Precision
 
 SCENARIO = "scenario"
@@ -22,12 +22,12 @@ SCENARIO = "scenario"
 
 PARTS = ("grid", "zip", "list")
 
-MOST_POINTS = 1_000_000
-MOST_RUNS = 10_000_000
+MAX_POINTS = 1_000_000
+MAX_RUNS = 10_000_000
 """Maximum number of runs of one campaign. More would take minutes to list and weeks to run."""
 
 
-_LONGEST_NAME = 120
+_MAX_NAME_LENGTH = 120
 """Maximum length of a name made of keys, in characters. Longer names end with a digest."""
 
 _DIVIDE = "divide the campaign, and check the parts with --plan"
@@ -55,7 +55,7 @@ class Campaign:
     listed: Sequence[Mapping[str, Value]] = ()
     where: str = ""
     metrics: tuple[str, ...] = ()
-    """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.leading`."""
+    """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.main_metric`."""
     named: bool = True
     """Whether a user chose the name. Otherwise it is made of the varied keys."""
     allow_code: bool = True
@@ -81,13 +81,13 @@ class Campaign:
         CampaignError
             If `where` is not a condition, or no point fulfils it.
         """
-        wanted = list(self.each_combination())
-        if not wanted:
+        points = list(self.each_combination())
+        if not points:
             count = self.combination_count()
             raise CampaignError(
-                f"{self.place_of('where')}: where = {self.where!r} excludes all {count} points"
+                f"{self.location_of('where')}: where = {self.where!r} excludes all {count} points"
             )
-        return wanted
+        return points
 
     def each_combination(self) -> Iterator[dict[str, Value]]:
         """Yield the points one by one.
@@ -109,17 +109,17 @@ class Campaign:
         """
         try:
             condition = Where(self.where, self.axes) if self.where else None
-            for point in self._every():
+            for point in self._all_combinations():
                 yield point if condition is None or condition.holds(point) else None
         except KeyError as error:
-            place = self.place_of("where")
+            place = self.location_of("where")
             raise CampaignError(
                 f"{place}: the condition `where` uses {error}, which some rows of [[list]] lack"
             ) from error
         except CampaignError as error:
-            raise CampaignError(f"{self.place_of('where')}: {error}") from error
+            raise CampaignError(f"{self.location_of('where')}: {error}") from error
 
-    def _every(self) -> Iterator[dict[str, Value]]:
+    def _all_combinations(self) -> Iterator[dict[str, Value]]:
         """Yield every combination."""
         zipped = [dict(zip(self.zipped, row, strict=True)) for row in zip(*self.zipped.values(), strict=True)]
         products = itertools.product(*self.grid.values(), zipped or [{}], self.listed or [{}])
@@ -131,15 +131,15 @@ class Campaign:
         Raises
         ------
         CampaignError
-            If it has more than `MOST_POINTS` or `MOST_RUNS`.
+            If it has more than `MAX_POINTS` or `MAX_RUNS`.
         """
         points = self.combination_count()
-        each = self.runs if self.precision is None else self.precision.most
-        if points > MOST_POINTS:
-            raise CampaignError(f"{self}: {points:,} points exceed the limit of {MOST_POINTS:,}: {_DIVIDE}")
-        if points * each > MOST_RUNS:
+        runs_per_point = self.runs if self.precision is None else self.precision.most
+        if points > MAX_POINTS:
+            raise CampaignError(f"{self}: {points:,} points exceed the limit of {MAX_POINTS:,}: {_DIVIDE}")
+        if points * runs_per_point > MAX_RUNS:
             raise CampaignError(
-                f"{self}: {points * each:,} runs exceed the limit of {MOST_RUNS:,}: {_DIVIDE}"
+                f"{self}: {points * runs_per_point:,} runs exceed the limit of {MAX_RUNS:,}: {_DIVIDE}"
             )
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
@@ -148,10 +148,10 @@ class Campaign:
         if (key := no_overlap(parameters, taken)) is not None:
             raise CampaignError(f"{self}: {key} is in [zip] or [[list]] and cannot be varied with -P")
         settings = {key: value for key, value in self.settings.items() if key not in parameters}
-        return replace(self, grid={**self.grid, **parameters}, settings=settings)._with_own_name()
+        return replace(self, grid={**self.grid, **parameters}, settings=settings)._named_by_keys()
 
-    def _with_own_name(self) -> Campaign:
-        """A copy named after its scenario and the varied keys, unless a user chose its name."""
+    def _named_by_keys(self) -> Campaign:
+        """Return a copy named after its scenario and varied keys, unless a user chose its name."""
         return self if self.named else replace(self, name=name_of_keys(self.scenario.stem, self.axes))
 
     def with_settings(self, settings: Iterable[tuple[str, Value]]) -> Campaign:
@@ -162,18 +162,18 @@ class Campaign:
         return replace(self, settings={**self.settings, **chosen})
 
     def _point(self, values: list[object]) -> dict[str, Value]:
-        *singles, zipped, listed = values
-        point = dict(zip(self.grid, singles, strict=True))
+        *grid_values, zipped, listed = values
+        point = dict(zip(self.grid, grid_values, strict=True))
         for row in (zipped, listed):
             assert isinstance(row, Mapping), "rows come last"
             point.update(row)
         return {key: point[key] for key in self.axes if key in point}  # type: ignore[misc]
 
-    def place_of(self, key: str) -> str:
+    def location_of(self, key: str) -> str:
         """Return file and line of a key, if known."""
         if self.source is None:
             return self.name
-        return place_in(self.source, key, ("", *PARTS, "set"))
+        return location_in(self.source, key, ("", *PARTS, "set"))
 
     def __str__(self) -> str:
         return str(self.source or self.name)
@@ -197,9 +197,9 @@ def load_campaign(path: Path) -> Campaign:
         title=table.text("title", ""),
         source=path,
         seed=table.whole("seed", None) if "seed" in table else None,
-        runs=table.whole("runs", 1, least=1),
+        runs=table.whole("runs", 1, minimum=1),
         precision=read_precision(table),
-        series=table.truth("series", False),
+        series=table.boolean("series", False),
         settings=table.table("set").values(),
         grid=table.table("grid").lists(),
         zipped=table.table("zip").lists(),
@@ -224,9 +224,9 @@ def shortened(text: str, name: str) -> str:
 
     A long text is cut and followed by a digest of `name`.
     """
-    if len(text) <= _LONGEST_NAME:
+    if len(text) <= _MAX_NAME_LENGTH:
         return text
-    return f"{text[:_LONGEST_NAME]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
+    return f"{text[:_MAX_NAME_LENGTH]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
 def read_precision(table: Table) -> Precision | None:
@@ -261,7 +261,7 @@ def read_metrics(table: Table) -> tuple[str, ...]:
 def check_metric(table: Table, key: str, metric: str) -> None:
     """Refuse a metric that does not exist."""
     if metric not in units():
-        raise table.wrong(key, unknown(metric))
+        raise table.wrong(key, unknown_metric_text(metric))
 
 
 def check_name(table: Table, name: str) -> None:
@@ -270,13 +270,13 @@ def check_name(table: Table, name: str) -> None:
         raise table.wrong("name", f"{name!r} cannot be used as a file name")
 
 
-def _share(table: Table, word: str) -> float:
+def _share(table: Table, text: str) -> float:
     try:
-        value = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
-        raise table.wrong("relative", f'{word!r} is not a percentage between 0 and 100, such as "5%"')
+        raise table.wrong("relative", f'{text!r} is not a percentage between 0 and 100, such as "5%"')
     return value
 
 
@@ -298,7 +298,7 @@ def _check(table: Table, campaign: Campaign) -> None:
     for one, other in itertools.combinations(parts, 2):
         if (key := no_overlap(sorted(parts[one]), parts[other])) is not None:
             raise CampaignError(
-                f"{campaign.place_of(key)}: {key}: values are given both in [{one}] and in [{other}]"
+                f"{campaign.location_of(key)}: {key}: values are given both in [{one}] and in [{other}]"
             )
     if any("seed" in keys for keys in parts.values()):
         raise table.wrong("seed", "the seed cannot be varied, because all points use the same random streams")

@@ -34,19 +34,19 @@ def other_plan(old: Record, axes: tuple[str, ...], seed: int, hash_at: HashAt) -
     return None
 
 
-def grown(old: Record, new: Record) -> Record:
+def merged_records(old: Record, new: Record) -> Record:
     """Merge two records of one plan. A point in both has the runs of the record with more."""
     known = {_hash(cell): cell for cell in old.cells if cell.runs}
     labels = {cell.label for cell in known.values()}
     cells = [
-        _longer(known.pop(_hash(cell), None), cell)
+        _point_with_more_runs(known.pop(_hash(cell), None), cell)
         for cell in new.cells
         if cell.runs or cell.label not in labels
     ]
     return replace(new, cells=(*cells, *known.values()))
 
 
-def _longer(old: Cell | None, new: Cell) -> Cell:
+def _point_with_more_runs(old: Cell | None, new: Cell) -> Cell:
     """Return the point with more runs if both were made by the same code, else the new one."""
     if old is None or not new.runs or old.runs[0].key != new.runs[0].key:
         return new

@@ -16,7 +16,7 @@ from umtslab.quantity import in_one_unit
 if TYPE_CHECKING:
     import polars as pl
 
-_NOBODY = Summary(0, None, None, None)
+_EMPTY = Summary(0, None, None, None)
 
 
 _Value = tuple[type, object]
@@ -37,7 +37,7 @@ class Pivot:
 
     def at(self, row: object, column: object) -> Summary:
         """Return the summary of a cell. Empty if the campaign has no such point."""
-        return self.cells.get((_value(row), _value(column)), _NOBODY)
+        return self.cells.get((_value(row), _value(column)), _EMPTY)
 
     def _row(self, row: object) -> list[Summary]:
         return [self.at(row, column) for column in self.column_values]
@@ -71,16 +71,18 @@ class Pivot:
             [escape(name), *(mean(cell.mean, cell.ci95, cell.n) for cell in self._row(row))]
             for name, row in zip(names, self.row_values, strict=True)
         ]
-        of_rows = with_unit(key_label(self.rows), unit)
+        row_label = with_unit(key_label(self.rows), unit)
         if self.columns:
             headings = [value_label(value) for value in self.column_values]
-            over = (escape(key_label(self.columns)), 2, len(self.column_values) + 1)
+            column_group = (escape(key_label(self.columns)), 2, len(self.column_values) + 1)
             subject = f"{metric_with_unit(self.metrics[0])}, "
         else:
-            headings, over, subject = [metric_with_unit(name) for name in self.metrics], None, ""
+            headings, column_group, subject = [metric_with_unit(name) for name in self.metrics], None, ""
         caption = f"{self.title}: {subject}mean and 95 % interval of {self.n} runs"
         kinds = ("r" if shown else "l") + "r" * len(headings)
-        return str(LatexTable(kinds, [escape(text) for text in (of_rows, *headings)], rows, caption, over))
+        return str(
+            LatexTable(kinds, [escape(text) for text in (row_label, *headings)], rows, caption, column_group)
+        )
 
 
 def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str]) -> list[Pivot]:
@@ -92,21 +94,21 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
         If the campaign does not vary `rows` or `columns`, or varies other parameters too.
     """
     _check(record, rows, columns)
-    of_rows = _values(record, rows)
+    row_values = _values(record, rows)
     if columns is None:
         cells: dict[tuple[_Value, _Value], Summary] = {
             (_value(cell.parameters.get(rows)), _value(metric)): summarise(cell.values(metric))
             for cell in record.cells
             for metric in metrics
         }
-        return [Pivot(record.heading, rows, "", tuple(metrics), of_rows, tuple(metrics), cells)]
+        return [Pivot(record.heading, rows, "", tuple(metrics), row_values, tuple(metrics), cells)]
     return [
         Pivot(
             record.heading,
             rows,
             columns,
             (metric,),
-            of_rows,
+            row_values,
             _values(record, columns),
             {
                 (_value(cell.parameters.get(rows)), _value(cell.parameters.get(columns))): summarise(

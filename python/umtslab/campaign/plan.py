@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from umtslab.campaign.table import Value
     from umtslab.store import StoreReader
 
-MOST_LISTED = 2_000
+MAX_LISTED = 2_000
 """Maximum number of points for a complete list."""
 
 _FIRST = 100
 """Number of points that are listed of a larger campaign."""
 
-_TRIED = 100_000
-"""Number of combinations of a larger campaign to which `where` is applied."""
+_MAX_CANDIDATES = 100_000
+"""Maximum number of combinations of a larger campaign to which `where` is applied."""
 
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """A point: its parameters, and the numbers of runs required so far and missing."""
+    """A point: its parameters, the number of runs required until now, and the number missing."""
 
     parameters: Mapping[str, object]
     runs: int
@@ -69,35 +69,36 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
         If the campaign is wrong, or the scenario of a listed point is wrong.
     """
     count = campaign.combination_count()
-    is_listed_whole = count <= MOST_LISTED
-    wanted = campaign.combinations() if is_listed_whole else _first(campaign)
-    points = list(each_point(campaign, wanted))
+    is_listed_whole = count <= MAX_LISTED
+    combinations = campaign.combinations() if is_listed_whole else _first_points(campaign)
+    points = list(each_point(campaign, combinations))
     if not points:
-        place = campaign.place_of("where")
+        location = campaign.location_of("where")
         raise CampaignError(
-            f"{place}: the condition `where` excludes the first {_TRIED:,} of {count:,} points"
+            f"{location}: the condition `where` excludes the first {_MAX_CANDIDATES:,} of {count:,} points"
         )
     seed = common_seed(campaign, points[0])
     if store is not None:
         campaign = with_free_name(campaign, seed, store)
         check_name(campaign, seed, store)
-    lacking = _Lacking(campaign, seed, store)
+    missing_runs = _MissingRuns(campaign, seed, store)
     planned = tuple(
-        PlannedPoint(dict(point.overrides), runs_of_point(campaign), lacking.of(point)) for point in points
+        PlannedPoint(dict(point.overrides), runs_of_point(campaign), missing_runs.count(point))
+        for point in points
     )
     if is_listed_whole:
-        return Plan(campaign, planned, len(planned), lacking.total)
-    known = None if campaign.where else count
-    missing = known * runs_of_point(campaign) if known is not None and store is None else None
-    return Plan(campaign, planned, known, missing)
+        return Plan(campaign, planned, len(planned), missing_runs.total)
+    point_count = None if campaign.where else count
+    missing = point_count * runs_of_point(campaign) if point_count is not None and store is None else None
+    return Plan(campaign, planned, point_count, missing)
 
 
-def _first(campaign: Campaign) -> Iterator[Mapping[str, Value]]:
-    tried = itertools.islice(campaign.each_candidate(), _TRIED)
-    return itertools.islice((point for point in tried if point is not None), _FIRST)
+def _first_points(campaign: Campaign) -> Iterator[Mapping[str, Value]]:
+    candidates = itertools.islice(campaign.each_candidate(), _MAX_CANDIDATES)
+    return itertools.islice((point for point in candidates if point is not None), _FIRST)
 
 
-class _Lacking:
+class _MissingRuns:
     """Counts the runs that a store lacks. Points with equal scenarios are counted once."""
 
     def __init__(self, campaign: Campaign, seed: int, store: StoreReader | None) -> None:
@@ -106,24 +107,24 @@ class _Lacking:
         self._store = store
         self._found: dict[str, int] = {}
 
-    def of(self, point: Point) -> int:
+    def count(self, point: Point) -> int:
         """Return the number of missing runs of a point."""
         result = Identity(point.scenario.content_hash, code_version(), self._seed, 0).result
         if result not in self._found:
-            self._found[result] = runs_of_point(self._campaign) - self._there(result)
+            self._found[result] = runs_of_point(self._campaign) - self._stored_count(result)
         return self._found[result]
 
     @property
     def total(self) -> int:
-        """Number of missing runs of all points passed to `of`."""
+        """Number of missing runs of all points passed to `count`."""
         return sum(self._found.values())
 
-    def _there(self, result: str) -> int:
+    def _stored_count(self, result: str) -> int:
         runs = self._store.runs(result) if self._store is not None else []
-        wanted = range(runs_of_point(self._campaign))
+        numbers = range(runs_of_point(self._campaign))
         return sum(
             run.seed == self._seed
-            and run.run in wanted
+            and run.run in numbers
             and (not self._campaign.series or bool(run.series_kinds()))
             for run in runs
         )

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
-from umtslab.atomic_files import irregular, whole_file
+from umtslab.atomic_files import atomic_file, describe_irregular
 from umtslab.campaign.errors import CampaignError
-from umtslab.headline_metrics import leading
+from umtslab.headline_metrics import main_metric
 from umtslab.metrics import units
-from umtslab.overrides import OverridePairs, in_words
+from umtslab.overrides import OverridePairs, changes_text
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.store.campaign_tables import campaign_content
@@ -71,18 +71,18 @@ class Record:
     @property
     def shown_metrics(self) -> tuple[str, ...]:
         """The metrics of the campaign's file, by default the leading metric of the results."""
-        return self.metrics or (leading(*(run.metrics for cell in self.cells for run in cell.runs)),)
+        return self.metrics or (main_metric(*(run.metrics for cell in self.cells for run in cell.runs)),)
 
     @cached_property
     def changes(self) -> OverridePairs:
         """Changes to the scenario that all points share, without varied keys."""
-        alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
-        return tuple((key, value) for key, value in alike if key not in self.axes)
+        shared = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
+        return tuple((key, value) for key, value in shared if key not in self.axes)
 
     @property
     def heading(self) -> str:
         """Title, or name, and changes."""
-        return ", ".join(filter(None, [self.title or self.name, in_words(self.changes)]))
+        return ", ".join(filter(None, [self.title or self.name, changes_text(self.changes)]))
 
 
 def save_record(store: Path, record: Record) -> Path:
@@ -102,9 +102,9 @@ def save_record(store: Path, record: Record) -> Path:
         ],
     }
     path = folder / f"{record.name}.json"
-    if irregular(path) is not None:
+    if describe_irregular(path) is not None:
         set_aside(store, [path])
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(sealed(content).encode())
     return path
 
@@ -141,5 +141,5 @@ def load_record(store: StoreReader, name: str) -> Record | None:
     except CampaignError:
         raise
     except (ValueError, KeyError) as error:
-        how = "umts sweep with the campaign's file creates it again from the stored runs"
-        raise DamagedRecord(f"{path} is damaged ({error}): {how}") from error
+        advice = "umts sweep with the campaign's file creates it again from the stored runs"
+        raise DamagedRecord(f"{path} is damaged ({error}): {advice}") from error

@@ -14,7 +14,7 @@ from umtslab.runs import Runs
 if TYPE_CHECKING:
     import polars as pl
 
-_MOST_ROWS, _MOST_COLUMNS = 40, 6
+_MAX_ROWS, _MAX_COLUMNS = 40, 6
 """Maximum number of points and metrics shown in a notebook."""
 
 
@@ -80,34 +80,34 @@ class PointResults(list[PointResult]):
         import polars as pl
 
         columns = [column(key, self._values(key)) for key in self._keys()]
-        under = [
+        with_parameters = [
             table.select(*(pl.lit(one[row], one.dtype).alias(one.name) for one in columns), pl.all())
             for row, table in enumerate(tables)
         ]
-        return pl.concat(under, how="diagonal_relaxed") if under else pl.DataFrame()
+        return pl.concat(with_parameters, how="diagonal_relaxed") if with_parameters else pl.DataFrame()
 
     def _repr_html_(self) -> str:
-        from umtslab.headline_metrics import first_look
+        from umtslab.headline_metrics import headline_names
         from umtslab.metrics import units
         from umtslab.notebook import caption, table
         from umtslab.text_table import Table
 
         means = [{name: one.mean for name, one in result.summary().items()} for result in self]
-        names = first_look(*means)[:_MOST_COLUMNS]
+        names = headline_names(*means)[:_MAX_COLUMNS]
         keys = self._keys()
         unit_of = units()
         units_of = [f"{name} ({unit_of[name]})" if unit_of[name] else name for name in names]
         rows = Table(*keys, ">n", *(f">{name}" for name in units_of))
-        for result in self[:_MOST_ROWS]:
+        for result in self[:_MAX_ROWS]:
             summary = result.summary()
             at = [str(result.point.overrides.get(key, "")) for key in keys]
-            values = [_written(summary[name]) for name in names]
+            values = [_with_interval(summary[name]) for name in names]
             rows.add_row(*at, str(len(result.runs)), *values)
-        left_out = f"the first {_MOST_ROWS}" if len(self) > _MOST_ROWS else ""
-        return caption(f"{len(self)} points", left_out) + table(rows)
+        note = f"the first {_MAX_ROWS}" if len(self) > _MAX_ROWS else ""
+        return caption(f"{len(self)} points", note) + table(rows)
 
 
-def _written(summary: Summary) -> str:
+def _with_interval(summary: Summary) -> str:
     from umtslab.numbers import with_interval
 
     return with_interval(summary.mean, summary.ci95, summary.n)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from umtslab import _core
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
-from umtslab.campaign.names import grown, other_plan
+from umtslab.campaign.names import merged_records, other_plan
 from umtslab.campaign.points import Point
 from umtslab.campaign.record import Cell, DamagedRecord, Record, load_record, save_record
 from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario, refuse_code
 from umtslab.simulation import execute
-from umtslab.task import Task, Watch
+from umtslab.task import ProgressHandler, Task
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -56,8 +56,10 @@ class Study:
     points: list[Point] = field(init=False)
     seed: int = field(init=False)
     finished: dict[str, Run] = field(default_factory=dict)
+    """Runs by key, from the store or made by `run`."""
     taken: int = 0
-    _made: dict[str, list[Task]] = field(default_factory=dict, init=False, repr=False)
+    """Number of runs that were taken from the store."""
+    _tasks_by_scenario: dict[str, list[Task]] = field(default_factory=dict, init=False, repr=False)
     """Tasks by scenario hash. Cached, because computing thousands of keys again takes long."""
 
     def __post_init__(self) -> None:
@@ -74,7 +76,7 @@ class Study:
         self,
         store: Store,
         workers: Workers,
-        watch: Watch | None = None,
+        watch: ProgressHandler | None = None,
         expect: Callable[[int], None] | None = None,
     ) -> None:
         """Run until every point has its replications or its precision.
@@ -82,15 +84,15 @@ class Study:
         The number of replications of a point depends only on results, never on the order in which
         they arrive.
         """
-        while todo := [task for task in self.tasks() if task.identity.key not in self.finished]:
-            there = store.get_all((task.identity for task in todo), series=self.campaign.series)
-            self.finished |= there
-            self.taken += len(there)
-            lacking = [task for task in todo if task.identity.key not in there]
+        while open_tasks := [task for task in self.tasks() if task.identity.key not in self.finished]:
+            stored = store.get_all((task.identity for task in open_tasks), series=self.campaign.series)
+            self.finished |= stored
+            self.taken += len(stored)
+            missing = [task for task in open_tasks if task.identity.key not in stored]
             if expect is not None:
-                expect(len(lacking))
+                expect(len(missing))
             for run in execute(
-                lacking,
+                missing,
                 store=store,
                 jobs=workers.jobs,
                 executor=workers.executor,
@@ -120,8 +122,8 @@ class Study:
 
     def keep(self, store: Store) -> Record:
         """Write the record into the store, merged with the existing record of the plan."""
-        old = _kept(self.campaign, store)
-        record = self.record() if old is None else grown(old, self.record())
+        old = _existing_record(self.campaign, store)
+        record = self.record() if old is None else merged_records(old, self.record())
         save_record(store.path, record)
         return record
 
@@ -132,7 +134,7 @@ class Study:
         return Record(campaign.name, campaign.title, campaign.axes, self.seed, tuple(cells), campaign.metrics)
 
     def missed(self) -> list[Cell]:
-        """Return the points that did not reach the required precision."""
+        """Return the points that did not reach the campaign's precision."""
         wanted = self.campaign.precision
         if wanted is None:
             return []
@@ -144,15 +146,16 @@ class Study:
 
     def tasks_of(self, point: Point) -> list[Task]:
         """Return the runs of a point that are required so far."""
-        return [self._task(point, number) for number in range(self._wanted(point))]
+        return [self._task(point, number) for number in range(self._required_count(point))]
 
     def _task(self, point: Point, number: int) -> Task:
-        made = self._made.setdefault(point.scenario.content_hash, [])
-        while len(made) <= number:
-            made.append(Task(point.scenario, self.seed, len(made), self.campaign.series))
-        return made[number]
+        tasks = self._tasks_by_scenario.setdefault(point.scenario.content_hash, [])
+        while len(tasks) <= number:
+            tasks.append(Task(point.scenario, self.seed, len(tasks), self.campaign.series))
+        return tasks[number]
 
-    def _wanted(self, point: Point) -> int:
+    def _required_count(self, point: Point) -> int:
+        """Return the number of runs of a point that are required so far."""
         precision = self.campaign.precision
         if precision is None:
             return self.campaign.runs
@@ -206,11 +209,11 @@ def _other_plan(campaign: Campaign, seed: int, store: StoreReader) -> str | None
         except (CampaignError, _core.ScenarioError):
             return None
 
-    old = _kept(campaign, store)
+    old = _existing_record(campaign, store)
     return None if old is None else other_plan(old, campaign.axes, seed, hash_at)
 
 
-def _kept(campaign: Campaign, store: StoreReader) -> Record | None:
+def _existing_record(campaign: Campaign, store: StoreReader) -> Record | None:
     """Return the record under the campaign's name, or None. A damaged one counts as missing."""
     try:
         return load_record(store, campaign.name)
@@ -269,37 +272,37 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
         If the scenario is wrong. The message names the point.
     """
     values = dict(combination)
-    named = values.pop(SCENARIO, None)
-    place = campaign.scenario if named is None else _beside(campaign, str(named))
-    if place not in bases:
-        bases[place] = _base(campaign, place)
+    scenario_name = values.pop(SCENARIO, None)
+    path = campaign.scenario if scenario_name is None else _scenario_path(campaign, str(scenario_name))
+    if path not in bases:
+        bases[path] = _base(campaign, path)
     try:
-        point = Point(combination, bases[place].with_overrides(values))
+        point = Point(combination, bases[path].with_overrides(values))
     except _core.ScenarioError as error:
         listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
         key = error.key
-        place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
-        raise CampaignError(f"{place_of_key}: the point {listed} is not a valid scenario\n{error}") from error
+        location = str(campaign) if key is None or key not in values else campaign.location_of(key)
+        raise CampaignError(f"{location}: the point {listed} is not a valid scenario\n{error}") from error
     if not campaign.allow_code:
-        refuse_code(point.scenario, overrides_may=campaign.allow_typed_code)
+        refuse_code(point.scenario, allow_in_overrides=campaign.allow_typed_code)
     return point
 
 
-def _base(campaign: Campaign, place: Path) -> Scenario:
+def _base(campaign: Campaign, path: Path) -> Scenario:
     """Load a scenario with the settings that all points share."""
-    if campaign.source is not None and campaign.source != place and not place.is_file():
+    if campaign.source is not None and campaign.source != path and not path.is_file():
         hint = "paths in a campaign are relative to its folder"
         raise CampaignError(
-            f"{campaign.place_of(SCENARIO)}: scenario: the file {place} does not exist; {hint}"
+            f"{campaign.location_of(SCENARIO)}: scenario: the file {path} does not exist; {hint}"
         )
     try:
-        return Scenario.load(place, campaign.settings)
+        return Scenario.load(path, campaign.settings)
     except _core.ScenarioError as error:
         if campaign.source is None or error.key is None or error.key not in campaign.settings:
             raise
-        where = campaign.place_of(error.key)
+        location = campaign.location_of(error.key)
         raise CampaignError(
-            f"{where}: the settings common to all points are not a valid scenario\n{error}"
+            f"{location}: the settings common to all points are not a valid scenario\n{error}"
         ) from error
 
 
@@ -309,7 +312,7 @@ def run_campaign(
     store: Store,
     parameters: Mapping[str, Sequence[str | int | float | bool]] | None = None,
     workers: Workers | None = None,
-    watch: Watch | None = None,
+    watch: ProgressHandler | None = None,
 ) -> Record:
     """Run a campaign, as ``umts sweep`` does. Runs in the store are reused.
 
@@ -347,5 +350,6 @@ def run_campaign(
     return study.record()
 
 
-def _beside(campaign: Campaign, name: str) -> Path:
+def _scenario_path(campaign: Campaign, name: str) -> Path:
+    """Return the path of a scenario that a point names, relative to the campaign's file."""
     return (campaign.source.parent if campaign.source is not None else Path()) / name

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from umtslab.atomic_files import whole_text
+from umtslab.atomic_files import bounded_text
 from umtslab.campaign.errors import CampaignError
 
 VERSION = 1
@@ -27,7 +27,7 @@ def read_toml(path: Path) -> Table:
         If it cannot be read, or is not TOML.
     """
     try:
-        text = whole_text(path)
+        text = bounded_text(path)
         content = tomllib.loads(text)
     except OSError as error:
         raise CampaignError(f"{path}: {error.strerror}") from error
@@ -36,7 +36,7 @@ def read_toml(path: Path) -> Table:
     return Table(content, "", path, text)
 
 
-def place_in(path: Path, key: str, tables: Collection[str]) -> str:
+def location_in(path: Path, key: str, tables: Collection[str]) -> str:
     """Return file and line of a key in one of `tables`. The file alone if the line is unknown."""
     table = read_toml(path)
     lines = (table.line_of(key, name) for name in tables)
@@ -59,9 +59,9 @@ class Table:
         outer, _, inner = self.name.partition(".")
         # A key in an inline table is on the line of that table's key.
         line = self.line_of(key, self.name) or self.line_of(inner, outer)
-        place = f"{self.path}:{line}" if line else str(self.path)
+        location = f"{self.path}:{line}" if line else str(self.path)
         where = f"[{self.name}] {key}" if self.name and key else key or f"[{self.name}]"
-        return CampaignError(f"{place}: {where}: {why}")
+        return CampaignError(f"{location}: {where}: {why}")
 
     def version(self) -> None:
         """Read the file's version, which must be supported."""
@@ -77,15 +77,15 @@ class Table:
         """Read a text. Without a default the key is required."""
         return str(self._of_type(key, default, str, "a text"))
 
-    def truth(self, key: str, default: bool) -> bool:
+    def boolean(self, key: str, default: bool) -> bool:
         """Read a boolean."""
         return bool(self._of_type(key, default, bool, "true or false"))
 
-    def whole(self, key: str, default: int | None, least: int = 0) -> int:
-        """Read an integer of at least `least`."""
+    def whole(self, key: str, default: int | None, minimum: int = 0) -> int:
+        """Read an integer of at least `minimum`."""
         found = self._of_type(key, default, int, "a whole number")
-        if isinstance(found, bool) or found < least:
-            raise self.wrong(key, f"{found!r} is not a whole number of at least {least}")
+        if isinstance(found, bool) or found < minimum:
+            raise self.wrong(key, f"{found!r} is not a whole number of at least {minimum}")
         return int(found)
 
     def table(self, key: str) -> Table:
@@ -115,9 +115,9 @@ class Table:
             if not values:
                 raise self.wrong(key, "the list is empty: give at least one value")
             found[key] = [self._value(key, value) for value in values]
-            written = [str(value) for value in found[key]]
-            if twice := {one for one in written if written.count(one) > 1}:
-                raise self.wrong(key, f"{min(twice)} is listed twice")
+            texts = [str(value) for value in found[key]]
+            if repeated := {text for text in texts if texts.count(text) > 1}:
+                raise self.wrong(key, f"{min(repeated)} is listed twice")
         return found
 
     def value(self, key: str) -> Value:
@@ -156,8 +156,8 @@ class Table:
         for key in self._content:
             from difflib import get_close_matches
 
-            near = get_close_matches(key, self._known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(self._known))}"
+            similar = get_close_matches(key, self._known, 1)
+            hint = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(sorted(self._known))}"
             raise self.wrong(key, f"unknown key; {hint}")
 
     def line_of(self, key: str, name: str) -> int | None:
@@ -168,8 +168,8 @@ class Table:
                 inside = header[1] == name or header[1] == (f"{name}.{key}" if name else key)
                 if inside and header[1] != name:
                     return number
-            written = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
-            if inside and written and _same_key(written[1], key):
+            match = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
+            if inside and match and _is_key(match[1], key):
                 return number
         return None
 
@@ -180,12 +180,12 @@ class Table:
         self._known.add(key)
         return self._content.pop(key, default)
 
-    def _of_type(self, key: str, default: Any, kind: type, words: str) -> Any:
+    def _of_type(self, key: str, default: Any, kind: type, description: str) -> Any:
         if default is None and key not in self._content:
-            raise self.wrong(key, f"missing: give {words}")
+            raise self.wrong(key, f"missing: give {description}")
         found = self._take(key, default)
         if not isinstance(found, kind):
-            raise self.wrong(key, f"{found!r} is not {words}")
+            raise self.wrong(key, f"{found!r} is not {description}")
         return found
 
     def _flat(self) -> dict[str, Any]:
@@ -209,8 +209,8 @@ class Table:
         return value
 
 
-def _same_key(written: str, key: str) -> bool:
-    return written.replace('"', "").replace("'", "") == key or key.startswith(written + ".")
+def _is_key(text: str, key: str) -> bool:
+    return text.replace('"', "").replace("'", "") == key or key.startswith(text + ".")
 
 
 def no_overlap(first: Collection[str], second: Collection[str]) -> str | None:

@@ -18,13 +18,13 @@ from umtslab.quantity import quantity
 _TOKEN = re.compile(
     r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>\d[\w.]*)|(?P<word>[A-Za-z_][\w-]*(?:\.[\w-]+)*)"""
 )
-_FORMS = "it may contain only comparisons, and, or, not, in, and + - * / of numbers"
+_ALLOWED_SYNTAX = "it may contain only comparisons, and, or, not, in, and + - * / of numbers"
 _WORDS = {"and", "or", "not", "in"}
 _TOO_DEEP = "it is nested too deeply"
-_LONGEST = 10_000
+_MAX_LENGTH = 10_000
 """Maximum length of a condition in characters, enough for a list of a thousand values."""
-_SHOWN = 200
-_TRUTHS = {"true": "True", "false": "False"}
+_MAX_SHOWN = 200
+_BOOLEANS = {"true": "True", "false": "False"}
 
 _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt,
@@ -52,8 +52,8 @@ class Where:
     def __init__(self, text: str, keys: Collection[str]) -> None:
         self.text = text
         self._names: dict[str, str] = {}
-        if len(text) > _LONGEST:
-            raise self._wrong(f"it has {len(text):,} characters, more than the limit of {_LONGEST:,}")
+        if len(text) > _MAX_LENGTH:
+            raise self._wrong(f"it has {len(text):,} characters, more than the limit of {_MAX_LENGTH:,}")
         try:
             self._tree = ast.parse(
                 _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
@@ -66,7 +66,7 @@ class Where:
             raise self._wrong(
                 "it is not a condition, for example radio.bler < 0.1 and tcp.variant == 'reno'"
             ) from None
-        self._refuse_unknown_forms()
+        self._refuse_other_syntax()
 
     def holds(self, point: Mapping[str, object]) -> bool:
         """Whether a point fulfils the condition."""
@@ -84,8 +84,8 @@ class Where:
         word = found["word"]
         if word is None or word in _WORDS:
             return found[0]
-        if word in _TRUTHS:
-            return _TRUTHS[word]
+        if word in _BOOLEANS:
+            return _BOOLEANS[word]
         if word not in keys:
             listed = ", ".join(sorted(keys)) or "nothing"
             hint = (
@@ -99,19 +99,19 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
-        shown = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
+        shown = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
         return CampaignError(f"where = {shown!r}: {why}")
 
-    def _refuse_unknown_forms(self) -> None:
+    def _refuse_other_syntax(self) -> None:
         allowed = (
             ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq,
             ast.NotEq, *_COMPARE, ast.In, ast.NotIn, ast.BinOp, *_COMPUTE, ast.Name, ast.Load, ast.Constant,
             ast.Tuple, ast.List,
         )  # fmt: skip
         for node in ast.walk(self._tree):
-            strange = isinstance(node, ast.Name) and node.id not in self._names
-            if strange or not isinstance(node, allowed):
-                raise self._wrong(_FORMS)
+            is_unknown_name = isinstance(node, ast.Name) and node.id not in self._names
+            if is_unknown_name or not isinstance(node, allowed):
+                raise self._wrong(_ALLOWED_SYNTAX)
 
     def _value(self, node: ast.expr, point: Mapping[str, object]) -> object:
         match node:
@@ -122,10 +122,10 @@ class Where:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return [self._value(element, point) for element in elements]
             case ast.BoolOp(op=kind, values=parts):
-                truths = (self._truth(part, point) for part in parts)
-                return all(truths) if isinstance(kind, ast.And) else any(truths)
+                booleans = (self._boolean(part, point) for part in parts)
+                return all(booleans) if isinstance(kind, ast.And) else any(booleans)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self._truth(operand, point)
+                return not self._boolean(operand, point)
             case ast.UnaryOp(operand=operand):
                 return -self._number(self._value(operand, point))
             case ast.BinOp(left=left, op=kind, right=right):
@@ -136,9 +136,9 @@ class Where:
                     self._compare(type(kind), a, b)
                     for kind, a, b in zip(kinds, values, values[1:], strict=False)
                 )
-        raise self._wrong(_FORMS)
+        raise self._wrong(_ALLOWED_SYNTAX)
 
-    def _truth(self, node: ast.expr, point: Mapping[str, object]) -> bool:
+    def _boolean(self, node: ast.expr, point: Mapping[str, object]) -> bool:
         value = self._value(node, point)
         if not isinstance(value, bool):
             raise self._wrong(f"{value!r} is not true or false")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from umtslab.exit_status import INTERRUPTED
-from umtslab.terminal_escape import guarded
+from umtslab.terminal_escape import escape_output
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: a run failed, a precision was missed, or results could not be written. 2: wrong
     usage or input. 130: interrupted.
     """
-    with guarded():
+    with escape_output():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.captures import LARGEST_LIMIT, MOST_CONNECTIONS
+from umtslab.captures import MAX_CONNECTION_LIMIT, MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
@@ -48,11 +48,11 @@ def options(parser: Parser) -> None:
         "--connections-limit",
         type=whole_number,
         metavar="N",
-        default=MOST_CONNECTIONS,
+        default=MAX_CONNECTIONS,
         help=(
             "Maximum number of connections in memory at a time, and of connections with a row of "
             "their own: the first ones. All others are summed in one row, the rest (default: "
-            f"{MOST_CONNECTIONS}, which keeps the analysis below 300 MB; a connection takes about 4 "
+            f"{MAX_CONNECTIONS}, which keeps the analysis below 300 MB; a connection takes about 4 "
             "kB). The same number of UDP flows have rows. With --split, the first connections of "
             "each capture are paired."
         ),
@@ -95,16 +95,16 @@ def analyse(
     quiet: bool,
 ) -> int:
     """Analyse captures and print their metrics. `options` declares the arguments."""
-    from umtslab.cli.capture_files import captures_of, how_to_open
+    from umtslab.cli.capture_files import captures_of, command_for_pdus
     from umtslab.cli.capture_report import report
 
     packets, pdus = captures_of(captures, out)
     if pdus and not quiet:
-        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {how_to_open(pdus[0])}"
+        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {command_for_pdus(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
-    _check_range("--connections-limit", connections_limit, 1, LARGEST_LIMIT)
+    _check_range("--connections-limit", connections_limit, 1, MAX_CONNECTION_LIMIT)
     if connection is not None:
-        _check_range("--connection", connection, 0, LARGEST_LIMIT)
+        _check_range("--connection", connection, 0, MAX_CONNECTION_LIMIT)
     if split:
         from umtslab.cli.split_report import split_report
 
@@ -120,6 +120,6 @@ def analyse(
     )
 
 
-def _check_range(option: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise UsageError(f"{option} takes a whole number from {least} to {most}, not {value}")
+def _check_range(option: str, value: int, minimum: int, maximum: int) -> None:
+    if not minimum <= value <= maximum:
+        raise UsageError(f"{option} takes a whole number from {minimum} to {maximum}, not {value}")

@@ -20,8 +20,8 @@ def options(parser: Parser) -> None:
         "the keys that differ from the defaults. Rates are RLC payload in a full TTI. A block is a "
         'transport block with all headers. "blocks" lists the permitted numbers of blocks in a TTI, '
         '"coded" is the number of bits in a full TTI after channel coding.',
-        "Flat profiles are the rates and delays of browsers and test services. They do not model "
-        "UMTS and serve for comparison.",
+        "Flat profiles are the network presets of browsers' developer tools and of test services. "
+        "They do not model UMTS and serve for comparison.",
     )
     parser.add_argument(
         "containing",
@@ -30,7 +30,7 @@ def options(parser: Parser) -> None:
         default="",
         help="Show only bearers with this text in their name.",
     )
-    add_json(parser, 'one JSON list, with the kind of each bearer in "kind",')
+    add_json(parser, 'one JSON list (the key "kind" has the kind of each bearer)')
 
 
 def bearers(containing: str, *, json: bool) -> int:
@@ -47,7 +47,9 @@ def bearers(containing: str, *, json: bool) -> int:
     tables = []
     reference = [bearer for bearer in found if bearer["kind"] == "reference"]
     if reference:
-        rows = [_reference_row(bearer, way) for bearer in reference for way in ("downlink", "uplink")]
+        rows = [
+            _reference_row(bearer, direction) for bearer in reference for direction in ("downlink", "uplink")
+        ]
         tables.append(rows_table(rows))
     others = [bearer for bearer in found if bearer["kind"] not in ("reference", "flat")]
     if others:
@@ -166,18 +168,18 @@ def _flat_row(bearer: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _reference_row(bearer: dict[str, Any], way: str) -> dict[str, str]:
-    channel = bearer[way]
-    first = way == "downlink"
+def _reference_row(bearer: dict[str, Any], direction: str) -> dict[str, str]:
+    channel = bearer[direction]
+    is_downlink = direction == "downlink"
     return {
-        "bearer": bearer["name"] if first else "",
-        "channel": f"{channel['channel']} {'down' if first else 'up'}",
+        "bearer": bearer["name"] if is_downlink else "",
+        "channel": f"{channel['channel']} {'down' if is_downlink else 'up'}",
         "rate": f"{channel['rate_bps'] / 1000:g} kbit/s",
         "TTI": f"{channel['tti_ms']} ms",
         "block": f"{channel['block_bits']} bit",
         "blocks": " ".join(str(blocks) for blocks in channel["formats"]),
         "coding": channel["coding"],
         "coded": f"{channel['coded_bits']} bit",
-        "RLC": bearer["rlc"] if first else "",
-        "source": bearer["source"] if first else "",
+        "RLC": bearer["rlc"] if is_downlink else "",
+        "source": bearer["source"] if is_downlink else "",
     }

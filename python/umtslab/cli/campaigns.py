@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened_campaign(word: str, out: Path) -> Iterator[tuple[Record, StoreReader] | None]:
-    """Open the campaign `word` in the results folder `out`.
+def opened_campaign(argument: str, out: Path) -> Iterator[tuple[Record, StoreReader] | None]:
+    """Open the campaign that `argument` names in the results folder `out`.
 
-    Yields the record and the open store. Yields None if `out` is no results folder or has no
-    campaign of this name.
+    Yields the record, restricted to the points that `argument` selects, and the open store. Yields
+    None if `out` is not a results folder or has no campaign of this name.
 
     Raises
     ------
     CampaignError
         If the name is unknown but followed by ``@``, or the conditions match no point (`selected`).
     """
-    name, at, conditions = word.partition("@")
+    name, at, conditions = argument.partition("@")
     if not is_store(out):
         yield None
         return
@@ -44,9 +44,9 @@ def opened_campaign(word: str, out: Path) -> Iterator[tuple[Record, StoreReader]
             yield (selected(record, conditions) if at else record), store
 
 
-def find_campaign(word: str, out: Path) -> Record | None:
-    """Return the record of the campaign `word` in the results folder `out`, or None."""
-    with opened_campaign(word, out) as found:
+def find_campaign(argument: str, out: Path) -> Record | None:
+    """Return the record of the campaign that `argument` names in the results folder `out`, or None."""
+    with opened_campaign(argument, out) as found:
         return None if found is None else found[0]
 
 
@@ -60,22 +60,26 @@ def selected(record: Record, conditions: str) -> Record:
     CampaignError
         If a key is not varied, or no point is left.
     """
-    wanted = {}
-    for word in conditions.split(","):
-        key, equals, value = (part.strip() for part in word.partition("="))
+    selected_values = {}
+    for condition in conditions.split(","):
+        key, equals, value = (part.strip() for part in condition.partition("="))
         if not equals or key not in record.axes:
             raise CampaignError(
-                f"{record.name}@{conditions}: {word!r} is not KEY=VALUE with one of {', '.join(record.axes)}"
+                f"{record.name}@{conditions}: {condition!r} is not KEY=VALUE with one of "
+                f"{', '.join(record.axes)}"
             )
-        wanted[key] = value
+        selected_values[key] = value
     cells = [
         cell
         for cell in record.cells
-        if all(key in cell.parameters and _same(cell.parameters[key], value) for key, value in wanted.items())
+        if all(
+            key in cell.parameters and _is_equal(cell.parameters[key], value)
+            for key, value in selected_values.items()
+        )
     ]
     if not cells:
         raise CampaignError(f"{record.name} has no point with {conditions}")
-    axes = tuple(key for key in record.axes if key not in wanted)
+    axes = tuple(key for key in record.axes if key not in selected_values)
     points = tuple(
         replace(cell, parameters={key: value for key, value in cell.parameters.items() if key in axes})
         for cell in cells
@@ -83,8 +87,9 @@ def selected(record: Record, conditions: str) -> Record:
     return replace(record, axes=axes, cells=points)
 
 
-def _same(value: object, word: str) -> bool:
-    one, other = quantity(value), quantity(word)
+def _is_equal(value: object, text: str) -> bool:
+    """Whether a value equals a text of the command line. Quantities are compared across units."""
+    one, other = quantity(value), quantity(text)
     if one is not None and other is not None:
         return one.kind == other.kind and one.base == other.base
-    return str(value) == word
+    return str(value) == text

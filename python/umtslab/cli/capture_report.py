@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.captures import MOST_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
+from umtslab.captures import MAX_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import ProgressLine
@@ -24,8 +24,8 @@ from umtslab.version import code_version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_SHOWN = 20
-_ROWS_AT_ONCE = 1000
+_MAX_SHOWN = 20
+_ROWS_PER_CHUNK = 1000
 
 _HEADLINE = (
     "goodput_kbps",
@@ -49,7 +49,7 @@ _HEADLINE = (
     "transmission_time_s",
 )
 
-_OF_FLOWS = {
+_FLOW_COLUMNS = {
     "packets": "packets",
     "payload (B)": "payload_bytes",
     "rate (kbit/s)": "rate_kbps",
@@ -60,7 +60,13 @@ _OF_FLOWS = {
 }
 """Columns of the table of UDP flows: heading to key of the flow."""
 
-_OF_CONNECTIONS = ("goodput_active_kbps", "mean_rtt_s", "total_packets", "tcp_retransmissions", "rto_count")
+_CONNECTION_METRICS = (
+    "goodput_active_kbps",
+    "mean_rtt_s",
+    "total_packets",
+    "tcp_retransmissions",
+    "rto_count",
+)
 
 
 def report(
@@ -68,7 +74,7 @@ def report(
     connection: int | None = None,
     plot: Path | None = None,
     *,
-    limit: int = MOST_CONNECTIONS,
+    limit: int = MAX_CONNECTIONS,
     show_all: bool = False,
     json: bool = False,
     quiet: bool = False,
@@ -103,7 +109,7 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
 
     A capture may have a million connections. Their rows are written in chunks, one row per line.
     """
-    metrics = [_plain(analysis.metrics) for analysis in analyses]
+    metrics = [_without_infinities(analysis.metrics) for analysis in analyses]
     version = json_text.dumps(str(code_version()))
     out.write(f'{{\n "scenario": null,\n "version": {version},\n "runs": [')
     for index, (analysis, found) in enumerate(zip(analyses, metrics, strict=True)):
@@ -119,8 +125,8 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
         text = json_text.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
         out.write(f'{"," if index else ""}\n{text},\n "connections": [')
         separator = "\n  "
-        for piece in _pieces(analysis, connection):
-            out.write(separator + piece.rstrip("\n").replace("\n", ",\n  "))
+        for chunk in _row_chunks(analysis, connection):
+            out.write(separator + chunk.rstrip("\n").replace("\n", ",\n  "))
             separator = ",\n  "
         out.write(f"]{_rest(analysis)}")
         _write_udp(analysis, out)
@@ -136,8 +142,8 @@ def _write_udp(analysis: CaptureAnalysis, out: TextIO) -> None:
         return
     out.write(',\n "udp_flows": [')
     separator = "\n  "
-    for first in range(0, count, _ROWS_AT_ONCE):
-        lines = analysis.core.udp_flow_lines(first, _ROWS_AT_ONCE)
+    for first in range(0, count, _ROWS_PER_CHUNK):
+        lines = analysis.core.udp_flow_lines(first, _ROWS_PER_CHUNK)
         out.write(separator + lines.rstrip("\n").replace("\n", ",\n  "))
         separator = ",\n  "
     out.write("]")
@@ -150,7 +156,7 @@ def _rest(analysis: CaptureAnalysis) -> str:
     if analysis.rest is None:
         return ""
     count, metrics = analysis.rest
-    rest = {"connections": count, "metrics": _plain(metrics)}
+    rest = {"connections": count, "metrics": _without_infinities(metrics)}
     return f',\n "rest": {json_text.dumps(rest, allow_nan=False)}'
 
 
@@ -210,7 +216,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
             print()
         # A capture may have a million connections. Only rows that are shown are created.
         count = len(analysis.core.connections)
-        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
+        rows = _rows(analysis, connection) if connection is not None or count <= _MAX_SHOWN else []
         heading(analysis.file)
         print(_packet_counts(analysis))
         if analysis.passed_over:
@@ -218,7 +224,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
             print("skipped: " + ", ".join(f"{count} {reason}" for reason, count in counts))
         if connection is not None:
             print()
-            print(_ends(rows[0]))
+            print(_connection_sentence(rows[0]))
             show(_metrics_table(rows[0], show_all=show_all))
             continue
         if count:
@@ -230,7 +236,7 @@ def _print_connections(analysis: CaptureAnalysis, rows: list[dict[str, Any]], *,
     print()
     show(_metrics_table(analysis.metrics, show_all=show_all))
     if len(rows) == 1 and analysis.rest is None:
-        print(f"\n{_ends(rows[0])}")
+        print(f"\n{_connection_sentence(rows[0])}")
     elif rows or analysis.rest is not None:
         print()
         show(_connections_table(rows, analysis.rest))
@@ -244,12 +250,12 @@ def _print_udp(analysis: CaptureAnalysis) -> None:
     lines = analysis.core.udp_flow_lines(0, count).splitlines()
     flows = [json_text.loads(line) for line in lines]
     flows.sort(key=lambda flow: flow["payload_bytes"] + flow["reverse_payload_bytes"], reverse=True)
-    table = Table(">UDP flow", "client", "server", "sender", *(f">{heading}" for heading in _OF_FLOWS))
-    for flow in flows[:_MOST_SHOWN]:
+    table = Table(">UDP flow", "client", "server", "sender", *(f">{heading}" for heading in _FLOW_COLUMNS))
+    for flow in flows[:_MAX_SHOWN]:
         identity = (str(flow[name]) for name in ("flow", "client", "server", "sender"))
-        table.add_row(*identity, *(number(flow[name]) for name in _OF_FLOWS.values()))
-    if count > _MOST_SHOWN:
-        table.add_row("", f"{count - _MOST_SHOWN} more", "", "", *("" for _ in _OF_FLOWS))
+        table.add_row(*identity, *(number(flow[name]) for name in _FLOW_COLUMNS.values()))
+    if count > _MAX_SHOWN:
+        table.add_row("", f"{count - _MAX_SHOWN} more", "", "", *("" for _ in _FLOW_COLUMNS))
     print()
     show(table)
 
@@ -258,38 +264,38 @@ def _packet_counts(analysis: CaptureAnalysis) -> str:
     counts = analysis.counts
     connections = analysis.connection_count
     plural = "" if connections == 1 else "s"
-    of_udp = f", {counts['udp']} of UDP" if counts["udp"] else ""
+    udp_count = f", {counts['udp']} of UDP" if counts["udp"] else ""
     return (
-        f"{counts['packets']} packets, {counts['tcp']} of TCP{of_udp}, in {analysis.duration_s:.6g} s; "
+        f"{counts['packets']} packets, {counts['tcp']} of TCP{udp_count}, in {analysis.duration_s:.6g} s; "
         f"{connections} connection{plural}"
     )
 
 
-def _ends(row: dict[str, Any]) -> str:
+def _connection_sentence(row: dict[str, Any]) -> str:
     """Describe the ends of a connection and the options of its handshake."""
     sender = row["sender"]
     receiver = "server" if sender == "client" else "client"
-    words = [
+    parts = [
         f"connection {row['connection']}: data from {row[sender]} ({sender}) to {row[receiver]}",
-        f"captured {_PLACES[row['position']]}",
+        f"captured {_POSITIONS[row['position']]}",
         str(row["ended"]),
     ]
     if row["mss"] is not None:
-        words.append(f"MSS {row['mss']}")
+        parts.append(f"MSS {row['mss']}")
     if row["window_scale"] is not None:
-        words.append(f"window scale {row['window_scale']}")
-    words += [
+        parts.append(f"window scale {row['window_scale']}")
+    parts += [
         f"TEID of the {end}'s packets {row[f'{end}_teid']:#x}"
         for end in ("client", "server")
         if row[f"{end}_teid"] is not None
     ]
     for option, name in (("sack_permitted", "SACK"), ("timestamps", "timestamps")):
         if row[option] is not None:
-            words.append(name if row[option] else f"no {name}")
-    return ", ".join(words)
+            parts.append(name if row[option] else f"no {name}")
+    return ", ".join(parts)
 
 
-_PLACES = {
+_POSITIONS = {
     "sender": "at the sender",
     "receiver": "at the receiver (round-trip times and outstanding data are not the sender's)",
     "between": "between the ends (round-trip times and outstanding data are not the sender's)",
@@ -308,34 +314,36 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
 
 def _connections_table(rows: list[dict[str, Any]], rest: tuple[int, dict[str, Any]] | None) -> Table:
     unit_of = units()
-    shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}
+    shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _CONNECTION_METRICS}
     headings = [f">{name}{unit}" for name, unit in shown.items()]
     table = Table(">connection", "client", "server", "sender", "position", *headings)
     for row in rows:
         identity = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
-        table.add_row(*identity, *(number(row[name]) for name in _OF_CONNECTIONS))
+        table.add_row(*identity, *(number(row[name]) for name in _CONNECTION_METRICS))
     if rest is not None:
         count, metrics = rest
         table.add_row(
-            "rest", f"{count} more", "", "", "", *(number(metrics[name]) for name in _OF_CONNECTIONS)
+            "rest", f"{count} more", "", "", "", *(number(metrics[name]) for name in _CONNECTION_METRICS)
         )
     return table
 
 
 def _rows(analysis: CaptureAnalysis, connection: int | None) -> list[dict[str, Any]]:
-    return [json_text.loads(line) for piece in _pieces(analysis, connection) for line in piece.splitlines()]
+    return [
+        json_text.loads(line) for chunk in _row_chunks(analysis, connection) for line in chunk.splitlines()
+    ]
 
 
-def _pieces(analysis: CaptureAnalysis, connection: int | None) -> Iterator[str]:
+def _row_chunks(analysis: CaptureAnalysis, connection: int | None) -> Iterator[str]:
     """Yield the JSON rows of one or all connections in chunks, one row per line."""
     if connection is not None:
         yield analysis.core.connection_lines(connection, 1)
         return
-    for first in range(0, len(analysis.core.connections), _ROWS_AT_ONCE):
-        yield analysis.core.connection_lines(first, _ROWS_AT_ONCE)
+    for first in range(0, len(analysis.core.connections), _ROWS_PER_CHUNK):
+        yield analysis.core.connection_lines(first, _ROWS_PER_CHUNK)
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
+def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in row.items()

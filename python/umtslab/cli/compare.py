@@ -14,7 +14,7 @@ from umtslab.cli.options import RESULT, add_all, add_json, add_out, add_values
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
-from umtslab.metrics import units, unknown
+from umtslab.metrics import units, unknown_metric_text
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -51,24 +51,30 @@ def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_a
     """Print the differences between two results. `options` declares the arguments."""
     for name in metric:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     sides = find_campaign(first, out), find_campaign(second, out)
     if sides[0] is not None and sides[1] is not None:
         metrics = tuple(metric) or sides[0].shown_metrics
         return _compare_points(sides[0], sides[1], metrics, as_json=json)
-    one, two = find_runs(first, out), find_runs(second, out)
-    comparison = compare_runs(one, two)
+    first_runs, second_runs = find_runs(first, out), find_runs(second, out)
+    comparison = compare_runs(first_runs, second_runs)
     if json:
-        print(json_text.dumps(_as_json(comparison, one, two, metric), indent=1, allow_nan=False))
+        print(
+            json_text.dumps(_as_json(comparison, first_runs, second_runs, metric), indent=1, allow_nan=False)
+        )
     else:
-        _print(comparison, one, two, metric, show_all=show_all)
+        _print(comparison, first_runs, second_runs, metric, show_all=show_all)
     return 0
 
 
 def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as_json: bool) -> int:
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
-    rows = [(one, compare_runs(one.runs, two.runs)) for one, two in pairs if one.runs and two.runs]
+    rows = [
+        (first_runs, compare_runs(first_runs.runs, second_runs.runs))
+        for first_runs, second_runs in pairs
+        if first_runs.runs and second_runs.runs
+    ]
     if not rows:
         raise UsageError(
             "the campaigns have no points with equal parameters: select points with NAME@KEY=VALUE"
@@ -77,13 +83,13 @@ def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as
         points = [
             {
                 "parameters": dict(cell.parameters),
-                "pairs": found.pairs,
-                **{metric: found.of(metric).as_dict() for metric in metrics},
+                "pairs": comparison.pairs,
+                **{metric: comparison.of(metric).as_dict() for metric in metrics},
             }
-            for cell, found in rows
+            for cell, comparison in rows
         ]
-        named = {"metric": metrics[0], "metrics": list(metrics)}
-        print(json_text.dumps({**named, "points": points}, indent=1, allow_nan=False))
+        metric_keys = {"metric": metrics[0], "metrics": list(metrics)}
+        print(json_text.dumps({**metric_keys, "points": points}, indent=1, allow_nan=False))
         return 0
     for number, metric in enumerate(metrics):
         if number:
@@ -98,15 +104,15 @@ def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, C
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
     table = Table(*axes, *headings)
-    for cell, found in rows:
-        row = found.of(metric)
+    for cell, comparison in rows:
+        row = comparison.of(metric)
         table.add_row(
             *(str(cell.parameters.get(key, "")) for key in axes),
             number(row.first.mean),
             number(row.second.mean),
             *estimate(row.difference, row.ci95, row.n),
             number(row.percent, 2),
-            str(found.pairs),
+            str(comparison.pairs),
             row.verdict.value,
         )
     unit = units().get(metric, "")
@@ -119,12 +125,12 @@ def _key(cell: Cell) -> tuple[tuple[str, str], ...]:
 
 
 def _as_json(
-    comparison: Comparison, one: list[Run], two: list[Run], metrics: Sequence[str]
+    comparison: Comparison, first_runs: list[Run], second_runs: list[Run], metrics: Sequence[str]
 ) -> dict[str, object]:
     rows = [comparison.of(metric) for metric in metrics] or comparison.differences
     return {
-        "first": _side(one),
-        "second": _side(two),
+        "first": _side(first_runs),
+        "second": _side(second_runs),
         "pairs": comparison.pairs,
         "differences": {row.metric: row.as_dict() for row in rows},
     }
@@ -141,13 +147,18 @@ def _side(runs: list[Run]) -> dict[str, object]:
 
 
 def _print(
-    comparison: Comparison, one: list[Run], two: list[Run], metrics: Sequence[str], *, show_all: bool
+    comparison: Comparison,
+    first_runs: list[Run],
+    second_runs: list[Run],
+    metrics: Sequence[str],
+    *,
+    show_all: bool,
 ) -> None:
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
-    names = list(metrics) or (sorted(measured) if show_all else _first_look(comparison))
+    names = list(metrics) or (sorted(measured) if show_all else _headline_metrics(comparison))
     unit_of = units()
     table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
@@ -161,23 +172,23 @@ def _print(
             unit_of.get(name, ""),
             row.verdict.value,
         )
-    for name, runs in (("first ", one), ("second", two)):
+    for name, runs in (("first ", first_runs), ("second", second_runs)):
         run = runs[0]
         print(f"{name}  {run.scenario}, {len(runs)} runs, result {run.identity.result}, {run.identity.code}")
-    how = (
+    pairing = (
         f"{comparison.pairs} pairs of runs"
         if comparison.pairs
         else "no runs have the same seed and number: independent samples"
     )
-    print(f"{how}\n")
+    print(f"{pairing}\n")
     show(table)
 
 
-def _first_look(comparison: Comparison) -> list[str]:
+def _headline_metrics(comparison: Comparison) -> list[str]:
     """Return the headline metrics of either result that were measured in both."""
-    from umtslab.headline_metrics import first_look
+    from umtslab.headline_metrics import headline_names
 
     rows = comparison.differences
     sides = {row.metric: row.first.mean for row in rows}, {row.metric: row.second.mean for row in rows}
     compared = {row.metric for row in rows if row.verdict is not Verdict.NOT_MEASURED}
-    return [name for name in first_look(*sides) if name in compared]
+    return [name for name in headline_names(*sides) if name in compared]

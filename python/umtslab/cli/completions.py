@@ -30,23 +30,23 @@ def completions(shell: str) -> int:
     """Print the completions of all verbs and their options."""
     import shtab
 
-    print(shtab.complete(_whole(), shell))
+    print(shtab.complete(_combined_parser(), shell))
     return 0
 
 
-def _whole() -> ArgumentParser:
+def _combined_parser() -> ArgumentParser:
     """Combine all verbs in one parser, as shtab requires."""
     import shtab
 
     from umtslab.cli.parser import parser_of
 
-    whole = ArgumentParser("umts", description=ABOUT, formatter_class=Layout)
-    whole.add_argument("--version", action="store_true", help="Print version and commit.")
-    verbs = whole.add_subparsers()
+    combined = ArgumentParser("umts", description=ABOUT, formatter_class=Layout)
+    combined.add_argument("--version", action="store_true", help="Print version and commit.")
+    verbs = combined.add_subparsers()
     for name, verb in VERBS.items():
         parser = parser_of(name)
         for action in parser._actions:
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         verbs.add_parser(name, parents=[parser], formatter_class=Layout, help=verb.sentence)
-    return whole
+    return combined

@@ -49,9 +49,9 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
     `options` declares the arguments.
     """
     if store is not None:
-        from umtslab.cli.store_doctor import look_at
+        from umtslab.cli.store_doctor import check_store
 
-        return look_at(store, repair=repair, json=json)
+        return check_store(store, repair=repair, json=json)
     if repair:
         raise UsageError("--repair needs a results folder: umts doctor FOLDER --repair")
     if clean:
@@ -62,19 +62,19 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
             print(line)
         return 0
     if json:
-        rows = [dict(zip(("what", "found", "remark"), row, strict=True)) for row in _found()]
+        rows = [dict(zip(("what", "found", "remark"), row, strict=True)) for row in _components()]
         print(json_text.dumps(rows, indent=1))
         return 0
     from umtslab.text_table import Table, show
 
     table = Table("what", "found", "remark")
-    for row in _found():
+    for row in _components():
         table.add_row(*row)
     show(table)
     return 0
 
 
-def _found() -> Iterator[tuple[str, str, str]]:
+def _components() -> Iterator[tuple[str, str, str]]:
     from importlib.metadata import version
 
     from umtslab import proxy
@@ -92,7 +92,7 @@ def _found() -> Iterator[tuple[str, str, str]]:
     found = _tshark()
     yield "tshark", found or "missing", "" if found else "reads captures; not required to write them"
     yield from machine.needs()
-    yield from proxy.needs()
+    yield from proxy.doctor_rows()
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from umtslab.scenario import Scenario
 
 FOREVER = "1000000 h"
+"""Duration of the scenario. An emulation ends with its command."""
 
 
 def options(parser: Parser) -> None:
@@ -250,20 +251,19 @@ def emulate(
         if value is not None:
             loaded = _changed(loaded, core.overrides(loaded), f"{option} {value}")
     if proxy is not None:
-        loaded = _proxied(loaded, proxy)
+        loaded = _with_proxy(loaded, proxy)
     for warning in loaded.warnings:
-        # Without flows the network carries only the traffic of programs, so this warning is wrong
-        # here.
+        # This warning does not apply: without flows the network carries the traffic of programs.
         if not (quiet or warning.startswith("flow: there is no flow")):
             print(f"warning: {warning}", file=sys.stderr)
-    without = None if keep_flows else left_out(loaded, 1 + len(ue))
-    if without and not quiet:
-        print(without, file=sys.stderr)
+    omitted_flows = None if keep_flows else left_out(loaded, 1 + len(ue))
+    if omitted_flows and not quiet:
+        print(omitted_flows, file=sys.stderr)
     try:
         pairs = kernel_settings(tcp, tuple(tcp_set))
     except ValueError as error:
         raise UsageError(str(error)) from error
-    node = _node(loaded, pairs, is_typed=proxy is not None, wires=attach_ue is not None)
+    node = _node(loaded, pairs, has_option=proxy is not None, is_attached=attach_ue is not None)
     session = Session(
         scenario=loaded.to_toml(),
         base_dir=os.path.abspath(scenario.parent if scenario is not None else Path()),
@@ -285,7 +285,9 @@ def emulate(
         has_host_services=host_services,
         proxy=node.options if node else (),
         proxy_sides=node.sides if node else ((), ()),
-        wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
+        wires=_attached_devices(
+            attach_ue, attach_net, is_only_option=not (internet or ue or server or tcp or tcp_set)
+        ),
     )
     # Check before the emulation starts that the results can be written.
     open_results(out).close()
@@ -295,7 +297,7 @@ def emulate(
 def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) -> Scenario:
     """Apply the scenario keys of an option.
 
-    An error about a key names the option as it was typed.
+    An error about a key names the option `typed`, as it stands on the command line.
     """
     from umtslab._core import ScenarioError
 
@@ -305,7 +307,7 @@ def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) 
         raise UsageError(f"{typed} sets the scenario key {error.key}\n{error}") from None
 
 
-def _proxied(scenario: Scenario, at: str) -> Scenario:
+def _with_proxy(scenario: Scenario, at: str) -> Scenario:
     """Return the scenario with a splitting proxy at node `at`.
 
     If `at` is empty, the proxy is at the node of the scenario's own proxy, or at the default node.
@@ -321,19 +323,19 @@ def _proxy(scenario: Scenario) -> dict[str, Any] | None:
     return found
 
 
-def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Node | None:
+def _node(scenario: Scenario, tcp: Pairs, *, has_option: bool, is_attached: bool) -> Node | None:
     """Return the proxy for programs, or None if no proxy splits their connections.
 
-    `is_typed` says whether ``--proxy`` was given, `wires` whether ``--attach-ue`` was.
+    `has_option` is whether ``--proxy`` was given, `is_attached` whether ``--attach-ue`` was.
     """
     from umtslab.emulate.node import node_of, splits_programs
 
     proxy = _proxy(scenario)
     if proxy is None:
         return None
-    if wires and is_typed:
+    if is_attached and has_option:
         raise UsageError("--proxy cannot be used with --attach-ue: it needs network namespaces")
-    if wires or not (is_typed or splits_programs(proxy)):
+    if is_attached or not (has_option or splits_programs(proxy)):
         if proxy["mode"] != "pass":
             print(
                 "warning: proxy: the proxy applies to simulated users only; programs pass it", file=sys.stderr
@@ -345,14 +347,14 @@ def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Nod
         raise UsageError(str(error)) from error
 
 
-def _wires(ue: str | None, net: str | None, *, alone: bool) -> tuple[str, ...]:
+def _attached_devices(ue: str | None, net: str | None, *, is_only_option: bool) -> tuple[str, ...]:
     if ue is None and net is None:
         return ()
     if ue is None or net is None:
         raise UsageError(
             "--attach-ue and --attach-net must be given together: the radio connects two devices"
         )
-    if not alone:
+    if not is_only_option:
         raise UsageError(
             "--attach-ue uses no namespaces: remove --internet, --ue, --server, --tcp and --tcp-set"
         )
@@ -373,9 +375,9 @@ def _scenario(
             raise UsageError("--bearer and --scenario exclude each other: give one of them")
         scenario = Scenario.load(file, forever)
         content = json_text.loads(scenario.core.to_json())
-        there = sum(group.get("count", 0) for group in content["ue"])
-        if there < ues:
-            raise UsageError(f"{file} has {there} UEs, but the command and the --ue options need {ues}")
+        ue_count = sum(group.get("count", 0) for group in content["ue"])
+        if ue_count < ues:
+            raise UsageError(f"{file} has {ue_count} UEs, but the command and the --ue options need {ues}")
         if any(flow["tcp"]["variant"] == "python" for flow in content.get("flow", [])):
             raise UsageError(
                 "congestion control in Python works in simulated time only: choose another tcp.variant"

@@ -107,7 +107,7 @@ def export(
     """Write a table or a trace of a result. `options` declares the arguments."""
     if [csv, latex, mahimahi, parquet].count(True) != 1:
         raise UsageError("give one of --csv, --latex, --mahimahi and --parquet")
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
     from umtslab.cli.exports import dataset, table_of, trace
     from umtslab.cli.output_files import check_folder
     from umtslab.terminal_escape import write_data
@@ -124,6 +124,6 @@ def export(
     if output is None:
         write_data(text.encode())
         return 0
-    with whole_file(output) as file:
+    with atomic_file(output) as file:
         file.write(text.encode())
     return 0

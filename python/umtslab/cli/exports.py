@@ -14,9 +14,9 @@ from umtslab.cli.results import find_runs, read_results
 from umtslab.cli.studies import find_study
 from umtslab.columns_of_keys import with_numbers
 from umtslab.export import to_csv
-from umtslab.headline_metrics import first_look
-from umtslab.metrics import units, unknown
-from umtslab.overrides import in_words
+from umtslab.headline_metrics import headline_names
+from umtslab.metrics import units, unknown_metric_text
+from umtslab.overrides import changes_text
 from umtslab.runs import Runs
 from umtslab.store.reader import is_store
 from umtslab.studies.optimise import Outcome
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from umtslab.store import StoreReader
     from umtslab.studies.sensitivity import Findings
 
-_FEW = 4
+_DEFAULT_COLUMNS = 4
 """Number of metrics in a pivot table if the command names none."""
 
 
@@ -75,7 +75,7 @@ def table_of(
     """Return a table of a result as text, CSV or LaTeX."""
     for name in metrics:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     if table != "pivot" and (rows or columns):
         raise UsageError("--rows and --columns apply to pivot tables: --table pivot")
     with opened_campaign(result, out) as found:
@@ -86,29 +86,31 @@ def table_of(
         if found is not None:
             record, store = found
             runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
-            content = _of_campaign(record, store, table, _wanted(metrics, runs, latex=latex))
-            return _written(content, table, record.heading, keys=record.axes, latex=latex)
+            content = _of_campaign(record, store, table, _summary_metrics(metrics, runs, latex=latex))
+            return _as_text(content, table, record.heading, keys=record.axes, latex=latex)
     if (study := find_study(result, out)) is not None:
         return _of_study(study, latex=latex)
     runs = find_runs(result, out)
     caption = runs[0].heading if len(runs) == 1 else _heading(runs)
-    return _written(_of_runs(runs, table, _wanted(metrics, runs, latex=latex)), table, caption, latex=latex)
+    return _as_text(
+        _of_runs(runs, table, _summary_metrics(metrics, runs, latex=latex)), table, caption, latex=latex
+    )
 
 
-def _wanted(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequence[str]:
+def _summary_metrics(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequence[str]:
     """Return the metrics of a summary.
 
     By default LaTeX has the headline metrics, and CSV has all, for which an empty sequence stands.
     """
-    return metrics or (first_look(*(run.metrics for run in runs)) if latex else ())
+    return metrics or (headline_names(*(run.metrics for run in runs)) if latex else ())
 
 
 def _heading(runs: Sequence[Run]) -> str:
-    changes = in_words(Runs(runs).changes)
+    changes = changes_text(Runs(runs).changes)
     return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
 
 
-def _written(
+def _as_text(
     content: pl.DataFrame, table: str, caption: str, *, latex: bool, keys: Iterable[str] = ()
 ) -> str:
     """LaTeX with the values of `keys` as they were given, or CSV with quantities as numbers."""
@@ -126,9 +128,9 @@ def _pivot(
 
     if rows is None:
         raise UsageError(f"a pivot table needs --rows KEY: one of {', '.join(record.axes)}")
-    known = first_look(*(run.metrics for cell in record.cells for run in cell.runs))
-    wanted = metrics or known[: _FEW if columns is None else 1]
-    tables = pivots(record, rows, columns, wanted)
+    headline = headline_names(*(run.metrics for cell in record.cells for run in cell.runs))
+    chosen = metrics or headline[: _DEFAULT_COLUMNS if columns is None else 1]
+    tables = pivots(record, rows, columns, chosen)
     if latex:
         return "\n".join(table.latex() for table in tables)
     if len(tables) > 1:
@@ -143,7 +145,7 @@ def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
     content = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
     keys = [parameter.key for parameter in study.study.frame.parameters]
     caption = study.study.frame.title or study.study.frame.name
-    return _written(content, "runs", caption, keys=keys, latex=latex)
+    return _as_text(content, "runs", caption, keys=keys, latex=latex)
 
 
 def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:

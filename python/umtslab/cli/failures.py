@@ -31,7 +31,7 @@ class CannotOpen(Exception):
         self.status = FAILED if is_unwritable(cause) else WRONG
 
 
-_WRONG = (
+_INPUT_ERRORS = (
     "umtslab._core.CaptureReadError",
     "umtslab.budget.MissingBudget",
     "umtslab.campaign.errors.CampaignError",
@@ -46,7 +46,7 @@ _WRONG = (
 )
 """Errors of input, by name, so that their modules need not be imported."""
 
-_FAILED = (
+_RUN_ERRORS = (
     "umtslab._core.CongestionControlError",
     "umtslab._core.SchedulerError",
     "umtslab.remote.WorkersFailed",
@@ -56,22 +56,22 @@ _FAILED = (
 def status_of(error: Exception) -> int:
     """Print the error and return the exit status. Unexpected errors are raised again."""
     if isinstance(error, BrokenPipeError):
-        return _reader_left()
+        return _end_silently()
     if isinstance(error, Interrupted):
-        return complain(str(error), INTERRUPTED)
+        return print_error(str(error), INTERRUPTED)
     if isinstance(error, CannotOpen):
-        return complain(str(error), error.status)
+        return print_error(str(error), error.status)
     kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__}
-    if isinstance(error, UsageError) or not kinds.isdisjoint(_WRONG):
-        return complain(str(error), WRONG)
+    if isinstance(error, UsageError) or not kinds.isdisjoint(_INPUT_ERRORS):
+        return print_error(str(error), WRONG)
     if "umtslab._core.ScenarioError" in kinds:
-        return complain(f"{error}{_other_keys(cast('ScenarioError', error))}", WRONG)
-    if not kinds.isdisjoint(_FAILED):
-        return complain(str(error), FAILED)
+        return print_error(f"{error}{_other_keys(cast('ScenarioError', error))}", WRONG)
+    if not kinds.isdisjoint(_RUN_ERRORS):
+        return print_error(str(error), FAILED)
     if "umtslab._core.OutputError" in kinds:
-        return complain(f"cannot write captures: {error}", FAILED)
+        return print_error(f"cannot write captures: {error}", FAILED)
     if isinstance(error, OSError) or "sqlite3.Error" in kinds:
-        return complain(f"cannot write results: {reason(cast('OSError', error))}", FAILED)
+        return print_error(f"cannot write results: {reason(cast('OSError', error))}", FAILED)
     raise error
 
 
@@ -79,17 +79,17 @@ def _other_keys(error: ScenarioError) -> str:
     """Suggest scenario keys for a key without its table, as in ``--set bler=0.1``."""
     from umtslab.cli.keys import keys_like
 
-    near = keys_like(error.key) if error.file == "override" and error.key and "." not in error.key else []
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    similar = keys_like(error.key) if error.file == "override" and error.key and "." not in error.key else []
+    return f"did you mean {' or '.join(similar)}?" if similar else ""
 
 
-def complain(message: str, status: int) -> int:
+def print_error(message: str, status: int) -> int:
     """Print `message` on standard error and return `status`."""
     print(message if message.startswith(("umts", "error")) else f"umts: {message}", file=sys.stderr)
     return status
 
 
-def _reader_left() -> int:
+def _end_silently() -> int:
     """Exit silently because the reader of standard output has closed the pipe (``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -7,10 +7,10 @@ import sys
 from argparse import Action, HelpFormatter
 
 from umtslab.cli.verbs import ABOUT, EXAMPLES, EXIT_STATUS, GROUPS
-from umtslab.terminal_escape import own
+from umtslab.terminal_escape import without_escaping
 from umtslab.text_table import is_terminal, terminal_width
 
-_WIDEST = 110
+_MAX_WIDTH = 110
 _NAMES_END = 15
 """Column in which the descriptions of the verbs begin."""
 
@@ -52,21 +52,21 @@ def overview() -> str:
     """Return the text of ``umts --help``."""
     import textwrap
 
-    def filled(text: str, first: str = "", rest: str = "") -> str:
+    def wrapped(text: str, first: str = "", rest: str = "") -> str:
         return textwrap.fill(
             text, width(), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
         )
 
-    parts = ["usage: umts VERB …", filled(ABOUT)]
+    parts = ["usage: umts VERB …", wrapped(ABOUT)]
     for title, verbs in GROUPS.items():
         lines = [
-            filled(verb.sentence, f"  {name}".ljust(_NAMES_END), " " * _NAMES_END)
+            wrapped(verb.sentence, f"  {name}".ljust(_NAMES_END), " " * _NAMES_END)
             for name, verb in verbs.items()
         ]
         parts.append("\n".join([f"{title}:", *lines]))
-    parts.append("\n".join(["examples:", *(f"  {typed}\n      {result}" for typed, result in EXAMPLES)]))
+    parts.append("\n".join(["examples:", *(f"  {command}\n      {result}" for command, result in EXAMPLES)]))
     parts.append("`umts VERB --help` describes a verb; `umts --version` prints version and commit.")
-    parts.append(filled(EXIT_STATUS))
+    parts.append(wrapped(EXIT_STATUS))
     return "\n\n".join(parts) + "\n"
 
 
@@ -74,9 +74,9 @@ def print_help(text: str) -> None:
     """Print a help text. On a terminal, titles and text in backquotes are bold."""
     if is_terminal(sys.stdout):
         text = re.sub(r"(?m)^([a-z][^\n]*:)$|`([^`\n]+)`", "\x1b[1m\\1\\2\x1b[0m", text)
-    own(sys.stdout).write(text)
+    without_escaping(sys.stdout).write(text)
 
 
 def width() -> int:
     """Return the width of help texts in characters."""
-    return min(terminal_width(sys.stdout), _WIDEST)
+    return min(terminal_width(sys.stdout), _MAX_WIDTH)

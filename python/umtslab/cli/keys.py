@@ -28,29 +28,29 @@ OTHER_NAMES = {
 """Names in the literature and in other tools, and the scenario keys that they may mean."""
 
 
-def is_key(word: str) -> bool:
-    """Whether `word` is a scenario key."""
-    return word in _keys()
+def is_key(text: str) -> bool:
+    """Whether `text` is a scenario key."""
+    return text in _keys()
 
 
-def keys_like(word: str) -> list[str]:
-    """Suggest keys for an unknown word.
+def keys_like(text: str) -> list[str]:
+    """Suggest keys for a text that is not a key.
 
-    Keys that end in the word come first, then keys with this other name (`OTHER_NAMES`), then keys
-    of similar spelling. A word that is a key has no suggestions.
+    Returns the keys whose last part is the text or, without such keys, the keys that have this
+    name elsewhere (`OTHER_NAMES`) or, without these, a key of similar spelling.
     """
     from difflib import get_close_matches
 
     keys = _keys()
-    if word in keys:
+    if text in keys:
         return []
-    ends = [key for key in keys if key.endswith(f".{word}")]
-    return ends or called(word) or get_close_matches(word, keys, 1, 0.75)
+    with_last_part = [key for key in keys if key.endswith(f".{text}")]
+    return with_last_part or keys_by_other_name(text) or get_close_matches(text, keys, 1, 0.75)
 
 
-def called(word: str) -> list[str]:
-    """Return the keys that `OTHER_NAMES` lists for `word`."""
-    return list(OTHER_NAMES.get(word.lower(), ()))
+def keys_by_other_name(text: str) -> list[str]:
+    """Return the keys that may have the name `text` in the literature or in other tools (`OTHER_NAMES`)."""
+    return list(OTHER_NAMES.get(text.lower(), ()))
 
 
 def _keys() -> list[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from umtslab.cli.parser import Options
     from umtslab.plot import Look
 
-_WRITTEN = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm)?\s*")
+_SIZE = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm)?\s*")
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 
 
@@ -72,13 +72,15 @@ def check_font(look: Look) -> None:
         raise UsageError(f"--font {look.font}: {error}") from None
 
 
-def _inches(word: str) -> float:
-    from umtslab.plot.look import LEAST_IN, MOST_IN
+def _inches(text: str) -> float:
+    from umtslab.plot.look import MAX_WIDTH_IN, MIN_WIDTH_IN
 
-    found = _WRITTEN.fullmatch(word)
-    if found is None:
-        raise UsageError(f"--width takes a size with in, cm or mm, for example 3.5in or 88mm, not {word!r}")
-    width = float(found[1]) * _INCHES[found[2] or "in"]
-    if not LEAST_IN <= width <= MOST_IN:
-        raise UsageError(f"--width takes {LEAST_IN:g} to {MOST_IN:g} inches, not {word} ({width:.3g} inches)")
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"--width takes a size with in, cm or mm, for example 3.5in or 88mm, not {text!r}")
+    width = float(match[1]) * _INCHES[match[2] or "in"]
+    if not MIN_WIDTH_IN <= width <= MAX_WIDTH_IN:
+        raise UsageError(
+            f"--width takes {MIN_WIDTH_IN:g} to {MAX_WIDTH_IN:g} inches, not {text} ({width:.3g} inches)"
+        )
     return width

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_json
-from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
+from umtslab.cli.reference_list import MAX_BLOCKS, entries_described_by, print_entries
 from umtslab.former_names import current_metric
 from umtslab.metrics import definitions
 
@@ -20,7 +20,7 @@ def options(parser: Parser) -> None:
     parser.explain(
         "Metrics of the radio refer to the downlink. Each has a counterpart for the uplink, with "
         "`_uplink` at the end of its name.",
-        f"The name of a metric shows that metric alone. Up to {MOST_BLOCKS} metrics are printed in "
+        f"The name of a metric shows that metric alone. Up to {MAX_BLOCKS} metrics are printed in "
         "full, with scope and formula; more metrics as a table of units and meanings. `--json` has "
         "everything.",
     )
@@ -37,11 +37,11 @@ def options(parser: Parser) -> None:
 def metrics(containing: str, *, json: bool) -> int:
     """Print all or some metrics. `options` declares the arguments."""
     containing = current_metric(containing)
-    every = definitions()
+    all_metrics = definitions()
     rows = (
-        [entry for entry in every if entry["name"] == containing]
-        or [entry for entry in every if containing in entry["name"]]
-        or described(every, containing, ("label", "meaning", "numerator", "denominator"))
+        [entry for entry in all_metrics if entry["name"] == containing]
+        or [entry for entry in all_metrics if containing in entry["name"]]
+        or entries_described_by(all_metrics, containing, ("label", "meaning", "numerator", "denominator"))
     )
     if not rows:
         raise UsageError(f"no metric has {containing!r} in its name or description")

@@ -91,10 +91,10 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def instead_of(word: str, names: Sequence[str]) -> str:
+def suggestion(word: str, names: Sequence[str]) -> str:
     """Suggest the nearest name, or list all names."""
-    near = nearest(word, names)
-    return f"did you mean {near}?" if near else f"there are {', '.join(names)}"
+    similar = nearest(word, names)
+    return f"did you mean {similar}?" if similar else f"there are {', '.join(names)}"
 
 
 def no_such_verb(word: str, rest: Sequence[str]) -> str:
@@ -110,15 +110,15 @@ def no_such_verb(word: str, rest: Sequence[str]) -> str:
         return f"the verb is missing: umts analyse {word}"
     if word.startswith("-") and (verb := next((other for other in rest if other in VERBS), None)):
         return f"the verb is missing: umts {verb} {word} …"
-    near = OTHER_VERBS.get(word.lower().removeprefix("--")) or nearest(word, VERBS)
-    hint = f"did you mean umts {near}?" if near else "`umts --help` lists them"
+    similar = OTHER_VERBS.get(word.lower().removeprefix("--")) or nearest(word, VERBS)
+    hint = f"did you mean umts {similar}?" if similar else "`umts --help` lists them"
     return f"there is no {'option' if word.startswith('-') else 'verb'} {word!r}; {hint}"
 
 
 def no_such_option(verb: str, word: str, options: Collection[str]) -> str:
     """Return the error text for an unknown option of `verb` (``umts run``), with a suggestion."""
     name, _, value = word.partition("=")
-    hint = f"did you mean {near}?" if (near := _option_like(name, options)) else None
+    hint = f"did you mean {similar}?" if (similar := _option_like(name, options)) else None
     if hint is None and "--set" in options:
         from umtslab.cli.keys import is_key, keys_like
 
@@ -134,7 +134,7 @@ def _option_like(name: str, options: Collection[str]) -> str | None:
     return next(others, None) or (nearest(name, long) if name.startswith("--") else None)
 
 
-def surplus(word: str, usage: str, options: Collection[str]) -> str:
+def unexpected_word(word: str, usage: str, options: Collection[str]) -> str:
     """Return the error text for a superfluous argument."""
     if "=" in word and "--set" in options:
         return f"unexpected word {word!r}; did you mean --set {word}?"

@@ -12,7 +12,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 from umtslab.cli.purposes import check_purpose
-from umtslab.cli.studies import print_result, study_place
+from umtslab.cli.studies import print_result, study_runner
 from umtslab.exit_status import FAILED
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
@@ -22,7 +22,7 @@ from umtslab.version import code_version
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def options(parser: Parser) -> None:
@@ -61,17 +61,17 @@ def optimise(
 ) -> int:
     """Find the parameters that give the best mean of a metric and keep the constraints."""
     check_purpose(study, "optimise")
-    wanted = load_optimisation(study)
-    wanted = replace(wanted, frame=replace(wanted.frame, allow_code=allow_code))
+    loaded = load_optimisation(study)
+    loaded = replace(loaded, frame=replace(loaded.frame, allow_code=allow_code))
     if trials is not None:
         if trials < 1:
             raise UsageError(f"--trials must be at least 1 (got {trials})")
-        wanted = replace(wanted, trials=trials)
-    with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="trials") as place:
-        outcome = find_best(wanted, place)
-        save_outcome(place.store.path, outcome)
+        loaded = replace(loaded, trials=trials)
+    with study_runner(loaded.frame, out, jobs, dask, quiet=quiet or json, kept="trials") as runner:
+        outcome = find_best(loaded, runner)
+        save_outcome(runner.store.path, outcome)
         best = outcome.ranking()[0] if outcome.ranking() else None
-        command = _command(place.store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
+        command = _command(runner.store.command(best.runs[0]), loaded.frame.runs) if best is not None else ""
     print_result(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)
     if best is None:
         print(f"umts: none of {len(outcome.trials)} trials satisfies the constraints", file=sys.stderr)
@@ -79,9 +79,9 @@ def optimise(
     return 0
 
 
-def _command(one_run: str, runs: int) -> str:
+def _command(command: str, runs: int) -> str:
     """Return the command for all runs of a point, made from the command of the first run."""
-    return one_run.replace("--first-run 0", f"--runs {runs}")
+    return command.replace("--first-run 0", f"--runs {runs}")
 
 
 def _as_json(outcome: Outcome, command: str) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def _as_json(outcome: Outcome, command: str) -> dict[str, Any]:
         "objective": {"metric": study.metric, "goal": "maximise" if study.maximise else "minimise"},
         "constraints": [str(constraint) for constraint in study.constraints],
         "trials": [_trial_json(trial) for trial in outcome.trials],
-        "as_it_is": _trial_json(outcome.as_it_is),
+        "as_it_is": _trial_json(outcome.baseline),
         "best": None
         if not ranking
         else {
             **_trial_json(ranking[0]),
             "gain": outcome.gain(ranking[0]).as_dict(),
-            "as_it_is_breaks": [str(constraint) for constraint in outcome.broken(outcome.as_it_is)],
+            "as_it_is_breaks": [str(constraint) for constraint in outcome.violated(outcome.baseline)],
             "command": command,
         },
     }
@@ -135,13 +135,13 @@ def _print(outcome: Outcome, command: str) -> None:
             found = trial.limits[str(constraint)]
             cells += estimate(found.mean, found.ci95, found.n)
         values = [str(trial.parameters.get(key, "")) for key in keys]
-        reached = estimate(trial.objective.mean, trial.objective.ci95, trial.objective.n)
-        table.add_row(name, *values, *reached, *cells)
+        objective_cells = estimate(trial.objective.mean, trial.objective.ci95, trial.objective.n)
+        table.add_row(name, *values, *objective_cells, *cells)
 
     ranking = outcome.ranking()
-    for trial in ranking[:_SHOWN]:
+    for trial in ranking[:_MAX_SHOWN]:
         add(str(trial.number), trial)
-    add("unchanged scenario", outcome.as_it_is)
+    add("unchanged scenario", outcome.baseline)
     heading(study.frame.title or study.frame.name)
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(f", {constraint}" for constraint in study.constraints)
@@ -153,27 +153,27 @@ def _print(outcome: Outcome, command: str) -> None:
     if not ranking:
         return
     print()
-    for line in _compared(outcome, ranking[0]):
+    for line in _comparison(outcome, ranking[0]):
         print(line)
     print(f"Again: {command}")
 
 
-def _compared(outcome: Outcome, best: Trial) -> Iterator[str]:
+def _comparison(outcome: Outcome, best: Trial) -> Iterator[str]:
     """Yield sentences that compare the best trial with the unchanged scenario."""
     from umtslab.metrics import units
     from umtslab.numbers import number, with_interval
 
     study = outcome.study
-    broken = outcome.broken(outcome.as_it_is)
-    for constraint in broken:
-        found, kept = outcome.as_it_is.limits[str(constraint)].mean, best.limits[str(constraint)].mean
+    violated = outcome.violated(outcome.baseline)
+    for constraint in violated:
+        found, best_mean = outcome.baseline.limits[str(constraint)].mean, best.limits[str(constraint)].mean
         yield (
             f"The unchanged scenario violates {constraint} (mean {number(found)}); the best trial "
-            f"satisfies it (mean {number(kept)})."
+            f"satisfies it (mean {number(best_mean)})."
         )
     gain = outcome.gain(best)
     unit = units().get(study.metric, "")
-    if broken:
+    if violated:
         yield ("The difference of their objectives is not a gain, because only the best trial is feasible.")
     elif gain.mean == 0 and gain.ci95 == 0:
         yield (

@@ -119,15 +119,15 @@ def add_values(options: Options, name: str, metavar: str, text: str) -> None:
     options.add_argument(name, metavar=metavar, action="append", default=[], help=text)
 
 
-def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Split ``key=value`` words into pairs."""
-    return tuple(_pair(word) for word in words)
+def overrides(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Split values of ``--set``, KEY=VALUE, into pairs."""
+    return tuple(_pair(text) for text in texts)
 
 
-def _pair(word: str) -> tuple[str, str]:
-    key, equals, value = word.partition("=")
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise UsageError(f"--set takes KEY=VALUE, for example --set tcp.variant=reno, not {word!r}")
+        raise UsageError(f"--set takes KEY=VALUE, for example --set tcp.variant=reno, not {text!r}")
     return key.strip(), value.strip()
 
 
@@ -138,16 +138,16 @@ def checked_seed(seed: int | None) -> int | None:
     return seed
 
 
-def relative_precision(word: str) -> float:
+def relative_precision(text: str) -> float:
     """Read a relative precision: ``5%`` and ``0.05`` are 0.05."""
-    text = word.strip()
+    stripped = text.strip()
     try:
-        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        value = float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
         raise UsageError(
-            f"--precision takes a share of the mean between 0 and 1, for example 5% or 0.05, not {word!r}"
+            f"--precision takes a share of the mean between 0 and 1, for example 5% or 0.05, not {text!r}"
         )
     return value
 

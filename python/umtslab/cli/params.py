@@ -6,9 +6,9 @@ import json as json_text
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.keys import called, keys_like
+from umtslab.cli.keys import keys_by_other_name, keys_like
 from umtslab.cli.options import add_json
-from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
+from umtslab.cli.reference_list import MAX_BLOCKS, entries_described_by, print_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ _UNITS = {
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts params``."""
     parser.explain(
-        f"The name of a key shows that key alone. Up to {MOST_BLOCKS} keys are printed in full: "
+        f"The name of a key shows that key alone. Up to {MAX_BLOCKS} keys are printed in full: "
         "description, type, units, range, default, source, and the meaning of each choice; more keys "
         "as a table of defaults and descriptions. `--json` has everything."
     )
@@ -62,30 +62,30 @@ def params(containing: str, *, json: bool) -> int:
     from umtslab.former_names import current_key
 
     containing = current_key(containing)
-    every = _core.params()
-    meant = called(containing)
+    all_keys = _core.params()
+    by_other_name = keys_by_other_name(containing)
     rows = (
-        [row for row in every if row["key"] == containing]
-        or [row for row in every if containing in row["key"] or row["key"] in meant]
-        or described(every, containing, ("label", "description", "choices"))
+        [row for row in all_keys if row["key"] == containing]
+        or [row for row in all_keys if containing in row["key"] or row["key"] in by_other_name]
+        or entries_described_by(all_keys, containing, ("label", "description", "choices"))
     )
     if not rows:
-        near = keys_like(containing)
-        rows = [row for row in every if row["key"] in near]
+        similar = keys_like(containing)
+        rows = [row for row in all_keys if row["key"] in similar]
     if not rows:
         raise UsageError(f"no key has {containing!r} in its name or description")
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    print_entries([_card(row) for row in rows], "key", ("default", "description"), text="description")
+    print_entries([_entry(row) for row in rows], "key", ("default", "description"), text="description")
     return 0
 
 
-def _card(row: Mapping[str, str]) -> dict[str, str]:
+def _entry(row: Mapping[str, str]) -> dict[str, str]:
     """Return the columns of a key in the order of its card."""
-    card = {name: row[name] for name in ("key", "label", "description")}
-    card |= {"type": row["kind"], "unit": _units(row["kind"])}
-    return card | {name: row[name] for name in ("required", "range", "default", "source", "choices")}
+    entry = {name: row[name] for name in ("key", "label", "description")}
+    entry |= {"type": row["kind"], "unit": _units(row["kind"])}
+    return entry | {name: row[name] for name in ("required", "range", "default", "source", "choices")}
 
 
 def _units(kind: str) -> str:

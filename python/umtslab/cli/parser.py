@@ -1,9 +1,9 @@
 """Parser of the command line: the verb first, then its options.
 
-Only the module of the verb is imported. Differs from `argparse` in three ways. Words and options
-may stand in any order, and everything after the first word of a program belongs to the program.
-Options have no abbreviations, and errors name the option as it was typed and suggest similar ones.
-The help text of an option is given once, where the option is declared.
+Only the module of the verb is imported. Differs from `argparse` in three ways. Options and other
+words may stand in any order, and everything from the first word of a program on belongs to the
+program. Options have no abbreviations, and errors name the option as it was typed and suggest
+similar ones. The help text of an option is given once, where the option is declared.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parser_of(verb: str) -> Parser:
 
 
 class Parser(ArgumentParser):
-    """The options of one verb.
+    """The arguments of one verb.
 
     Each becomes a keyword argument of the verb's function, named by its `dest`.
     """
@@ -79,22 +79,22 @@ class Parser(ArgumentParser):
         """Add paragraphs to the description at the start of the help."""
         self.description = "\n\n".join((self.description or "", *paragraphs))
 
-    def expect_program(self, **how: Any) -> None:
-        """Let the line end with a program and its own options. ``--`` before them is optional."""
-        self.add_argument(nargs="*", **how)
+    def expect_program(self, **settings: Any) -> None:
+        """Let the command line end with a program and its options. ``--`` before them is optional."""
+        self.add_argument(nargs="*", **settings)
         self._program_follows = True
 
     def format_usage(self) -> str:
         """Return the usage line."""
-        return f"usage: {self._line()}\n"
+        return f"usage: {self._usage_line()}\n"
 
     def format_help(self) -> str:
         """Return the help: description, arguments and options by group, examples."""
-        self.usage = self._line().replace("%", "%%")
+        self.usage = self._usage_line().replace("%", "%%")
         return super().format_help()
 
-    def _line(self) -> str:
-        words = [_placed(action) for action in self._get_positional_actions()]
+    def _usage_line(self) -> str:
+        words = [_argument_usage(action) for action in self._get_positional_actions()]
         if self._program_follows:
             return " ".join([self.prog, "[OPTION …] --", *words])
         return " ".join([self.prog, *words, "[OPTION …]"])
@@ -108,46 +108,46 @@ class Parser(ArgumentParser):
             If the words are wrong. The message says what would be right.
         """
         try:
-            options, texts = self._sorted(words)
+            options, arguments = self._separate_options(words)
             if options is None:
                 print_help(self.format_help())
                 return None
-            found, left = self.parse_known_args([*options, *(["--", *texts] if texts else [])])
+            found, unparsed = self.parse_known_args([*options, *(["--", *arguments] if arguments else [])])
         except ArgumentError as error:
             raise UsageError(_error_text(error, words)) from None
-        if left:
-            from umtslab.cli.mistyped import surplus
+        if unparsed:
+            from umtslab.cli.mistyped import unexpected_word
 
-            raise UsageError(surplus(left[-1], self._line(), self._option_string_actions))
+            raise UsageError(unexpected_word(unparsed[-1], self._usage_line(), self._option_string_actions))
         return vars(found)
 
-    def _sorted(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    def _separate_options(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
         """Separate options from other words. Each option is joined to its value as one word.
 
         The first list is None on a request for help.
         """
         options: list[str] = []
-        texts: list[str] = []
+        arguments: list[str] = []
         unknown: list[str] = []
-        at = 0
-        while at < len(words):
-            word = words[at]
-            at += 1
+        index = 0
+        while index < len(words):
+            word = words[index]
+            index += 1
             if word == "--" or (self._program_follows and not _is_option(word)):
-                texts += words[at:] if word == "--" else words[at - 1 :]
+                arguments += words[index:] if word == "--" else words[index - 1 :]
                 break
             if not _is_option(word):
-                texts.append(word)
+                arguments.append(word)
             elif word in _HELP:
                 return None, []
             elif (action := self._option_string_actions.get(word)) is not None and action.nargs not in (
                 0,
                 "?",
             ):
-                if at == len(words) or (_is_option(words[at]) and " " not in words[at]):
+                if index == len(words) or (_is_option(words[index]) and " " not in words[index]):
                     raise UsageError(f"{word} takes a value: {word} {action.metavar}")
-                options.append(f"{word}={words[at]}")
-                at += 1
+                options.append(f"{word}={words[index]}")
+                index += 1
             elif action is not None or self._is_attached(word):
                 options.append(word)
             else:
@@ -156,7 +156,7 @@ class Parser(ArgumentParser):
             from umtslab.cli.mistyped import no_such_option
 
             raise UsageError(no_such_option(self.prog, unknown[0], self._option_string_actions))
-        return options, texts
+        return options, arguments
 
     def _is_attached(self, word: str) -> bool:
         """Whether a word joins an option to its value (--runs=5, -j2), or short options (-qj2)."""
@@ -166,16 +166,16 @@ class Parser(ArgumentParser):
         return f"-{word[1]}" in known
 
     def error(self, message: str) -> NoReturn:
-        """Report missing words. `argparse` calls this for no other error of this parser."""
-        raise UsageError(f"{message.rpartition(': ')[2]} is missing: {self._line()}")
+        """Report missing arguments. `argparse` calls this for no other error of this parser."""
+        raise UsageError(f"{message.rpartition(': ')[2]} is missing: {self._usage_line()}")
 
     def _check_value(self, action: Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             from umtslab.cli.mistyped import nearest
 
             names = [str(choice) for choice in action.choices]
-            near = nearest(str(value), names)
-            hint = f"; did you mean {near}?" if near else ""
+            similar = nearest(str(value), names)
+            hint = f"; did you mean {similar}?" if similar else ""
             raise ArgumentError(action, f"takes one of {', '.join(names)}, not {value!r}{hint}")
 
 
@@ -192,7 +192,7 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-" and not word[1:].replace(".", "", 1).isdecimal()
 
 
-def _placed(action: Action) -> str:
+def _argument_usage(action: Action) -> str:
     name = str(action.metavar or action.dest)
     if action.nargs == "+":
         return f"{name} [{name} …]"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from umtslab.cli.parser import Parser
-    from umtslab.cli.plot_runs import Wanted
+    from umtslab.cli.plot_runs import RunSelection
     from umtslab.plot import Look
 
 
@@ -94,16 +94,16 @@ def plot(
 ) -> int:
     """Draw a figure. `options` declares the arguments."""
     from umtslab.cli.output_files import check_figure_file
-    from umtslab.cli.plot_runs import Wanted
+    from umtslab.cli.plot_runs import RunSelection
     from umtslab.plot import NobodyChosen, UnknownFont, save
 
     if output is not None:
         check_figure_file(output)
     look = chosen_look(width, title, xlabel, ylabel, font, grey=grey, log_x=log, log_y=log_y)
-    wanted = Wanted(from_, until, tuple(connection), tuple(ue), mean=mean)
+    selection = RunSelection(from_, until, tuple(connection), tuple(ue), mean=mean)
     axes = {"--over": over, "--against": against}
     try:
-        figure, path = _drawn(results, kind, wanted, axes, look, out)
+        figure, path = _drawn(results, kind, selection, axes, look, out)
     except (NobodyChosen, UnknownFont) as error:
         raise UsageError(str(error)) from None
     if output is None:
@@ -116,7 +116,7 @@ def plot(
 def _drawn(
     results: Sequence[str],
     kind: str,
-    wanted: Wanted,
+    selection: RunSelection,
     axes: Mapping[str, str | None],
     look: Look,
     out: Path,
@@ -129,36 +129,36 @@ def _drawn(
     from umtslab.cli.plot_study import draw_study
 
     found = find_results(results, kind, out)
-    of_campaigns = [name for name, value in axes.items() if value is not None]
+    campaign_options = [name for name, value in axes.items() if value is not None]
     if found.campaigns:
-        _refuse(wanted.typed(), next(iter(found.campaigns)), "is a campaign", "runs")
+        _refuse(selection.given_options(), next(iter(found.campaigns)), "is a campaign", "runs")
         figure = draw_campaigns(found.campaigns, kind, axes["--over"], axes["--against"], look)
         names = "-".join(dict.fromkeys(record.name for record in found.campaigns.values()))
         return figure, _in_figures(out, f"{shortened(names, names)}-{kind}.png")
     if found.studies:
-        [(word, study)] = found.studies.items()
-        _refuse([*wanted.typed(), *of_campaigns], word, "is a study", "others")
+        [(name, study)] = found.studies.items()
+        _refuse([*selection.given_options(), *campaign_options], name, "is a study", "others")
         return draw_study(study, kind, look), _in_figures(out, f"{study.study.frame.name}-{kind}.png")
     first = next(iter(found.runs))
-    _refuse(of_campaigns, first, "contains runs", "campaigns")
+    _refuse(campaign_options, first, "contains runs", "campaigns")
     if kind not in RUN_KINDS:
         raise UsageError(_no_figure_of_runs(kind, first))
     runs = list(found.runs.values())
-    figure, name = draw_runs(runs, list(found.runs), kind, wanted, look)
-    return figure, _beside(runs[0][0].folder, f"{name}.png")
+    figure, name = draw_runs(runs, list(found.runs), kind, selection, look)
+    return figure, _default_path(runs[0][0].folder, f"{name}.png")
 
 
 def _no_figure_of_runs(kind: str, result: str) -> str:
     """Return the error text for a kind that is not a figure of runs."""
-    from umtslab.cli.mistyped import instead_of
+    from umtslab.cli.mistyped import suggestion
     from umtslab.metrics import units
 
     if kind in units():
-        of_runs = f"figures of runs are {', '.join(RUN_KINDS)}"
-        return f"{kind} is a metric, which is drawn for campaigns, and {result} contains runs; {of_runs}"
+        run_kinds = f"figures of runs are {', '.join(RUN_KINDS)}"
+        return f"{kind} is a metric, which is drawn for campaigns, and {result} contains runs; {run_kinds}"
     if kind in STUDY_KINDS:
         return f"{kind} is a figure of studies, and {result} contains runs"
-    return f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}"
+    return f"there is no figure {kind!r}; {suggestion(kind, RUN_KINDS)}"
 
 
 def _refuse(options: Sequence[str], result: str, kind: str, owners: str) -> None:
@@ -168,7 +168,7 @@ def _refuse(options: Sequence[str], result: str, kind: str, owners: str) -> None
         raise UsageError(f"{', '.join(options)} {verb} for {owners}, and {result} {kind}")
 
 
-def _beside(folder: Path | None, name: str) -> Path:
+def _default_path(folder: Path | None, name: str) -> Path:
     """Return the default file of a figure of runs.
 
     Figures are kept outside the run folders, which contain only files that the run wrote.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
-from umtslab.overrides import in_words, shared_changes
+from umtslab.overrides import changes_text, shared_changes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ def draw_campaigns(
     Parameters
     ----------
     records : mapping of str to Record
-        The campaigns, by the word that named each on the command line.
+        The campaigns, by the argument that named each on the command line.
     kind : str
         A metric, or ``budget``.
     over, against : str, optional
@@ -32,7 +32,7 @@ def draw_campaigns(
     look : Look
         Appearance of the figure.
     """
-    alone = next(iter(records.values())) if len(records) == 1 else None
+    single = next(iter(records.values())) if len(records) == 1 else None
     if kind == BUDGET:
         return _budget(records, over, against, look)
     _check_metric(kind, ", ".join(records))
@@ -41,30 +41,32 @@ def draw_campaigns(
 
         if look.log_x or look.log_y:
             raise UsageError("--log applies to lines; a map has its values at equal distances")
-        if alone is None:
+        if single is None:
             raise UsageError(f"--against draws a map of one campaign, not of {len(records)}")
-        return draw_map(alone, kind, over, against, look=look)
+        return draw_map(single, kind, over, against, look=look)
     from umtslab.plot.campaign import draw_campaign
 
-    return draw_campaign(alone or named_campaigns(records), kind, over, look=look)
+    return draw_campaign(single or named_campaigns(records), kind, over, look=look)
 
 
 def named_campaigns(records: Mapping[str, Record]) -> dict[str, Record]:
     """Name campaigns for a legend.
 
-    Parts of one campaign are named by the overrides that differ, several campaigns by their names
-    and these.
-    If such names are equal, campaigns are named as they were typed.
+    Parts of one campaign are named by the overrides in which they differ. Different campaigns are
+    named by their names and these overrides. If such names are equal, the arguments of the command
+    line are used.
     """
     shared = shared_changes(record.changes for record in records.values())
-    own = [
-        in_words(tuple(pair for pair in record.changes if pair not in shared)) for record in records.values()
+    differences = [
+        changes_text(tuple(pair for pair in record.changes if pair not in shared))
+        for record in records.values()
     ]
     if len({record.name for record in records.values()}) == 1:
-        names = [words.removeprefix("with ") for words in own]
+        names = [text.removeprefix("with ") for text in differences]
     else:
         names = [
-            f"{record.name} {words}".rstrip() for record, words in zip(records.values(), own, strict=True)
+            f"{record.name} {text}".rstrip()
+            for record, text in zip(records.values(), differences, strict=True)
         ]
     if len(set(names)) < len(names) or not all(names):
         names = list(records)
@@ -92,7 +94,7 @@ def _check_metric(kind: str, names: str) -> None:
     UsageError
         If it is not. If it is another kind of figure, the message says which.
     """
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
 
     if kind in units():
         return
@@ -102,4 +104,4 @@ def _check_metric(kind: str, names: str) -> None:
             f"{kind} is a figure of {owners}, and {names} is a campaign, of which a metric or {BUDGET} is "
             "drawn"
         )
-    raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown(kind)}")
+    raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown_metric_text(kind)}")

@@ -14,10 +14,10 @@ CDF_KINDS = ("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cd
 RUN_KINDS = (*KINDS, *CDF_KINDS, WATERFALL, BUDGET, MAP)
 """Figures of runs."""
 
-OF_OUTCOME = ("history", "pareto", "importance")
+OPTIMISATION_KINDS = ("history", "pareto", "importance")
 """Figures of an optimisation."""
 
-OF_FINDINGS = ("effects",)
+SENSITIVITY_KINDS = ("effects",)
 """Figures of a sensitivity study."""
 
-STUDY_KINDS = (*OF_OUTCOME, *OF_FINDINGS)
+STUDY_KINDS = (*OPTIMISATION_KINDS, *SENSITIVITY_KINDS)

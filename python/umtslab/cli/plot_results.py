@@ -16,58 +16,58 @@ if TYPE_CHECKING:
     from umtslab.studies.optimise import Outcome
     from umtslab.studies.sensitivity import Findings
 
-_MOST_NAMED = 6
-"""Most names of each kind that an error lists."""
+_MAX_NAMED = 6
+"""Maximum number of names of each kind that an error lists."""
 
 
 @dataclass
-class Found:
-    """Results by the word that names each. Only one of the three mappings is filled."""
+class NamedResults:
+    """Results by the argument that names each. Only one of the three mappings is filled."""
 
     campaigns: dict[str, Record] = field(default_factory=dict)
     studies: dict[str, Outcome | Findings] = field(default_factory=dict)
     runs: dict[str, list[Run]] = field(default_factory=dict)
 
 
-def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
-    """Look up each word in the results folder `out`, or as a folder.
+def find_results(arguments: Sequence[str], kind: str, out: Path) -> NamedResults:
+    """Look up each argument in the results folder `out`, or as a folder.
 
     Raises
     ------
     UsageError
-        If a word names nothing, or the words name things that no figure shows together.
+        If an argument names nothing, or no figure shows these results together.
     umtslab.store.reader.RunNotFound
-        If a word names more than one thing.
+        If an argument is ambiguous.
     """
     from umtslab.cli.campaigns import find_campaign
     from umtslab.cli.results import find_runs
     from umtslab.cli.studies import find_study
-    from umtslab.store.reader import NothingOfThatName
+    from umtslab.store.reader import NoSuchName
 
-    found = Found()
-    for word in dict.fromkeys(words):
-        if (record := find_campaign(word, out)) is not None:
-            found.campaigns[word] = record
-        elif (study := find_study(word, out)) is not None:
-            found.studies[word] = study
+    found = NamedResults()
+    for argument in dict.fromkeys(arguments):
+        if (record := find_campaign(argument, out)) is not None:
+            found.campaigns[argument] = record
+        elif (study := find_study(argument, out)) is not None:
+            found.studies[argument] = study
         else:
             try:
-                found.runs[word] = find_runs(word, out)
-            except NothingOfThatName:
-                raise UsageError(_nothing(word, words, kind, out)) from None
+                found.runs[argument] = find_runs(argument, out)
+            except NoSuchName:
+                raise UsageError(_not_found_text(argument, arguments, kind, out)) from None
     _refuse_mixture(found)
     return found
 
 
-def _refuse_mixture(found: Found) -> None:
+def _refuse_mixture(found: NamedResults) -> None:
     first = [
-        f"{next(iter(words))} {kind}"
-        for words, kind in (
+        f"{next(iter(arguments))} {kind}"
+        for arguments, kind in (
             (found.campaigns, "is a campaign"),
             (found.studies, "is a study"),
             (found.runs, "contains runs"),
         )
-        if words
+        if arguments
     ]
     if len(first) > 1:
         raise UsageError(f"{' and '.join(first)}: draw them separately")
@@ -75,40 +75,42 @@ def _refuse_mixture(found: Found) -> None:
         raise UsageError(f"a figure shows one study, not {len(found.studies)}: {', '.join(found.studies)}")
 
 
-def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
-    """Error text for a word that names no result, with the most specific cause that applies."""
+def _not_found_text(argument: str, arguments: Sequence[str], kind: str, out: Path) -> str:
+    """Return the error text for an argument that names no result, with the most specific cause."""
     from umtslab.metrics import units
     from umtslab.store.reader import is_store
 
-    results = [other for other in words if other != word and other not in _KINDS and other not in units()]
+    results = [
+        other for other in arguments if other != argument and other not in _KINDS and other not in units()
+    ]
     command = f"umts plot {' '.join(results) or 'RESULT'}"
-    if word in _KINDS and kind in _KINDS:
-        return f"a figure has one kind: draw {word} and {kind} separately, {command} {word}"
-    if word in units() and kind in units():
-        return f"a figure shows one metric: draw {word} and {kind} separately, {command} {word}"
-    if word in _KINDS or word in units():
-        noun = "kind of figure" if word in _KINDS else "metric"
-        return f"{word} is a {noun}, which comes last and alone: {command} {word}"
+    if argument in _KINDS and kind in _KINDS:
+        return f"a figure has one kind: draw {argument} and {kind} separately, {command} {argument}"
+    if argument in units() and kind in units():
+        return f"a figure shows one metric: draw {argument} and {kind} separately, {command} {argument}"
+    if argument in _KINDS or argument in units():
+        noun = "kind of figure" if argument in _KINDS else "metric"
+        return f"{argument} is a {noun}, which comes last and alone: {command} {argument}"
     if not is_store(out):
-        none = f"{word} is neither a run folder nor a results folder"
-        none += f", and the results folder {out} to look it up in does not exist"
+        text = f"{argument} is neither a run folder nor a results folder"
+        text += f", and the results folder {out} to look it up in does not exist"
         if kind in _KINDS or kind in units():
-            return none
-        return f"{none}; {kind} is not a kind of figure either: {', '.join(RUN_KINDS)}"
-    if "/" in word:
-        return f"there is no results folder or run folder {word}; {_contents(out)}"
+            return text
+        return f"{text}; {kind} is not a kind of figure either: {', '.join(RUN_KINDS)}"
+    if "/" in argument:
+        return f"there is no results folder or run folder {argument}; {_contents(out)}"
     if kind in units() or (kind == BUDGET and _names(out)[0]):
         campaigns = _names(out)[0]
-        has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` creates campaigns"
-        return f"{out} has no campaign {word!r}; {has}"
-    return f"{out} has no run, result, scenario, campaign or study {word!r}; {_contents(out)}"
+        hint = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` creates campaigns"
+        return f"{out} has no campaign {argument!r}; {hint}"
+    return f"{out} has no run, result, scenario, campaign or study {argument!r}; {_contents(out)}"
 
 
 _KINDS = {*RUN_KINDS, *STUDY_KINDS}
 
 
 def _contents(out: Path) -> str:
-    """Names in a results folder that can be drawn, as the second half of a sentence."""
+    """Return the names in a results folder that can be drawn, as the second half of a sentence."""
     campaigns, studies, scenarios = _names(out)
     parts = [
         _listed(noun, names)
@@ -119,7 +121,7 @@ def _contents(out: Path) -> str:
 
 
 def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
-    """Names of the campaigns, studies and scenarios in a results folder."""
+    """Return the names of the campaigns, studies and scenarios in a results folder."""
     from umtslab.campaign.record import recorded
     from umtslab.cli.results import read_results
     from umtslab.studies.record import recorded_studies
@@ -130,7 +132,7 @@ def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _listed(noun: str, names: Sequence[str]) -> str:
-    """Names after the word for their kind, as in ``campaigns a, b``; the first `_MOST_NAMED` of many."""
+    """Return names after the noun for their kind, as in ``campaigns a, b``, at most `_MAX_NAMED`."""
     plural = {"study": "studies"}.get(noun, f"{noun}s")
-    more = " …" if len(names) > _MOST_NAMED else ""
-    return f"{noun if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"
+    more = " …" if len(names) > _MAX_NAMED else ""
+    return f"{noun if len(names) == 1 else plural} {', '.join(names[:_MAX_NAMED])}{more}"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Options that select part of a run, as they were typed."""
+class RunSelection:
+    """Options that select a part of a run, as they were typed."""
 
     from_: str | None
     until: str | None
@@ -29,7 +29,7 @@ class Wanted:
     ues: tuple[str, ...]
     mean: bool
 
-    def typed(self) -> list[str]:
+    def given_options(self) -> list[str]:
         """Return the names of the options that were given."""
         options = {
             "--from": self.from_ is not None,
@@ -49,7 +49,7 @@ class Wanted:
 
 
 def draw_runs(
-    found: Sequence[Sequence[Run]], words: Sequence[str], kind: str, wanted: Wanted, look: Look
+    found: Sequence[Sequence[Run]], arguments: Sequence[str], kind: str, selection: RunSelection, look: Look
 ) -> tuple[Figure, str]:
     """Draw a figure of one or several results. Returns the figure and its file name without suffix.
 
@@ -57,28 +57,28 @@ def draw_runs(
     ----------
     found : sequence of sequence of Run
         The runs of each result.
-    words : sequence of str
-        The word that named each result on the command line.
+    arguments : sequence of str
+        The argument that named each result on the command line.
     kind : str
         Kind of figure.
-    wanted : Wanted
+    selection : RunSelection
         Time range, connections and UEs to show.
     look : Look
         Appearance of the figure.
     """
-    view = wanted.view()
+    view = selection.view()
     runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
     last_s = max(run.duration_s for run in runs)
     if view.from_s is not None and view.from_s >= last_s:
-        raise UsageError(f"--from {wanted.from_} is not before the end of the run at {last_s:g} s")
+        raise UsageError(f"--from {selection.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
-    return _drawn(found, runs, words, kind, view, look, mean=wanted.mean), name
+    return _drawn(found, runs, arguments, kind, view, look, mean=selection.mean), name
 
 
 def _drawn(
     found: Sequence[Sequence[Run]],
     runs: Sequence[Run],
-    words: Sequence[str],
+    arguments: Sequence[str],
     kind: str,
     view: View,
     look: Look,
@@ -90,17 +90,17 @@ def _drawn(
     if mean and kind not in MEANS:
         raise UsageError(f"--mean applies to {', '.join(MEANS)}")
     if kind == BUDGET and len(runs) > 1:
-        return _budgets(found, runs, words, view, look)
+        return _budgets(found, runs, arguments, view, look)
     if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
             raise UsageError(f"{kind} shows one result, not {len(runs)}")
-        return _of_one(runs[0], kind, view, look)
-    named = named_apart(runs, words) if len(runs) > 1 else {"": runs[0]}
+        return _draw_single(runs[0], kind, view, look)
+    named_runs = named_apart(runs, arguments) if len(runs) > 1 else {"": runs[0]}
     if kind not in CDFS and not mean:
-        return draw(named, kind, view, look)
+        return draw(named_runs, kind, view, look)
     results = {
         name: [run for run in result if run.series_kinds()] or [run]
-        for (name, run), result in zip(named.items(), found, strict=True)
+        for (name, run), result in zip(named_runs.items(), found, strict=True)
     }
     if mean:
         from umtslab.plot.mean import draw_mean
@@ -112,7 +112,7 @@ def _drawn(
 
 
 def _budgets(
-    found: Sequence[Sequence[Run]], runs: Sequence[Run], words: Sequence[str], view: View, look: Look
+    found: Sequence[Sequence[Run]], runs: Sequence[Run], arguments: Sequence[str], view: View, look: Look
 ) -> Figure:
     """Draw the budgets of several results side by side."""
     from umtslab.plot import named_apart
@@ -122,10 +122,10 @@ def _budgets(
         raise UsageError("--from and --until apply to figures with a time axis, not to budget")
     if view.chooses:
         raise UsageError(f"--connection and --ue apply to the budget of one result, not of {len(runs)}")
-    return draw_budgets(dict(zip(named_apart(runs, words), found, strict=True)), look)
+    return draw_budgets(dict(zip(named_apart(runs, arguments), found, strict=True)), look)
 
 
-def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
+def _draw_single(run: Run, kind: str, view: View, look: Look) -> Figure:
     if kind == BUDGET:
         from umtslab.plot.run_budget import draw_run_budget
 
@@ -146,21 +146,21 @@ def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
     return draw_waterfall(run, connection, from_s=view.from_s, until_s=view.until_s, look=look)
 
 
-def _seconds(option: str, word: str | None) -> float | None:
+def _seconds(option: str, text: str | None) -> float | None:
     """Read a time in seconds, with or without a unit."""
-    if word is None:
+    if text is None:
         return None
-    found = quantity(word)
+    found = quantity(text)
     if found is None or not (found.kind == "time" or found.unit == ""):
         raise UsageError(
-            f'{option} takes seconds, or a time with its unit, for example 5 or "500 ms", not {word!r}'
+            f'{option} takes seconds, or a time with its unit, for example 5 or "500 ms", not {text!r}'
         )
     return found.base
 
 
-def _numbers(option: str, words: Sequence[str]) -> tuple[int, ...]:
+def _numbers(option: str, arguments: Sequence[str]) -> tuple[int, ...]:
     """Read numbers from repeated options or lists with commas."""
-    found = [part.strip() for word in words for part in word.split(",")]
+    found = [part.strip() for text in arguments for part in text.split(",")]
     for part in found:
         if not part.isdigit():
             raise UsageError(f"{option} takes a number from 0, or several as in 3,7, not {part!r}")

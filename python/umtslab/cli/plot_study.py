@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_kinds import OF_FINDINGS, OF_OUTCOME
+from umtslab.cli.plot_kinds import OPTIMISATION_KINDS, SENSITIVITY_KINDS
 from umtslab.studies.optimise import Outcome
 from umtslab.studies.sensitivity import Findings
 
@@ -20,12 +20,12 @@ def draw_study(study: Outcome | Findings, kind: str, look: Look) -> Figure:
     from umtslab.plot import optimisation
     from umtslab.plot.effects import draw_effects
 
-    kinds = OF_OUTCOME if isinstance(study, Outcome) else OF_FINDINGS
+    kinds = OPTIMISATION_KINDS if isinstance(study, Outcome) else SENSITIVITY_KINDS
     if kind not in kinds:
-        from umtslab.cli.mistyped import instead_of
+        from umtslab.cli.mistyped import suggestion
 
         study_kind = "an optimisation" if isinstance(study, Outcome) else "a sensitivity study"
-        raise UsageError(f"of {study_kind} there is no figure {kind!r}; {instead_of(kind, kinds)}")
+        raise UsageError(f"of {study_kind} there is no figure {kind!r}; {suggestion(kind, kinds)}")
     if isinstance(study, Findings):
         return draw_effects(study, look=look)
     draw = {

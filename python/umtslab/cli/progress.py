@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from umtslab.terminal_escape import own, printable
+from umtslab.terminal_escape import printable, without_escaping
 from umtslab.text_table import is_terminal, terminal_width
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ProgressLine:
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and is_terminal(sys.stderr)
-        self._first: tuple[float, float] | None = None
+        self._start: tuple[float, float] | None = None
         self._next = 0.0
 
     def is_due(self) -> bool:
@@ -42,16 +42,16 @@ class ProgressLine:
             return
         self._next = now + _REFRESH_S
         # The work that was done before the first call took none of the time since.
-        began, before = self._first = self._first or (now, done)
+        start, done_at_start = self._start = self._start or (now, done)
         share = min(done / total, 1.0)
         line = f"{title} [{'#' * round(_BAR_WIDTH * share):.<{_BAR_WIDTH}}] {count or f'{share:.0%}'}"
-        if done > before:
-            left = (now - began) * (total - done) / (done - before)
-            line += f", {_clock(now - began)} gone, {_clock(left)} to go"
+        if done > done_at_start:
+            remaining_s = (now - start) * (total - done) / (done - done_at_start)
+            line += f", {_clock(now - start)} gone, {_clock(remaining_s)} to go"
         self._write(printable(line)[: terminal_width(sys.stderr) - 1])
 
     def _write(self, text: str) -> None:
-        file = own(sys.stderr)
+        file = without_escaping(sys.stderr)
         # The cursor returns to the start, so that another message replaces the line.
         file.write(f"\r\x1b[K{text}\r")
         file.flush()
@@ -62,7 +62,7 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._first is not None:
+        if self._start is not None:
             self._write("")
 
 

@@ -181,9 +181,9 @@ def proxy(
 ) -> int:
     """Relay until a signal arrives. `options` declares the arguments."""
     from umtslab import _core
-    from umtslab.proxy import guarded
+    from umtslab.proxy import run_guarded
 
-    typed = {
+    values = {
         "listen": listen,
         "to": to,
         "socks5": "" if socks5 else None,
@@ -210,67 +210,67 @@ def proxy(
 
     def started(settings: dict[str, Any]) -> None:
         if not quiet:
-            print("\n".join(beginning(settings)), file=sys.stderr, flush=True)
+            print("\n".join(start_lines(settings)), file=sys.stderr, flush=True)
 
-    def work(*, guard: int | None = None) -> int:
+    def relay(*, guard: int | None = None) -> int:
         try:
-            totals = _core.proxy(pairs(typed), started, guard=guard)
+            totals = _core.proxy(pairs(values), started, guard=guard)
         except _core.ProxyError as error:
             print(f"umts: {error}", file=sys.stderr)
             return error.status
         if not quiet:
-            print(ending(totals), file=sys.stderr)
+            print(summary_line(totals), file=sys.stderr)
         return 0
 
     keys = [pair.partition("=")[0].strip() for pair in (*client_set, *server_set)]
     has_routes = "initial_window" in keys or "min_rto" in keys
-    return guarded(work) if transparent or has_routes else work()
+    return run_guarded(relay) if transparent or has_routes else relay()
 
 
-def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
+def pairs(values: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
     """Return the options that were given as pairs of name and value."""
     return [
         (f"--{name}", value)
-        for name, values in typed.items()
-        for value in ([values] if isinstance(values, str | None) else values)
+        for name, given in values.items()
+        for value in ([given] if isinstance(given, str | None) else given)
         if value is not None
     ]
 
 
-def beginning(settings: dict[str, Any]) -> list[str]:
+def start_lines(settings: dict[str, Any]) -> list[str]:
     """Describe the running proxy in lines, printed when clients can connect."""
     lines = [f"listens at {settings['listen']}, for up to {_connections(settings['connections'])}"]
     if settings["buffer"] is not None:
         lines[0] += f" with {settings['buffer']:,} octets per direction"
-    lines += [f"{side} side: {_side(settings[side])}" for side in ("client", "server")]
+    lines += [f"{side} side: {_side_text(settings[side])}" for side in ("client", "server")]
     if settings["metrics"] is not None:
         lines.append(f"metrics at http://{settings['metrics']}/metrics")
     return [*lines, *settings["notices"]]
 
 
-def _side(settings: dict[str, Any]) -> str:
-    words = [" or, by route, ".join(_manner(manner) for manner in settings["by_routes"])]
+def _side_text(settings: dict[str, Any]) -> str:
+    parts = [" or, by route, ".join(_settings_text(settings_) for settings_ in settings["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = settings[key]
-        words.append(f"{name} {'sized by the kernel' if size is None else f'{size:,} octets'}")
-    return ", ".join(words)
+        parts.append(f"{name} {'sized by the kernel' if size is None else f'{size:,} octets'}")
+    return ", ".join(parts)
 
 
-def _manner(settings: dict[str, Any]) -> str:
-    words = [f"congestion control {settings['congestion_control']}"]
+def _settings_text(settings: dict[str, Any]) -> str:
+    parts = [f"congestion control {settings['congestion_control']}"]
     window, timeout = settings["initial_window"], settings["min_rto_s"]
     if window is not None:
-        words.append(f"initial window {window} segments")
+        parts.append(f"initial window {window} segments")
     if timeout is not None:
-        words.append(f"minimum retransmission timeout {timeout:g} s")
-    return ", ".join(words)
+        parts.append(f"minimum retransmission timeout {timeout:g} s")
+    return ", ".join(parts)
 
 
 def _connections(count: int) -> str:
     return f"{count:,} connection{'' if count == 1 else 's'}"
 
 
-def ending(totals: dict[str, Any]) -> str:
+def summary_line(totals: dict[str, Any]) -> str:
     """Summarise all connections in a line, printed at the end."""
     ended = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in totals["ended"].items())
     line = f"{_connections(totals['accepted'])} ({ended or 'none'}), {totals['refused']:,} refused; "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from umtslab.atomic_files import whole_text
+from umtslab.atomic_files import bounded_text
 from umtslab.cli.failures import UsageError
 
-_MARKS = {
+_DISTINCTIVE_KEYS = {
     "reproduce": ("the plan of a reproduction", {"claims"}),
     "optimise": ("an optimisation study", {"constraint", "objective", "trials"}),
     "sensitivity": ("a sensitivity study", {"method", "parameters", "samples"}),
@@ -24,7 +24,7 @@ def check_purpose(path: Path, *verbs: str) -> None:
     """
     found = _purposes(path)
     if found and not set(found) & set(verbs):
-        raise UsageError(f"{path} is {_MARKS[found[0]][0]}: {command(found[0], path)}")
+        raise UsageError(f"{path} is {_DISTINCTIVE_KEYS[found[0]][0]}: {command(found[0], path)}")
 
 
 def purpose(path: Path) -> str | None:
@@ -37,17 +37,17 @@ def command(verb: str, path: Path) -> str:
 
     Plans of reproductions are named by paper and chapter.
     """
-    words = f"{path.absolute().parent.name}/{path.stem}" if verb == "reproduce" else path
-    return f"umts {verb} {words}"
+    argument = f"{path.absolute().parent.name}/{path.stem}" if verb == "reproduce" else path
+    return f"umts {verb} {argument}"
 
 
 def _purposes(path: Path) -> list[str]:
     import tomllib
 
     try:
-        keys = tomllib.loads(whole_text(path) if path.is_file() else "").keys()
+        keys = tomllib.loads(bounded_text(path) if path.is_file() else "").keys()
     except (OSError, ValueError, RecursionError):
         return []
-    found = [verb for verb, (_, marks) in _MARKS.items() if marks & keys]
+    found = [verb for verb, (_, keys_of_verb) in _DISTINCTIVE_KEYS.items() if keys_of_verb & keys]
     # Optimisations also have the key `parameters`, so their own keys take precedence.
     return [verb for verb in found if verb != "sensitivity" or "optimise" not in found]

@@ -64,20 +64,20 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
     elif output is None:
         write_data(_as_bytes(answer, kind))
     else:
-        from umtslab.atomic_files import whole_file
+        from umtslab.atomic_files import atomic_file
 
-        with whole_file(output) as file:
+        with atomic_file(output) as file:
             file.write(_as_bytes(answer, kind))
     return 0
 
 
 def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
     """Return the output format as a file suffix, or an empty text for a table on the terminal."""
-    given = ".csv" if csv else ".json" if json else ""
+    by_option = ".csv" if csv else ".json" if json else ""
     if output is None:
-        return given
+        return by_option
     check_folder(output)
-    kind = given or output.suffix
+    kind = by_option or output.suffix
     if kind not in (".csv", ".json", ".parquet"):
         raise UsageError(f"{output}: the suffix must be .csv, .json or .parquet")
     return kind
@@ -85,27 +85,27 @@ def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
 
 def _as_bytes(answer: pl.DataFrame, kind: str) -> bytes:
     if kind == ".csv":
-        return _flat(answer).write_csv().encode()
+        return _with_nested_as_text(answer).write_csv().encode()
     if kind == ".json":
-        rows = [{name: _plain(value) for name, value in row.items()} for row in answer.to_dicts()]
+        rows = [{name: _json_value(value) for name, value in row.items()} for row in answer.to_dicts()]
         return (json_text.dumps(rows, indent=1, default=str, allow_nan=False) + "\n").encode()
     content = io.BytesIO()
     answer.write_parquet(content)
     return content.getvalue()
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     """Return a value for JSON: null for numbers that are not finite, numbers for decimals."""
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {str(name): _json_value(inner) for name, inner in value.items()}
+    return [_json_value(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _flat(answer: pl.DataFrame) -> pl.DataFrame:
+def _with_nested_as_text(answer: pl.DataFrame) -> pl.DataFrame:
     """Return the table with lists and structs as JSON text, because CSV cannot represent them."""
     import polars as pl
 
@@ -113,7 +113,7 @@ def _flat(answer: pl.DataFrame) -> pl.DataFrame:
         rows = column.to_list()
         return pl.Series(
             column.name,
-            [None if row is None else json_text.dumps(_plain(row), default=str) for row in rows],
+            [None if row is None else json_text.dumps(_json_value(row), default=str) for row in rows],
             dtype=pl.String,
         )
 
@@ -133,8 +133,8 @@ def _show(answer: pl.DataFrame) -> None:
 
 def _cells(column: pl.Series) -> list[str]:
     """Format a column as text, with enough digits to distinguish the numbers."""
-    from umtslab.numbers import NOTHING, numbers
+    from umtslab.numbers import NO_NUMBER, numbers
 
     if column.dtype.is_float():
         return numbers(column)
-    return [NOTHING if value is None else str(value) for value in column.to_list()]
+    return [NO_NUMBER if value is None else str(value) for value in column.to_list()]

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from umtslab.terminal_escape import own, printable
+from umtslab.terminal_escape import printable, without_escaping
 from umtslab.text_table import Table, heading, is_terminal, show, terminal_width
 
-MOST_BLOCKS = 12
+MAX_BLOCKS = 12
 """More entries than this are printed as a table with their most important columns."""
 
 FILE_WIDTH = 80
@@ -21,17 +21,20 @@ _INDENT = "    "
 Entry = Mapping[str, str]
 
 
-def described(entries: Sequence[Entry], word: str, columns: Sequence[str]) -> list[Entry]:
-    """The entries whose descriptions have a word that begins with `word`, or else contain it anywhere."""
+def entries_described_by(entries: Sequence[Entry], word: str, columns: Sequence[str]) -> list[Entry]:
+    """Return the entries with a word in their description that begins with `word`.
+
+    If there are none, returns the entries whose description contains `word` anywhere.
+    """
     texts = [" ".join(entry[column] for column in columns) for entry in entries]
-    begins = re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
-    found = [entry for entry, text in zip(entries, texts, strict=True) if begins.search(text)]
+    word_start = re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
+    found = [entry for entry, text in zip(entries, texts, strict=True) if word_start.search(text)]
     return found or [
         entry for entry, text in zip(entries, texts, strict=True) if word.lower() in text.lower()
     ]
 
 
-def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, text: str) -> None:
+def print_entries(entries: Sequence[Entry], name: str, table_columns: Sequence[str], *, text: str) -> None:
     """Print few entries in full, many as a table.
 
     Parameters
@@ -40,43 +43,43 @@ def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, 
         The entries, all with the same columns.
     name : str
         The column with the name.
-    short : sequence of str
+    table_columns : sequence of str
         The columns of the table of many entries, after the name.
     text : str
         The column with the description, which comes first in a block.
     """
-    if len(entries) > MOST_BLOCKS:
-        table = Table(name, *short)
+    if len(entries) > MAX_BLOCKS:
+        table = Table(name, *table_columns)
         for entry in entries:
-            table.add_row(entry[name], *(entry[column] for column in short))
+            table.add_row(entry[name], *(entry[column] for column in table_columns))
         show(table)
         return
     width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
     for number, entry in enumerate(entries):
         if number:
-            print(file=own(sys.stdout))
+            print(file=without_escaping(sys.stdout))
         heading(f"{entry[name]}  {entry['label']}")
         for line in block(entry, name, text, width):
-            print(printable(line), file=own(sys.stdout))
+            print(printable(line), file=without_escaping(sys.stdout))
 
 
 def block(entry: Entry, name: str, text: str, width: int) -> Iterator[str]:
-    """The lines of an entry below its name: the description, then each column that is not empty."""
-    yield from _filled(entry[text], _INDENT, _INDENT, width)
+    """Yield the lines of an entry below its name: the description, then each column that is not empty."""
+    yield from _wrapped(entry[text], _INDENT, _INDENT, width)
     columns = [key for key, value in entry.items() if value and key not in (name, text, "label", "choices")]
     rows = [(column, entry[column]) for column in columns]
     choices = [line.partition(": ") for line in entry.get("choices", "").splitlines()]
     indent = max((len(word) for word, _ in [*rows, *((one[0], "") for one in choices)]), default=0) + 2
     for column, value in [*rows, *((word, meaning) for word, _, meaning in choices)]:
-        yield from _filled(value, f"{_INDENT}{column.ljust(indent)}", _INDENT + " " * indent, width)
+        yield from _wrapped(value, f"{_INDENT}{column.ljust(indent)}", _INDENT + " " * indent, width)
 
 
-def _filled(text: str, first: str, rest: str, width: int) -> list[str]:
-    """A text in lines of at most `width` characters. Words longer than a line stay whole."""
-    room = max(width, len(rest) + 20)
+def _wrapped(text: str, first: str, rest: str, width: int) -> list[str]:
+    """Wrap a text into lines of at most `width` characters. Words longer than a line stay whole."""
+    line_width = max(width, len(rest) + 20)
     return wrap(
         text,
-        room,
+        line_width,
         initial_indent=first,
         subsequent_indent=rest,
         break_long_words=False,

@@ -47,8 +47,8 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     if pcap is not None:
         pcap.mkdir(parents=True, exist_ok=True)
     scenario = Scenario.load(folder / "scenario.toml")
-    refuse_code(scenario, overrides_may=False)  # emulations have none
-    again = _core.replay(
+    refuse_code(scenario, allow_in_overrides=False)  # emulations have none
+    replayed = _core.replay(
         scenario.core,
         run.seed,
         str(folder / RECORDING),
@@ -61,19 +61,19 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )
-    for failure in again.lost:
+    for failure in replayed.lost:
         print(f"umts: {failure}", file=sys.stderr)
-    print(f"replayed {again.duration_s:.3f} s with {again.events} events")
-    if _form(again.digest) != _form(card["digest"]):
+    print(f"replayed {replayed.duration_s:.3f} s with {replayed.events} events")
+    if _fingerprint_format(replayed.digest) != _fingerprint_format(card["digest"]):
         print(
             f"umts: cannot verify the replay: {run.identity.code} recorded the emulation with another "
             "fingerprint format. Record it again with this version to compare",
             file=sys.stderr,
         )
         return FAILED
-    if again.digest == card["digest"]:
+    if replayed.digest == card["digest"]:
         print("every event was the same as in the emulation")
-        return FAILED if again.lost else 0
+        return FAILED if replayed.lost else 0
     print(
         f"umts: the replay differs from the emulation, which was recorded by {run.identity.code} "
         f"({run.events} events)",
@@ -82,6 +82,6 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     return FAILED
 
 
-def _form(fingerprint: str | None) -> str:
+def _fingerprint_format(fingerprint: str | None) -> str:
     """Return the format of a fingerprint, its part before the colon. Old fingerprints have none."""
     return (fingerprint or "").rpartition(":")[0]

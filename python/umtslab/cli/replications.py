@@ -33,7 +33,9 @@ class Replications:
     store: Store
     bar: ProgressBar
     finished: dict[int, Run] = field(default_factory=dict)
-    taken: int = 0
+    """Runs by number, from the store or executed."""
+    reused: int = 0
+    """Number of runs that were taken from the store."""
     interrupted: bool = False
 
     @property
@@ -45,11 +47,11 @@ class Replications:
         """Run until there are `count` replications."""
         self.bar.expect(count)
         numbers = range(self.first_run + len(self.finished), self.first_run + count)
-        wanted = (Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers)
+        tasks = (Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers)
         # A generator, because the tasks may not fit into memory all at once.
-        tasks = (task for task in wanted if not (self.resume and self._take(task)))
+        missing = (task for task in tasks if not (self.resume and self._reuse(task)))
         jobs = min(self.threads, count - len(self.finished))
-        for finished in execute(tasks, store=self.store, jobs=jobs, watch=self.bar.watch):
+        for finished in execute(missing, store=self.store, jobs=jobs, watch=self.bar.watch):
             self.finished[finished.run] = finished
 
     def run_until(self, precision: Precision) -> None:
@@ -69,63 +71,66 @@ class Replications:
         """Return a metric of the finished runs, None where a run lacks it."""
         return [run.metrics.get(metric) for run in self.runs]
 
-    def _take(self, task: Task) -> bool:
+    def _reuse(self, task: Task) -> bool:
+        """Use the run of the store, if it has the run. Returns whether it has."""
         found = self.store.get(task.identity, series=task.series, pcap=task.pcap)
         if found is None:
             return False
         self.finished[found.run] = found
-        self.taken += 1
+        self.reused += 1
         self.bar.watch(task, 1.0)
         return True
 
 
 @contextmanager
-def kept_on_interrupt(plan: Replications) -> Iterator[None]:
-    """Record an interruption by Ctrl-C in `plan`, and collect the runs that are stored."""
+def collect_on_interrupt(replications: Replications) -> Iterator[None]:
+    """Record an interruption by Ctrl-C in `replications`, and collect the runs that are stored."""
     try:
         yield
     except KeyboardInterrupt:
-        plan.interrupted = True
-        plan.collect()
+        replications.interrupted = True
+        replications.collect()
 
 
 def report(
-    plan: Replications, wanted: Precision | None, *, show_all: bool, as_json: bool, quiet: bool
+    replications: Replications, precision: Precision | None, *, show_all: bool, as_json: bool, quiet: bool
 ) -> int:
     """Print the results. Returns the exit status."""
-    runs = plan.runs
+    runs = replications.runs
     if as_json:
-        run_report.print_json(plan.scenario.name, runs)
+        run_report.print_json(replications.scenario.name, runs)
     elif runs:
-        run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
-    if plan.taken and not quiet:
-        print(f"{plan.taken} of these runs were already stored", file=sys.stderr)
+        run_report.print_tables(
+            replications.scenario, runs, replications.store, show_all=show_all, quiet=quiet
+        )
+    if replications.reused and not quiet:
+        print(f"{replications.reused} of these runs were already stored", file=sys.stderr)
     if not quiet:
-        for line in _not_recorded(plan):
+        for line in _missing_waterfalls(replications):
             print(f"warning: {line}", file=sys.stderr)
-    if plan.interrupted:
-        kept = f"{len(runs)} finished runs are stored in {plan.store.path}"
-        print(f"umts: interrupted; {kept}; the same command with --resume continues", file=sys.stderr)
+    if replications.interrupted:
+        stored = f"{len(runs)} finished runs are stored in {replications.store.path}"
+        print(f"umts: interrupted; {stored}; the same command with --resume continues", file=sys.stderr)
         return INTERRUPTED
-    if wanted is None or wanted.is_met(plan.values(wanted.metric)):
+    if precision is None or precision.is_met(replications.values(precision.metric)):
         return 0
-    return _missed(wanted, plan)
+    return _report_missed_precision(precision, replications)
 
 
-def _not_recorded(plan: Replications) -> Iterator[str]:
+def _missing_waterfalls(replications: Replications) -> Iterator[str]:
     """Yield a warning for each run that lacks the connection of the waterfall."""
-    for finished in plan.runs:
+    for finished in replications.runs:
         number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
-        if number is not None and (lacking := finished.lacks_connection(number)) is not None:
-            yield lacking
+        if number is not None and (missing_connection := finished.lacks_connection(number)) is not None:
+            yield missing_connection
 
 
-def _missed(wanted: Precision, plan: Replications) -> int:
-    reached = wanted.reached(plan.values(wanted.metric))
-    how_far = "has no interval" if reached is None else f"is within {100 * reached:.3g} %"
+def _report_missed_precision(precision: Precision, replications: Replications) -> int:
+    half_width = precision.relative_half_width(replications.values(precision.metric))
+    description = "has no interval" if half_width is None else f"is within {100 * half_width:.3g} %"
     print(
-        f"umts: precision not reached: {wanted.metric} {how_far} after {len(plan.finished)} "
-        f"runs (requested: {100 * wanted.relative:.3g} %)",
+        f"umts: precision not reached: {precision.metric} {description} after {len(replications.finished)} "
+        f"runs (requested: {100 * precision.relative:.3g} %)",
         file=sys.stderr,
     )
     return FAILED

@@ -59,8 +59,8 @@ def report(
             return 0
     study = find_study(campaign, out)
     if study is None:
-        made = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
-        raise UsageError(f"{out} has no campaign or study {campaign!r}; {made}")
+        hint = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
+        raise UsageError(f"{out} has no campaign or study {campaign!r}; {hint}")
     if metric or over is not None or log:
         raise UsageError(f"--metric, --over and --log apply to campaigns, and {campaign} is a study")
     print(_write_study(study, output, out))
@@ -87,12 +87,12 @@ def write_report(
     log: bool = False,
 ) -> Path:
     """Write the page of a campaign, by default into the store. Returns the file."""
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.page import write
     from umtslab.page.campaign import html
 
     for name in metrics:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     path = output or store.path / "reports" / f"{record.name}.html"
     return write(path, html(record, store, metrics, over, log=log))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as encoder
+import json as json_text
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ def reproduce(
 
     `options` declares the arguments.
     """
-    from umtslab.reproduce.emulated import why_not
+    from umtslab.reproduce.emulated import missing_requirement
     from umtslab.reproduce.report import totals
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.reproduction import reproduce as run_again
@@ -121,14 +121,14 @@ def reproduce(
     check_font(look)
     if campaign:
         return _print_campaign(selections, quick=quick, changes=pairs)
-    if real_time and (lacking := why_not()) is not None:
+    if real_time and (missing := missing_requirement()) is not None:
         print(
-            f"umts: this user cannot run emulations, so only simulations are run: {lacking}", file=sys.stderr
+            f"umts: this user cannot run emulations, so only simulations are run: {missing}", file=sys.stderr
         )
         real_time = False
     root = find_data()
     parts = select(root / "reproductions", selections)
-    before, began = _kept(out), time.monotonic()
+    runs_before, start_s = _count_runs(out), time.monotonic()
     # With one chapter no simulation remains that could run while figures are drawn.
     with _drawer(threads if sum(len(part.plans) for part in parts) > 1 else 1) as drawer:
         with open_results(out / "store") as store, ProgressLine(quiet=quiet or json) as line:
@@ -142,15 +142,18 @@ def reproduce(
                 real_time=real_time,
                 changes=pairs,
                 progress=lambda title, done, total: line.show(title, done, total, f"{done} of {total}"),
-                each=None if drawer is None else lambda chapter: drawer.begin(chapter.figures),
+                each=None if drawer is None else lambda chapter: drawer.submit(chapter.figures),
             )
         if drawer is not None:
             drawer.finish()
     _write(chapters, out, look, as_json=json)
     if not quiet:
-        made, seconds = _kept(out) - before, time.monotonic() - began
-        of = sum(chapter.runs for chapter in chapters)
-        print(f"{made} of {of} runs done now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
+        new_runs, seconds = _count_runs(out) - runs_before, time.monotonic() - start_s
+        all_runs = sum(chapter.runs for chapter in chapters)
+        print(
+            f"{new_runs} of {all_runs} runs done now, by {threads} workers in {seconds:.0f} s",
+            file=sys.stderr,
+        )
     return FAILED if totals(chapters)["fail"] else 0
 
 
@@ -178,7 +181,7 @@ def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> 
     files = [path for chapter in planned for path in write_chapter(chapter, out, look)]
     files.append(write(out / "report.html", html(chapters, version=version)))
     if as_json:
-        print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))
+        print(json_text.dumps(to_json(chapters, files, version=version), allow_nan=False))
     else:
         _show(chapters, files)
 
@@ -195,14 +198,14 @@ def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence
     return 0
 
 
-def _kept(out: Path) -> int:
+def _count_runs(out: Path) -> int:
     """Count the runs in the output folder."""
     runs = out / "store" / "runs"
     return sum(1 for _ in runs.iterdir()) if runs.is_dir() else 0
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
-    from umtslab.reproduce.report import lines, open_reasons, summary_line, turned_lines
+    from umtslab.reproduce.report import changed_verdict_lines, lines, open_reasons, summary_line
     from umtslab.text_table import heading
 
     for chapter in chapters:
@@ -214,7 +217,7 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
             print(f"not yet ({claims}): {missing}")
         print(f"{chapter.title}. {summary_line([chapter])}\n")
         if chapter.change and chapter.plan is not None:
-            print("\n".join(turned_lines(chapter)) + "\n")
+            print("\n".join(changed_verdict_lines(chapter)) + "\n")
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
     for paper in papers if len(chapters) > 1 else []:
         line = summary_line([chapter for chapter in chapters if chapter.paper == paper])

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from umtslab.run import Run
     from umtslab.store import Damage, Store, StoreReader
 
-_MOST_REPORTED = 10
+_MAX_REPORTED = 10
 """Maximum number of damaged items that are reported one by one."""
 
-_reported: dict[Path, set[Damage]] = {}
+_reported_damage: dict[Path, set[Damage]] = {}
 """Damage already reported for each results folder. A command may open a folder twice."""
 
 
@@ -27,7 +27,7 @@ def find_runs(name: str, out: Path) -> list[Run]:
     name is looked up in the store `out` as the key of a run, a result, or the name of a scenario.
     """
     from umtslab.store.folder import is_run_folder, read_run
-    from umtslab.store.reader import NothingOfThatName, is_store
+    from umtslab.store.reader import NoSuchName, is_store
 
     path = Path(name)
     if is_run_folder(path):
@@ -36,7 +36,7 @@ def find_runs(name: str, out: Path) -> list[Run]:
         with read_results(path) as store:
             return store.latest()
     if not is_store(out):
-        raise NothingOfThatName(
+        raise NoSuchName(
             f"{name} is neither a run folder nor a results folder, and {out} is not a results folder "
             "to look it up in"
         )
@@ -103,16 +103,16 @@ def _reporter(path: Path) -> Callable[[Damage], None]:
 
     Damage is reported with ``--quiet`` too, because damaged runs are left out of the results.
     """
-    reported = _reported.setdefault(path, set())
+    reported = _reported_damage.setdefault(path, set())
 
     def report(damage: Damage) -> None:
         if damage in reported:
             return
         reported.add(damage)
-        if len(reported) <= _MOST_REPORTED:
-            without = " (left out)" if damage.kind == "run" else ""
-            print(f"umts: damaged: {damage}{without}", file=sys.stderr)
-        elif len(reported) == _MOST_REPORTED + 1:
+        if len(reported) <= _MAX_REPORTED:
+            note = " (left out)" if damage.kind == "run" else ""
+            print(f"umts: damaged: {damage}{note}", file=sys.stderr)
+        elif len(reported) == _MAX_REPORTED + 1:
             print(f"umts: more files are damaged: umts doctor {path} lists all", file=sys.stderr)
 
     return report

@@ -123,44 +123,44 @@ def run(
     quiet: bool,
 ) -> int:
     """Run a scenario and print the results. `options` declares the arguments."""
-    from umtslab.task import MOST_RUNS
+    from umtslab.task import MAX_RUNS
 
-    wanted = _wanted_precision(runs, precision, metric)
+    wanted_precision = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
         raise UsageError("--runs must be at least 1 and --first-run at least 0")
-    most = count if wanted is None else wanted.most
-    if first_run + most > MOST_RUNS:
+    max_runs = count if wanted_precision is None else wanted_precision.most
+    if first_run + max_runs > MAX_RUNS:
         raise UsageError(
-            f"--first-run {first_run} is too high for {most} {'run' if most == 1 else 'runs'}: "
+            f"--first-run {first_run} is too high for {max_runs} {'run' if max_runs == 1 else 'runs'}: "
             "numbers of runs end at 2^63 - 1"
         )
-    threads = workers(jobs, most)
+    threads = workers(jobs, max_runs)
     settings = overrides(changes) + ((("duration", duration),) if duration is not None else ())
     if waterfall is not None:
         settings += (("measure.waterfall", str(waterfall)),)
         budget = series = True
     settings += (("measure.budget", "true"),) if budget else ()
     loaded = _loaded(scenario, settings, allow_code=allow_code)
-    typed_seed = checked_seed(seed)
-    chosen_seed = loaded.seed if typed_seed is None else typed_seed
+    given_seed = checked_seed(seed)
+    chosen_seed = loaded.seed if given_seed is None else given_seed
     if not quiet:
         for warning in loaded.warnings:
             print(f"warning: {warning}", file=sys.stderr)
 
-    # What runs is imported when there is something to run.
+    # Imported here, because errors in the arguments are reported sooner without these modules.
     from umtslab.cli.progress import ProgressBar
-    from umtslab.cli.replications import Replications, kept_on_interrupt, report
+    from umtslab.cli.replications import Replications, collect_on_interrupt, report
     from umtslab.cli.results import open_results
 
     with open_results(out) as store, ProgressBar(loaded.name, quiet=quiet) as bar:
-        plan = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
-        with kept_on_interrupt(plan):
-            if wanted is None:
-                plan.run_up_to(count)
+        replications = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
+        with collect_on_interrupt(replications):
+            if wanted_precision is None:
+                replications.run_up_to(count)
             else:
-                plan.run_until(wanted)
-    return report(plan, wanted, show_all=show_all, as_json=json, quiet=quiet)
+                replications.run_until(wanted_precision)
+    return report(replications, wanted_precision, show_all=show_all, as_json=json, quiet=quiet)
 
 
 def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool) -> Scenario:
@@ -183,11 +183,11 @@ def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
     if precision is None:
         return None
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.precision import Precision
 
     if runs is not None:
         raise UsageError("--runs and --precision exclude each other: give one of them")
     if metric not in units():
-        raise UsageError(unknown(metric))
+        raise UsageError(unknown_metric_text(metric))
     return Precision(relative_precision(precision), metric)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.figure_kinds import most_telling
-from umtslab.overrides import after, in_words
+from umtslab.figure_kinds import proposed_kind
+from umtslab.overrides import changes_text, source_text
 from umtslab.run import Run
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
     from umtslab.store import Store
 
-_MOST_CONNECTIONS = 20
+_MAX_CONNECTIONS = 20
 
 
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
@@ -38,7 +38,7 @@ def print_tables(
     heading(scenario.title or scenario.name)
     print(f"{_heading(scenario, runs)}\n")
     summaries = summarise_metrics([run.metrics for run in runs])
-    if (metrics := metrics_table(summaries, every=show_all)).rows:
+    if (metrics := metrics_table(summaries, show_all=show_all)).rows:
         show(metrics)
     else:
         print("none of the headline metrics has a value; --all prints every metric that has one")
@@ -51,28 +51,28 @@ def print_tables(
         if (transfers := transfers_table(summaries)) is not None:
             print()
             show(transfers)
-    if 1 < runs[0].connection_count() <= _MOST_CONNECTIONS:
+    if 1 < runs[0].connection_count() <= _MAX_CONNECTIONS:
         print()
         if len(runs) > 1:
             print(f"Connections of run {runs[0].run}")
         show(connections_table(runs[0].connection_rows()))
     if not quiet:
-        print("\n".join(["", *_where(runs, store), *_not_captured(scenario, runs)]))
+        print("\n".join(["", *_file_lines(runs, store), *_not_captured(scenario, runs)]))
 
 
 def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
-    made = scenario.changes
-    source = f"{after(scenario.source, made)}; " if scenario.source else ""
+    changes = scenario.changes
+    source = f"{source_text(scenario.source, changes)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
     summary = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
-    return "\n".join(filter(None, [summary, in_words(made)]))
+    return "\n".join(filter(None, [summary, changes_text(changes)]))
 
 
 def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:
     return [f"note: {note}" for note in scenario.capture_notes] if runs[0].captures() else []
 
 
-def _where(runs: Sequence[Run], store: Store) -> list[str]:
+def _file_lines(runs: Sequence[Run], store: Store) -> list[str]:
     folder = runs[0].folder
     others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     lines = [f"result {runs[0].identity.result}: {folder}{others}"]
@@ -85,7 +85,7 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
         for pdus in runs[0].captures()
         if pdus.name == "rlc-downlink-delivery.pcapng"
     ]
-    place = shlex.quote(str(store.path))
-    if (kind := most_telling(runs[0])) is not None:
-        lines.append(f"figures: umts plot {place} {kind}")
-    return [*lines, f"every metric: umts export {place} --csv"]
+    quoted_store = shlex.quote(str(store.path))
+    if (kind := proposed_kind(runs[0])) is not None:
+        lines.append(f"figures: umts plot {quoted_store} {kind}")
+    return [*lines, f"every metric: umts export {quoted_store} --csv"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_output, add_quiet
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
-from umtslab.cli.studies import print_result, study_place
+from umtslab.cli.studies import print_result, study_runner
 from umtslab.studies.record import save_findings
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
 from umtslab.version import code_version
@@ -48,11 +48,11 @@ def sensitivity(
     if output is not None:
         check_figure_file(output)
     check_purpose(study, "sensitivity")
-    wanted = load_sensitivity(study)
-    wanted = replace(wanted, frame=replace(wanted.frame, allow_code=allow_code))
-    with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
-        findings = analyse_sensitivity(wanted, place)
-        save_findings(place.store.path, findings)
+    loaded = load_sensitivity(study)
+    loaded = replace(loaded, frame=replace(loaded.frame, allow_code=allow_code))
+    with study_runner(loaded.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as runner:
+        findings = analyse_sensitivity(loaded, runner)
+        save_findings(runner.store.path, findings)
     if output is not None:
         from umtslab.plot import save
         from umtslab.plot.effects import draw_effects
@@ -96,18 +96,20 @@ def _print(findings: Findings) -> None:
     heading(study.frame.title or study.frame.name)
     points = f"{findings.points} points of {study.frame.runs} runs"
     print(f"{study.method.capitalize()}, {points}, seed {findings.seed}")
-    morris = study.method == "morris"
+    is_morris = study.method == "morris"
     for metric, effects in findings.effects.items():
-        unit = f" ({units()[metric]})" if morris and units().get(metric) else ""
-        headings = (f">mu*{unit}", ">± 95 %", f">sigma{unit}") if morris else (
+        unit = f" ({units()[metric]})" if is_morris and units().get(metric) else ""
+        headings = (f">mu*{unit}", ">± 95 %", f">sigma{unit}") if is_morris else (
             ">first order", ">± 95 %", ">total", ">± 95 %", ""
         )  # fmt: skip
         table = Table(metric, *headings)
-        for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
+        for effect in sorted(effects, key=lambda e: -(e.first if is_morris else e.total)):
             # With Morris' method the second number is sigma, which has no interval.
             remark = "too few samples" if effect.has_too_few_samples else ""
             second = (
-                (number(effect.total, 3),) if morris else (*estimate(effect.total, effect.total_ci95), remark)
+                (number(effect.total, 3),)
+                if is_morris
+                else (*estimate(effect.total, effect.total_ci95), remark)
             )
             table.add_row(effect.parameter, *estimate(effect.first, effect.first_ci95), *second)
         print()

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from umtslab.captures import MOST_CONNECTIONS
+from umtslab.captures import MAX_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.numbers import number
 from umtslab.split_captures import SplitTransfer, split_transfers
 from umtslab.text_table import Table, show
 
-_OF_LEGS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
+_CONNECTION_METRICS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
 
 
 def split_report(
-    captures: Sequence[Path], *, limit: int = MOST_CONNECTIONS, json: bool = False, quiet: bool = False
+    captures: Sequence[Path], *, limit: int = MAX_CONNECTIONS, json: bool = False, quiet: bool = False
 ) -> int:
     """Pair the connections of two captures on both sides of a proxy, and print the transfers."""
     if len(captures) != 2:
@@ -27,42 +27,42 @@ def split_report(
     if any(str(capture) == "-" for capture in captures):
         raise UsageError("--split reads its captures more than once, so standard input cannot be used")
     warnings: list[str] = []
-    found = split_transfers((captures[0], captures[1]), most_connections=limit, warnings=warnings)
+    transfers = split_transfers((captures[0], captures[1]), most_connections=limit, warnings=warnings)
     if not quiet:
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
     if json:
-        _write_json(found, sys.stdout)
+        _write_json(transfers, sys.stdout)
         return 0
-    print(f"{captures[0]} and {captures[1]}: {len(found)} transfer{'' if len(found) == 1 else 's'}")
-    if found:
+    print(f"{captures[0]} and {captures[1]}: {len(transfers)} transfer{'' if len(transfers) == 1 else 's'}")
+    if transfers:
         print()
-        show(_transfers(found), sys.stdout)
+        show(_transfers_table(transfers), sys.stdout)
         print()
-        _show_legs(found, sys.stdout)
+        _show_legs(transfers, sys.stdout)
     return 0
 
 
-def _write_json(found: Sequence[SplitTransfer], out: TextIO) -> None:
+def _write_json(transfers: Sequence[SplitTransfer], out: TextIO) -> None:
     """Write transfers one by one, because the rows of both connections contain all metrics."""
     out.write('{\n "transfers": [')
-    for place, transfer in enumerate(found):
+    for index, transfer in enumerate(transfers):
         text = json_text.dumps(_plain(transfer.as_json()), indent=1, allow_nan=False)
-        out.write("," if place else "")
+        out.write("," if index else "")
         out.write("\n  " + text.replace("\n", "\n  "))
-    out.write("\n ]\n}\n" if found else "]\n}\n")
+    out.write("\n ]\n}\n" if transfers else "]\n}\n")
 
 
-def _transfers(found: Sequence[SplitTransfer]) -> Table:
+def _transfers_table(transfers: Sequence[SplitTransfer]) -> Table:
     headings = (">octets", ">mean delay (ms)", ">longest (ms)", ">most ahead (B)", "ended")
     table = Table(">transfer", "from", "to", *headings)
-    for place, transfer in enumerate(found):
-        ends = ("client", "server")
+    for index, transfer in enumerate(transfers):
+        sides = ("client", "server")
         first, second = transfer.first, transfer.second
-        sender = first["sender"] if first["sender"] in ends else "client"
-        other = ends[1 - ends.index(sender)]
+        sender = first["sender"] if first["sender"] in sides else "client"
+        other = sides[1 - sides.index(sender)]
         table.add_row(
-            str(place),
+            str(index),
             str(first[sender]),
             str(second[other]),
             str(transfer.octets),
@@ -74,28 +74,30 @@ def _transfers(found: Sequence[SplitTransfer]) -> Table:
     return table
 
 
-def _show_legs(found: Sequence[SplitTransfer], out: TextIO) -> None:
+def _show_legs(transfers: Sequence[SplitTransfer], out: TextIO) -> None:
     """Print both connections of each transfer.
 
     Round-trip times not measured at the sender are marked.
     """
-    headings = (f">{name}" for name in _OF_LEGS)
+    headings = (f">{name}" for name in _CONNECTION_METRICS)
     table = Table(">transfer", "capture", ">connection", "captured at", *headings)
-    is_doubtful = False
-    for place, transfer in enumerate(found):
+    has_marks = False
+    for index, transfer in enumerate(transfers):
         for capture, row in zip(transfer.captures, (transfer.first, transfer.second), strict=True):
-            is_elsewhere = row["position"] != "sender"
-            is_doubtful |= is_elsewhere and row["mean_rtt_s"] is not None
-            values = (number(row[name]) + _mark(name, is_elsewhere, row[name]) for name in _OF_LEGS)
-            identity = (str(place), Path(capture).name, str(row["connection"]), row["position"])
+            is_not_at_sender = row["position"] != "sender"
+            has_marks |= is_not_at_sender and row["mean_rtt_s"] is not None
+            values = (
+                number(row[name]) + _mark(name, is_not_at_sender, row[name]) for name in _CONNECTION_METRICS
+            )
+            identity = (str(index), Path(capture).name, str(row["connection"]), row["position"])
             table.add_row(*identity, *values)
     show(table, out)
-    if is_doubtful:
+    if has_marks:
         print("\n* not captured at the sender: round-trip times are not the sender's", file=out)
 
 
-def _mark(name: str, is_elsewhere: bool, value: float | None) -> str:
-    return "*" if name == "mean_rtt_s" and is_elsewhere and value is not None else ""
+def _mark(name: str, is_not_at_sender: bool, value: float | None) -> str:
+    return "*" if name == "mean_rtt_s" and is_not_at_sender and value is not None else ""
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from umtslab.store.examination import Examination
 
 
-def look_at(store: Path, *, repair: bool, json: bool) -> int:
+def check_store(store: Path, *, repair: bool, json: bool) -> int:
     """Check a results folder and print the damage.
 
     Returns the exit status: `FAILED` if there is damage that was not repaired.
@@ -26,41 +26,42 @@ def look_at(store: Path, *, repair: bool, json: bool) -> int:
     if not is_store(store):
         raise UsageError(f"{store} is not a results folder: it has neither a catalogue nor runs")
     try:
-        found = examination.examine(store)
-        found.damage += damaged_studies(store)
-        done = examination.repair(found) if repair and found.damage else []
+        examined = examination.examine(store)
+        examined.damage += damaged_studies(store)
+        steps = examination.repair(examined) if repair and examined.damage else []
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(store, error) from error
     if json:
-        print(json_text.dumps(_as_json(found, done), indent=1))
+        print(json_text.dumps(_as_json(examined, steps), indent=1))
     else:
-        _print(found, done, repair=repair)
-    return FAILED if found.damage and not repair else 0
+        _print(examined, steps, repair=repair)
+    return FAILED if examined.damage and not repair else 0
 
 
-def _as_json(found: Examination, done: list[str]) -> dict[str, object]:
+def _as_json(examined: Examination, steps: list[str]) -> dict[str, object]:
     return {
-        "store": str(found.store),
-        "sound_runs": found.runs,
-        "without_digests": found.without_digests,
+        "store": str(examined.store),
+        "sound_runs": examined.runs,
+        "without_digests": examined.without_digests,
         "damage": [
-            {"kind": damage.kind, "name": damage.name, "flaws": list(damage.flaws)} for damage in found.damage
+            {"kind": damage.kind, "name": damage.name, "flaws": list(damage.flaws)}
+            for damage in examined.damage
         ],
-        "done": done,
+        "done": steps,
     }
 
 
-def _print(found: Examination, done: list[str], *, repair: bool) -> None:
-    print(f"{found.store}: {found.runs} sound {'run' if found.runs == 1 else 'runs'}")
-    if found.without_digests:
-        print(f"{found.without_digests} of them have no digests, because an earlier version wrote them")
-    for damage in found.damage:
+def _print(examined: Examination, steps: list[str], *, repair: bool) -> None:
+    print(f"{examined.store}: {examined.runs} sound {'run' if examined.runs == 1 else 'runs'}")
+    if examined.without_digests:
+        print(f"{examined.without_digests} of them have no digests, because an earlier version wrote them")
+    for damage in examined.damage:
         print(f"{damage.kind} {damage.name} is damaged:")
         for flaw in damage.flaws:
             print(f"  {flaw}")
-    for line in done:
+    for line in steps:
         print(line)
-    if not found.damage:
+    if not examined.damage:
         print("no damage found")
     elif repair:
         print("nothing was deleted; the original commands create the moved files again")

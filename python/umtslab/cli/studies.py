@@ -11,30 +11,30 @@ from typing import Any
 from umtslab.cli.failures import Interrupted
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results, read_results
-from umtslab.cli.where import chosen_workers
+from umtslab.cli.worker_options import chosen_workers
 from umtslab.store.reader import is_store
 from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Outcome
-from umtslab.studies.place import Place
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.sensitivity import Findings
 
 
 @contextmanager
-def study_place(
+def study_runner(
     frame: Frame, out: Path, jobs: int | None, dask: str | None, *, quiet: bool, kept: str
-) -> Iterator[Place]:
+) -> Iterator[StudyRunner]:
     """Open the workers, the store and the progress bar of a study.
 
     On Ctrl-C raises `Interrupted`, which names the finished items in the store (`kept`).
     """
-    frame.beginning()  # errors of the study's scenario are reported before anything is created
+    frame.base_study()  # errors of the study's scenario are reported before anything is created
     try:
         with (
             chosen_workers(jobs, dask) as workers,
             open_results(out) as store,
             ProgressBar(frame.name, quiet=quiet) as bar,
         ):
-            yield Place(store, workers, bar.watch, bar.expect)
+            yield StudyRunner(store, workers, bar.watch, bar.expect)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; finished {kept} are stored in {out}, the same command continues"

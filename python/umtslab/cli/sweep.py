@@ -138,7 +138,7 @@ def sweep(
     from umtslab.cli.progress import ProgressBar
     from umtslab.cli.purposes import check_purpose
     from umtslab.cli.results import open_results
-    from umtslab.cli.where import chosen_workers
+    from umtslab.cli.worker_options import chosen_workers
 
     check_purpose(campaign, "sweep", "run")
     chosen = _campaign(
@@ -150,21 +150,21 @@ def sweep(
         return _show_plan(chosen, out, as_json=json)
     study = Study(chosen)
     with (
-        chosen_workers(jobs, dask) as where,
+        chosen_workers(jobs, dask) as workers,
         open_results(out) as store,
         ProgressBar(study.campaign.name, quiet=quiet) as bar,
     ):
         study.choose_name(store)
         study.check_name(store)
-        with _kept_on_interrupt(study, store) as stopped:
-            study.run(store, where, bar.watch, bar.expect)
-        kept = study.keep(store)
+        with _collect_on_interrupt(study, store) as stopped:
+            study.run(store, workers, bar.watch, bar.expect)
+        merged = study.keep(store)
         if report:
             from umtslab.cli.report import write_report
 
-            print(f"report: {write_report(kept, store, metric)}", file=sys.stderr)
+            print(f"report: {write_report(merged, store, metric)}", file=sys.stderr)
         shown = metric or _default_metrics(chosen, study.record())
-        return _report(study, kept, store, shown, as_json=json, quiet=quiet, interrupted=bool(stopped))
+        return _report(study, merged, store, shown, as_json=json, quiet=quiet, interrupted=bool(stopped))
 
 
 def _campaign(
@@ -183,12 +183,12 @@ def _campaign(
     from dataclasses import replace
 
     from umtslab.campaign.file import load_campaign
-    from umtslab.metrics import units, unknown
+    from umtslab.metrics import units, unknown_metric_text
     from umtslab.precision import Precision
 
     for name in metric:
         if name not in units():
-            raise UsageError(unknown(name))
+            raise UsageError(unknown_metric_text(name))
     loaded = load_campaign(path)
     chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
     # The user may name code with --set. After both are merged, an override of the file cannot be
@@ -216,20 +216,20 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+def _parameters(texts: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
     from umtslab.cli.values import listed
 
     found: dict[str, list[str | int | float | bool]] = {}
-    for word in words:
-        key, equals, text = word.partition("=")
+    for parameter in texts:
+        key, equals, value_list = parameter.partition("=")
         try:
-            values = listed(text)
+            values = listed(value_list)
         except UsageError as error:
             raise UsageError(f"-P {key.strip()}: {error}") from None
         if not equals or not key.strip() or not all(values):
             raise UsageError(
                 "-P takes KEY=VALUE,VALUE or KEY=FIRST:LAST:STEP, for example -P "
-                f"radio.bler=0.01,0.1, not {word!r}"
+                f"radio.bler=0.01,0.1, not {parameter!r}"
             )
         if key.strip() == "seed":
             raise UsageError("the seed cannot be varied: use --runs for replications")
@@ -244,7 +244,8 @@ def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
 
 
 @contextmanager
-def _kept_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
+def _collect_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
+    """Collect the stored runs after Ctrl-C. Yields a list that is then no longer empty."""
     stopped: list[bool] = []
     try:
         yield stopped
@@ -270,7 +271,7 @@ def _show_plan(campaign: Campaign, out: Path, *, as_json: bool) -> int:
 
 def _report(
     study: Study,
-    kept: Record,
+    merged: Record,
     store: Store,
     metrics: Sequence[str],
     *,
@@ -289,9 +290,9 @@ def _report(
     if not quiet:
         if study.taken:
             print(f"{study.taken} of these runs were already stored", file=sys.stderr)
-        if (more := sum(len(cell.runs) for cell in kept.cells)) > total:
+        if (more := sum(len(cell.runs) for cell in merged.cells)) > total:
             print(
-                f"{kept.name} now has {more} runs at {len(kept.cells)} points, including these",
+                f"{merged.name} now has {more} runs at {len(merged.cells)} points, including these",
                 file=sys.stderr,
             )
         if not as_json:

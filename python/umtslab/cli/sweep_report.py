@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from umtslab.analyse.statistics import summarise
-from umtslab.budget import summed
+from umtslab.budget import seconds_by_cause
 from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.cli.options import RESULTS
 from umtslab.labels import cause_label, value_label
-from umtslab.overrides import in_words
+from umtslab.overrides import changes_text
 from umtslab.version import code_version
 
 
@@ -50,7 +50,7 @@ def as_json(record: Record, study: Study) -> dict[str, Any]:
 
 def _budget(record: Record) -> dict[str, float]:
     """Return the seconds of each cause, summed over all runs of a campaign."""
-    return summed(run.metrics for cell in record.cells for run in cell.runs)
+    return seconds_by_cause(run.metrics for cell in record.cells for run in cell.runs)
 
 
 def print_json(record: Record, study: Study) -> None:
@@ -79,12 +79,12 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         for name in metrics:
             found = summarise(cell.values(name))
             numbers += estimate(found.mean, found.ci95, found.n)
-        words = [value_label(cell.parameters.get(key, "")) for key in record.axes]
-        table.add_row(*words, str(len(cell.runs)), *numbers)
+        values = [value_label(cell.parameters.get(key, "")) for key in record.axes]
+        table.add_row(*values, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")
     if record.changes:
-        print(in_words(record.changes))
-    print("; ".join(f"{name}: {of}" for name in metrics if (of := scope_of(name))) + "\n")
+        print(changes_text(record.changes))
+    print("; ".join(f"{name}: {scope}" for name in metrics if (scope := scope_of(name))) + "\n")
     show(table)
     budget = _budget(record)
     total = sum(budget.values())
@@ -100,11 +100,11 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
 
 def print_next_steps(record: Record, store: Path, metric: str) -> None:
     """Print commands for a figure, a table and a page of the results."""
-    where = "" if store == RESULTS else f" --out {shlex.quote(str(store))}"
+    out_option = "" if store == RESULTS else f" --out {shlex.quote(str(store))}"
     name = shlex.quote(record.name)
     print(
-        f"\nfigure:  umts plot {name} {metric}{where}\ntable:   umts export {name} --csv{where}\n"
-        f"page:    umts report {name}{where}"
+        f"\nfigure:  umts plot {name} {metric}{out_option}\ntable:   umts export {name} --csv{out_option}\n"
+        f"page:    umts report {name}{out_option}"
     )
 
 
@@ -124,13 +124,13 @@ def print_plan(plan: Plan, *, as_json: bool) -> None:
     from umtslab.text_table import Table, show
 
     axes = plan.campaign.axes
-    precise = plan.campaign.precision is not None
-    table = Table(*axes, ">runs, at least" if precise else ">runs", ">missing")
+    has_precision = plan.campaign.precision is not None
+    table = Table(*axes, ">runs, at least" if has_precision else ">runs", ">missing")
     for point in plan.points:
-        words = (str(point.parameters.get(key, "")) for key in axes)
-        table.add_row(*words, str(point.runs), str(point.missing))
+        values = (str(point.parameters.get(key, "")) for key in axes)
+        table.add_row(*values, str(point.runs), str(point.missing))
     show(table)
-    print(_sum_of_plan(plan) + (", and more until the precision is reached" if precise else ""))
+    print(_sum_of_plan(plan) + (", and more until the precision is reached" if has_precision else ""))
 
 
 def _sum_of_plan(plan: Plan) -> str:

@@ -1,9 +1,16 @@
 """Values of ``-P KEY=…``: lists, ranges with a step, and ranges with a count.
 
-``0.1,0.2`` are two values. ``0:0.3:0.05`` is every 0.05 from 0 to 0.3. ``lin(0,0.3,7)`` and ``log(1
-ms,1 s,4)`` are 7 and 4 values at equal distances or equal ratios. The first value always belongs to
-a range, and the last one if it is a multiple of the step away. Values can have units: ``"10 ms:50
-ms:10 ms"``.
+``0.1,0.2``
+    Two values.
+``0:0.3:0.05``
+    The values from 0 to 0.3 with a step of 0.05. The last one belongs to the range only if it is a
+    multiple of the step away from the first one.
+``lin(0,0.3,7)``
+    7 values from 0 to 0.3 at equal distances.
+``log(1 ms,1 s,4)``
+    4 values from 1 ms to 1 s with equal ratios.
+
+Values can have units: ``"10 ms:50 ms:10 ms"``.
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from decimal import Decimal
 
 from umtslab.cli.failures import UsageError
 
-MOST = 10_000
+MAX_VALUES = 10_000
 """Maximum number of values of one key. A larger number is taken for a typing error."""
 
 _DIGITS = 6
@@ -23,7 +30,7 @@ _DIGITS = 6
 _NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s:,()\d.+-][^:,()]*?)?\s*"
 _RANGE = re.compile(":".join([_NUMBER] * 3))
 _NO_STEP = re.compile(rf"{_NUMBER}(?:\.\.|:){_NUMBER}")
-_SPREAD = re.compile(rf"\s*(lin|log)\({_NUMBER},{_NUMBER},\s*(\d+)\s*\)\s*")
+_LIN_OR_LOG = re.compile(rf"\s*(lin|log)\({_NUMBER},{_NUMBER},\s*(\d+)\s*\)\s*")
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
@@ -33,21 +40,21 @@ def listed(text: str) -> list[str]:
     Raises
     ------
     UsageError
-        If a range has no values or more than `MOST`, or its ends have different units.
+        If a range has no values or more than `MAX_VALUES`, or its ends have different units.
     """
-    values = [value for part in _COMMA.split(text) for value in _meant(part)]
+    values = [value for part in _COMMA.split(text) for value in _values_of(part)]
     return list(dict.fromkeys(values))
 
 
-def _meant(part: str) -> list[str]:
+def _values_of(part: str) -> list[str]:
     if found := _RANGE.fullmatch(part):
         first, unit_1, last, unit_2, step, unit_3 = found.groups()
         unit = _one_unit(part, unit_1, unit_2, unit_3)
         return [f"{value}{unit}" for value in _stepped(part, Decimal(first), Decimal(last), Decimal(step))]
-    if found := _SPREAD.fullmatch(part):
+    if found := _LIN_OR_LOG.fullmatch(part):
         kind, first, unit_1, last, unit_2, count = found.groups()
         unit = _one_unit(part, unit_1, unit_2)
-        return [f"{value}{unit}" for value in _spread(part, kind, float(first), float(last), int(count))]
+        return [f"{value}{unit}" for value in _spaced(part, kind, float(first), float(last), int(count))]
     if found := _NO_STEP.fullmatch(part):
         first, unit_1, last, unit_2 = found.groups()
         raise UsageError(
@@ -62,28 +69,28 @@ def _one_unit(part: str, *units: str | None) -> str:
 
     Numbers without a unit take the unit of the others.
     """
-    named = {unit for unit in units if unit}
-    if len(named) > 1:
+    used_units = {unit for unit in units if unit}
+    if len(used_units) > 1:
         raise UsageError(
-            f"{part.strip()!r}: both ends must have the same unit, not {' and '.join(sorted(named))}"
+            f"{part.strip()!r}: both ends must have the same unit, not {' and '.join(sorted(used_units))}"
         )
-    return f" {named.pop()}" if named else ""
+    return f" {used_units.pop()}" if used_units else ""
 
 
 def _stepped(part: str, first: Decimal, last: Decimal, step: Decimal) -> list[str]:
     count = 0 if step == 0 else int((last - first) / step) + 1
-    if not 1 <= count <= MOST or (last - first) / step < 0:
+    if not 1 <= count <= MAX_VALUES or (last - first) / step < 0:
         raise UsageError(
-            f"{part.strip()!r} must be FIRST:LAST:STEP with 1 to {MOST} values, for example 0:0.3:0.05"
+            f"{part.strip()!r} must be FIRST:LAST:STEP with 1 to {MAX_VALUES} values, for example 0:0.3:0.05"
         )
     return [_plain(first + number * step) for number in range(count)]
 
 
-def _spread(part: str, kind: str, first: float, last: float, count: int) -> list[str]:
-    if not 2 <= count <= MOST or (kind == "log" and not (first > 0 and last > 0)):
+def _spaced(part: str, kind: str, first: float, last: float, count: int) -> list[str]:
+    if not 2 <= count <= MAX_VALUES or (kind == "log" and not (first > 0 and last > 0)):
         more = ", both above 0" if kind == "log" else ""
         raise UsageError(
-            f"{part.strip()!r} must be {kind}(FIRST,LAST,COUNT) with 2 to {MOST} values{more}, for "
+            f"{part.strip()!r} must be {kind}(FIRST,LAST,COUNT) with 2 to {MAX_VALUES} values{more}, for "
             f"example {kind}(0.01,0.1,5)"
         )
     values = []

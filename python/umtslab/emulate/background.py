@@ -50,15 +50,16 @@ def _described(flow: _Flow) -> str:
 
 
 def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
+    """Return the flows of a scenario in which the first `programs` UEs have programs."""
     content: dict[str, Any] = json.loads(scenario.core.to_json())
-    users, taken, rest = {}, {}, programs
+    users, with_programs, rest = {}, {}, programs
     for group in content["ue"]:
         # Groups of calls have no users.
         count = group.get("count") or 0
-        users[group["name"]], taken[group["name"]] = count, min(count, rest)
-        rest -= taken[group["name"]]
+        users[group["name"]], with_programs[group["name"]] = count, min(count, rest)
+        rest -= with_programs[group["name"]]
     flows = enumerate(content.get("flow", []))
     return [
-        _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], taken[flow["ue"]])
+        _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], with_programs[flow["ue"]])
         for number, flow in flows
     ]

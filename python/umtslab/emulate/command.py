@@ -13,13 +13,13 @@ from umtslab.emulate.session import Session
 from umtslab.exit_status import EMULATION_FAILED
 
 
-class Started:
-    """A running emulation. It ends when its pipe closes, at the latest when this process exits."""
+class Emulation:
+    """A running emulation. It ends when `_parent_write` is closed, at the latest by this process's exit."""
 
     def __init__(self, session: Session) -> None:
-        parent_read, self._wanted = os.pipe()
+        parent_read, self._parent_write = os.pipe()
         session_read, session_write = os.pipe()
-        # The launcher sets forwarding back too: this process may be killed.
+        # The launcher gets this process's number to restore IP forwarding if this process is killed.
         needs_host = session.has_internet or session.wires
         network = str(os.getpid()) if needs_host else "own"
         self._launcher = subprocess.Popen(
@@ -40,19 +40,19 @@ class Started:
         try:
             status = self._launcher.wait()
         finally:
-            os.close(self._wanted)
+            os.close(self._parent_write)
         return EMULATION_FAILED if status < 0 else status
 
 
-def start(session: Session) -> Started:
-    """Start an emulation without Internet access. Several may run at the same time."""
-    return Started(session)
+def start(session: Session) -> Emulation:
+    """Start an emulation that needs no IP forwarding of the host. Several may run at the same time."""
+    return Emulation(session)
 
 
 def emulate(session: Session) -> int:
     """Run an emulation to its end on the terminal of this process.
 
-    Returns the status of `Started.wait`. With `has_internet` the host forwards packets during the
+    Returns the status of `Emulation.wait`. With `has_internet` the host forwards packets during the
     emulation.
     """
     if not session.has_internet:
@@ -71,9 +71,9 @@ def emulate(session: Session) -> int:
 
 
 def _launch(session: Session) -> int:
-    """Launch with SIGINT ignored, because Ctrl-C is meant for the command."""
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Launch with SIGINT ignored, because Ctrl-C is meant for the program of the first UE."""
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return start(session).wait()
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, previous)

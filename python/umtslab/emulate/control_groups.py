@@ -2,7 +2,8 @@
 
 A program that runs as root in an emulation can mount the kernel's control groups. It then sees the group in
 which its cgroup namespace was created, and may write there. If processes of the host were in that group, it
-could kill them. Therefore each place of an emulation has a group of its own, in every hierarchy.
+could kill them. Therefore each place of an emulation, which is the sandbox of a UE or of the server side, has
+a group of its own in every hierarchy.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 
 PREFIX = "umts-emulate-"
 
-LONGEST_END_S = 2.0
-"""Longest wait at the end for the kernel to end the last processes of the groups."""
+MAX_REMOVAL_S = 2.0
+"""Maximum wait, when the groups are removed, for the kernel to end their last processes."""
 
 _CPUS = ("cpuset.cpus", "cpuset.mems")
 
@@ -49,7 +50,7 @@ def is_missing(folders: Sequence[str]) -> bool:
 
 def remove(folders: Sequence[str]) -> None:
     """Remove the groups of an emulation that has ended, and those below them."""
-    deadline = time.monotonic() + LONGEST_END_S
+    deadline = time.monotonic() + MAX_REMOVAL_S
     left = [Path(folder) for folder in folders]
     while left := [folder for folder in left if not _remove(folder)]:
         if time.monotonic() > deadline:
@@ -76,24 +77,25 @@ def own_groups() -> Iterator[Path]:
         _, controllers, path = line.split(":", 2)
         if path.startswith("/.."):
             continue
-        wanted = set(filter(None, controllers.split(",")))
-        for kind, options, root, place in mounts:
-            is_wanted = wanted <= options if wanted else kind == "cgroup2"
-            if is_wanted and (path + "/").startswith(root.rstrip("/") + "/"):
-                yield Path(place, path[len(root.rstrip("/")) :].lstrip("/"))
+        names = set(filter(None, controllers.split(",")))
+        for kind, options, root, mount_point in mounts:
+            # A line without controllers is the group in cgroup2.
+            is_hierarchy = names <= options if names else kind == "cgroup2"
+            if is_hierarchy and (path + "/").startswith(root.rstrip("/") + "/"):
+                yield Path(mount_point, path[len(root.rstrip("/")) :].lstrip("/"))
                 break
 
 
 def _mounts(text: str) -> Iterator[tuple[str, set[str], str, str]]:
-    """Kind, options, root and place of each mount of control groups."""
+    """File system, options, root and mount point of each mount of control groups (proc_pid_mountinfo(5))."""
     for line in text.splitlines():
-        before, _, behind = line.partition(" - ")
-        root, place = before.split()[3:5]
-        # The source between both may be empty.
-        kind, _, options = behind.split(" ", 2)
+        mount_fields, _, file_system_fields = line.partition(" - ")
+        root, mount_point = mount_fields.split()[3:5]
+        # The source between kind and options may be empty.
+        kind, _, options = file_system_fields.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
             # Options of cgroup2 name no controllers.
-            yield kind, set(options.split(",")) if kind == "cgroup" else set(), root, place
+            yield kind, set(options.split(",")) if kind == "cgroup" else set(), root, mount_point
 
 
 def _make(folder: Path) -> bool:
@@ -101,11 +103,11 @@ def _make(folder: Path) -> bool:
         folder.mkdir(exist_ok=True)
     except OSError:
         return False
-    settle_cpus(folder)
+    copy_cpus(folder)
     return True
 
 
-def settle_cpus(folder: Path) -> None:
+def copy_cpus(folder: Path) -> None:
     """Copy the processors and memory nodes of the parent: a cpuset group without them accepts no process."""
     for name in _CPUS:
         with suppress(OSError):

@@ -21,7 +21,7 @@ from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
 from umtslab.system_errors import reason
-from umtslab.terminal_escape import guarded
+from umtslab.terminal_escape import escape_output
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -52,10 +52,10 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(session_pipe, encoding="utf-8") as pipe:
         session = Session.from_json(pipe.read())
-    # Read before `settle` replaces /etc/resolv.conf in this namespace.
     servers = resolver.host_name_servers()
-    output = _own_output() if session.json else None
+    output = _reserve_output() if session.json else None
     try:
+        # Mounts /proc and /etc/resolv.conf of the new namespaces, so the host's name servers were read above.
         # With attached devices the command uses the host's network, including its name servers.
         _core.settle(None if session.wires else NAME_SERVER)
         return _emulate(session, parent, servers, groups, output)
@@ -71,51 +71,51 @@ def main(arguments: list[str]) -> int:
         return WRONG
 
 
-def _own_output() -> TextIO:
+def _reserve_output() -> TextIO:
     """Reserve standard output for this process. Programs write to standard error instead."""
-    own = os.dup(1)
+    output = os.dup(1)
     os.dup2(2, 1)
-    return open(own, "w", encoding="utf-8")
+    return open(output, "w", encoding="utf-8")
 
 
 def _emulate(
     session: Session, parent: int, name_servers: list[str], groups: list[str], output: TextIO | None
 ) -> int:
     from umtslab.emulate.report import print_json, print_summary
-    from umtslab.emulate.results import account, keep, measured, programs_own
+    from umtslab.emulate.results import account_of, read_program_metrics, run_of, store_run
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
 
-    scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
     # The imports are above, so that a missing library fails before the emulation and not after it.
-    # Damage of the store was reported before the programs were started.
+    scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
+    # Damage of the store is not reported here: the user's process has reported it.
     with open_store(session.store, tell=lambda _: None) as store, store.draft() as draft:
-        own_metrics = draft.folder / "program-metrics.json"
-        world = _World(parent, name_servers, groups)
-        result = _run(session, scenario, world, draft, own_metrics)
+        metrics_file = draft.folder / "program-metrics.json"
+        host = _HostHandles(parent, name_servers, groups)
+        result = _run(session, scenario, host, draft, metrics_file)
         if result.abandoned:
             return EMULATION_FAILED
-        became = account(result, _peak_memory())
-        own = programs_own(own_metrics)
-        run, lost = measured(session, scenario, result, draft, store, own), list(result.lost)
+        account = account_of(result, _peak_memory())
+        program_metrics = read_program_metrics(metrics_file)
+        run, lost = run_of(session, scenario, result, draft, store, program_metrics), list(result.lost)
         try:
-            run = keep(session, scenario, run, draft, store, became)
+            run = store_run(session, scenario, run, draft, store, account)
         except (OSError, sqlite3.Error) as error:
             # An emulation cannot be repeated: print its results even if they cannot be stored.
             lost.append(f"cannot store the results: {reason(error)}")
     if session.meter:
-        print_summary(session, scenario, result, run, own)
+        print_summary(session, scenario, result, run, program_metrics)
     if output is not None:
         with output:
-            print_json(became, run, output)
+            print_json(account, run, output)
     for failure in lost:
         print(f"umts: {failure}", file=sys.stderr)
     return EMULATION_FAILED if lost else _exit_status(session, result)
 
 
 @dataclass(frozen=True)
-class _World:
-    """Handles and settings that the emulator's process gets from the host."""
+class _HostHandles:
+    """Descriptors, addresses and folders that the emulator gets from the host's namespaces."""
 
     parent: int
     """Descriptor of a pipe that closes when the user's process ends. The emulation then ends
@@ -127,28 +127,28 @@ class _World:
 
 
 def _run(
-    session: Session, scenario: Scenario, around: _World, draft: Draft, own_metrics: Path
+    session: Session, scenario: Scenario, host: _HostHandles, draft: Draft, metrics_file: Path
 ) -> _core.EmulationResult:
     """Run the network and its programs until the emulation ends."""
     labels = Labels()
-    variables = [*session.variables, (METRICS_VARIABLE, str(own_metrics))]
-    world = sandbox.world(session, variables, labels, around.groups)
+    variables = [*session.variables, (METRICS_VARIABLE, str(metrics_file))]
+    world = sandbox.world(session, variables, labels, host.groups)
     labels.start()
     try:
-        with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
+        with _real_time_priority() as is_real_time, Meter(shown=session.meter) as meter:
             return _core.emulate(
                 scenario.core,
                 session.seed,
                 world.command,
-                parent=around.parent,
+                parent=host.parent,
                 places=world.places,
                 ues=world.ues,
                 servers=world.servers,
-                internet=None if session.has_internet else _internet(session),
-                resolver=_module("resolver", *around.name_servers) if session.has_internet else None,
+                internet=None if session.has_internet else _internet_command(session),
+                resolver=_module_command("resolver", *host.name_servers) if session.has_internet else None,
                 host_services=session.has_host_services,
                 tcp=list(session.tcp),
-                proxy=_proxy(session, draft),
+                proxy=_proxy_command(session, draft),
                 proxy_sides=(session.proxy_sides[0], session.proxy_sides[1]),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
@@ -162,7 +162,7 @@ def _run(
                 pdus=session.pcap,
                 started=_show_start if session.meter else None,
                 meter=meter.show if session.meter else None,
-                notice=meter.say,
+                notice=meter.print_problem,
             )
     finally:
         labels.finish()
@@ -199,12 +199,12 @@ def _peak_memory() -> int:
     return 1024 * int(line.split()[1])
 
 
-def _proxy(session: Session, draft: Draft) -> list[str] | None:
+def _proxy_command(session: Session, draft: Draft) -> list[str] | None:
     """Return the proxy's command line; None without a proxy."""
     if not session.proxy:
         return None
     options = [*session.proxy, ("--log", str(draft.folder / node.LOG))]
-    return _module("node", json.dumps(options))
+    return _module_command("node", json.dumps(options))
 
 
 def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[str]) -> None:
@@ -219,25 +219,25 @@ def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[
     sys.stderr.flush()
 
 
-def _internet(session: Session) -> list[str]:
+def _internet_command(session: Session) -> list[str]:
     """Return the command line of the built-in servers.
 
     With the meter on, they report when a ``--server`` already uses their HTTP port.
     """
-    return _module("internet", *([] if session.meter else ["quiet"]))
+    return _module_command("internet", *([] if session.meter else ["quiet"]))
 
 
-def _module(name: str, *words: str) -> list[str]:
+def _module_command(name: str, *words: str) -> list[str]:
     return [sys.executable, "-m", f"umtslab.emulate.{name}", *words]
 
 
 @contextmanager
-def _real_time() -> Iterator[bool]:
+def _real_time_priority() -> Iterator[bool]:
     """Run the block with SCHED_FIFO if the user may; yields whether it does.
 
     Child processes do not inherit the policy.
     """
-    usual = os.sched_param(0)
+    previous = os.sched_param(0)
     policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
     try:
         os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
@@ -247,13 +247,13 @@ def _real_time() -> Iterator[bool]:
     try:
         yield True
     finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, usual)
+        os.sched_setscheduler(0, os.SCHED_OTHER, previous)
 
 
 def _main() -> int:
     """Call `main`. Unexpected exceptions count as failure of the emulation, not of the command."""
     try:
-        with guarded():
+        with escape_output():
             return main(sys.argv[1:])
     except BaseException:
         traceback.print_exc()

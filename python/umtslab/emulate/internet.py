@@ -37,9 +37,9 @@ DNS_PORT = 53
 HTTP_PORT = 80
 TTL_S = 3600
 
-MOST_BYTES = 10**10
-MOST_OBJECTS = 1000
-MOST_SLEEP_MS = 600_000
+MAX_BYTES = 10**10
+MAX_OBJECTS = 1000
+MAX_SLEEP_MS = 600_000
 CHUNK = bytes(65536)
 
 _NAMES_V4 = ipaddress.IPv4Network("198.18.0.0/15")  # for tests of networks: RFC 2544
@@ -53,6 +53,7 @@ def address_of(name: str, version: int) -> str:
     """
     network: ipaddress.IPv4Network | ipaddress.IPv6Network = _NAMES_V4 if version == 4 else _NAMES_V6
     digest = int.from_bytes(hashlib.sha256(name.lower().rstrip(".").encode()).digest()[:8])
+    # 2**17 is the size of `_NAMES_V4`. Its first and last address are not used.
     return str(network[1 + digest % (2**17 - 2)])
 
 
@@ -77,12 +78,12 @@ def answer(query: bytes) -> bytes | None:
 def serve_names(listening: socket.socket) -> None:
     """Answer queries until the process ends."""
     while True:
-        query, asker = listening.recvfrom(4096)
+        query, client = listening.recvfrom(4096)
         # A malformed query, or a sender that cannot be reached, must not stop the service.
         with suppress(OSError, ValueError, dns.exception.DNSException):
             response = answer(query)
             if response is not None:
-                listening.sendto(response, asker)
+                listening.sendto(response, client)
 
 
 class ObjectServer(ThreadingHTTPServer):
@@ -119,15 +120,15 @@ class Objects(BaseHTTPRequestHandler):
             if kind == "":
                 self._send_text(INDEX, "text/plain")
             elif kind == "bytes":
-                self._send_bytes(_number(argument, MOST_BYTES), "application/octet-stream")
+                self._send_bytes(_number(argument, MAX_BYTES), "application/octet-stream")
             elif kind == "image":
-                self._send_bytes(_number(argument.partition("-")[0], MOST_BYTES), "image/png")
+                self._send_bytes(_number(argument.partition("-")[0], MAX_BYTES), "image/png")
             elif kind == "page":
-                objects = _number(options.get("objects", "8"), MOST_OBJECTS)
-                size = _number(options.get("size", "20000"), MOST_BYTES)
+                objects = _number(options.get("objects", "8"), MAX_OBJECTS)
+                size = _number(options.get("size", "20000"), MAX_BYTES)
                 self._send_text(page(objects, size), "text/html")
             elif kind == "sleep":
-                time.sleep(_number(argument, MOST_SLEEP_MS) / 1000)
+                time.sleep(_number(argument, MAX_SLEEP_MS) / 1000)
                 self._send_text("done\n", "text/plain")
             else:
                 self.send_error(
@@ -146,7 +147,7 @@ class Objects(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.LENGTH_REQUIRED, "the request needs a body with a Content-Length")
             return
         try:
-            left = length = _number(self.headers.get("Content-Length", "0"), MOST_BYTES)
+            left = length = _number(self.headers.get("Content-Length", "0"), MAX_BYTES)
         except ValueError as error:
             self.close_connection = True
             self.send_error(HTTPStatus.LENGTH_REQUIRED, str(error))
@@ -205,17 +206,17 @@ def page(objects: int, size: int) -> str:
 """
 
 
-def _number(text: str, most: int) -> int:
-    if not text.isdecimal() or int(text) > most:
-        raise ValueError(f"expected a number from 0 to {most}, got {text!r}")
+def _number(text: str, maximum: int) -> int:
+    if not text.isdecimal() or int(text) > maximum:
+        raise ValueError(f"expected a number from 0 to {maximum}, got {text!r}")
     return int(text)
 
 
 def main(arguments: list[str]) -> None:
     """Serve until the process is ended.
 
-    A line on standard output reports that names are answered. After a line on standard input it serves HTTP,
-    unless a ``--server`` uses the port. A second line on standard output reports that.
+    Prints a line when it answers DNS queries. After a line on standard input it also serves HTTP, unless a
+    ``--server`` uses the port, and prints a second line.
     """
     for family, any_address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
         listening = socket.socket(family, socket.SOCK_DGRAM)

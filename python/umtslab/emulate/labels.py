@@ -30,7 +30,7 @@ class Labels:
         self._readers: dict[int, bytes] = {}
         self._writers: list[int] = []
         self._process: int | None = None
-        self._wanted = -1
+        self._finish_write = -1
 
     def writer(self, label: str) -> int:
         """Create the output of a program, with `label` before each line. Returns its descriptor.
@@ -49,24 +49,24 @@ class Labels:
         """Start the process that adds the prefixes. Closes the outputs in this process."""
         if not self._readers:
             return
-        ended, self._wanted = os.pipe()
+        finished, self._finish_write = os.pipe()
         process = os.fork()
         if process == 0:
             try:
-                for descriptor in (*self._writers, self._wanted):
+                for descriptor in (*self._writers, self._finish_write):
                     os.close(descriptor)
-                _relay([_Output(*found) for found in self._readers.items()], ended)
+                _relay([_Output(*found) for found in self._readers.items()], finished)
             finally:
                 os._exit(0)
         self._process = process
-        for descriptor in (*self._writers, *self._readers, ended):
+        for descriptor in (*self._writers, *self._readers, finished):
             os.close(descriptor)
 
     def finish(self) -> None:
         """Pass on what the programs have written until now, and end the process that does so."""
         if self._process is None:
             return
-        os.close(self._wanted)
+        os.close(self._finish_write)
         # Code that waits for any child may have reaped this process already.
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)
@@ -117,12 +117,12 @@ class _Output:
                 text = text[os.write(2, text) :]
 
 
-def _relay(outputs: list[_Output], ended: int) -> None:
-    """Pass on lines until `ended` is closed at its other end, then what remains to be read."""
+def _relay(outputs: list[_Output], finished: int) -> None:
+    """Pass on lines until the other end of the pipe `finished` is closed, then the remaining output."""
     is_last = False
     while outputs and not is_last:
-        ready, _, _ = select.select([*(output.reader for output in outputs), ended], [], [])
-        is_last = ended in ready
+        ready, _, _ = select.select([*(output.reader for output in outputs), finished], [], [])
+        is_last = finished in ready
         for output in outputs:
             for _ in range(LAST_CHUNKS if is_last else int(output.reader in ready)):
                 if not output.pass_on():

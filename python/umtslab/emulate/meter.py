@@ -9,9 +9,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from umtslab.terminal_escape import own
+from umtslab.terminal_escape import without_escaping
 
-USUAL_COLUMNS = 80
+DEFAULT_COLUMNS = 80
 """Width of a terminal that does not report one."""
 
 
@@ -57,27 +57,27 @@ class Meter:
         self._rtt_s = reading.get("rtt_s", self._rtt_s)
         reading = {**reading, "rtt_s": self._rtt_s}
         try:
-            columns = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_COLUMNS
         except OSError:
-            columns = USUAL_COLUMNS
+            columns = DEFAULT_COLUMNS
         # The last column stays empty, because a cursor there may wrap.
         self._write(f"\r{line_of(reading, columns - 1)}\x1b[K")
         self._drawn = self._shown
 
-    def say(self, text: str) -> None:
-        """Print a problem on a separate line, even if no readings are shown."""
-        self._write(self._end())
+    def print_problem(self, text: str) -> None:
+        """Print a problem of the emulation on a separate line, even if no readings are shown."""
+        self._write(self._erase_sequence())
         with suppress(OSError):
             print(f"umts: {text}", file=sys.stderr, flush=True)
 
-    def _end(self) -> str:
+    def _erase_sequence(self) -> str:
         """Return the escape sequence that erases the last reading."""
         return "\r\x1b[K" if self._drawn else ""
 
     def _write(self, text: str) -> None:
         """Write to the terminal. If it is gone, nothing more is shown."""
         try:
-            own(sys.stderr).write(text)
+            without_escaping(sys.stderr).write(text)
             sys.stderr.flush()
         except OSError:
             self._shown = False
@@ -88,4 +88,4 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._write(self._end())
+        self._write(self._erase_sequence())

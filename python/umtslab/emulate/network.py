@@ -5,11 +5,12 @@
 ``fach``                    the common channels, FACH down and RACH up
 ``fach-dch``                switched by RRC between these and a DCH, with the default timers
 ``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
-``…@BEARER``                the two above with another DCH, or several, largest first:
-``@ps-384,ps-64``
-``trace:FILE``              a measured capacity, the same trace both ways; ``trace:DOWN,UP``: one
-for each
-``flat:PROFILE``            rate and delay of a throttling profile of browsers and test services
+``…@BEARER``                the two above with another DCH, or with several, the largest first
+                            (``@ps-384,ps-64``)
+``trace:FILE``              a measured capacity, the same trace both ways
+``trace:DOWN,UP``           likewise, with one trace for each direction
+``flat:PROFILE``            rate and delay of a network preset of browsers' developer tools or of a
+                            test service
 ==========================  ================================================================================
 """
 
@@ -61,8 +62,8 @@ class Core:
         if self.buffer is not None:
             pairs += [(key, self.buffer) for key in _buffers(content["ue"])]
         if self.bler is not None:
-            for way in ("radio", "radio.uplink"):
-                pairs += [(f"{way}.model", "independent"), (f"{way}.bler", self.bler)]
+            for table in ("radio", "radio.uplink"):
+                pairs += [(f"{table}.model", "independent"), (f"{table}.bler", self.bler)]
         return tuple(pairs)
 
 
@@ -97,7 +98,7 @@ def of_bearer(name: str, ues: int) -> str:
         down, _, up = argument.partition(",")
         keys = f"[ue.capacity]\ndownlink = {json.dumps(down)}\nuplink = {json.dumps(up or down)}\n"
     elif kind == "flat":
-        _known(argument, [profile["name"] for profile in _core.flat_profiles()], "flat profile", kind)
+        _check_known(argument, [profile["name"] for profile in _core.flat_profiles()], "flat profile", kind)
         # The profile's round-trip time covers the whole path, so the links have no delay.
         keys, links = f'[ue.flat]\nprofile = "{argument}"\n', _NO_DELAY
     else:
@@ -116,12 +117,12 @@ def _rrc(name: str) -> str:
     _, colon, profile = timers.partition(":")
     keys = []
     if colon:
-        _known(profile, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", SWITCHED)
+        _check_known(profile, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", SWITCHED)
         keys.append(f'profile = "{profile}"')
     if at:
         packets = [bearer["name"] for bearer in _core.bearers() if _is_dch(bearer)]
         for dch in dchs.split(","):
-            _known(dch, packets, "bearer", f"{timers}@", ends="")
+            _check_known(dch, packets, "bearer", f"{timers}@", separator="")
         keys.append(f"dch = {json.dumps(dchs.split(','))}")
     return "".join(f"{key}\n" for key in ["[rrc]", *keys]) if keys else ""
 
@@ -138,8 +139,9 @@ def dch_of(scenario: Scenario) -> str | None:
         return None
     lists = [ue.get("rrc", {}).get("dch", content["rrc"]["dch"]) for ue in switched]
     rates = {bearer["name"]: _rates(bearer["downlink"], bearer["uplink"]) for bearer in _core.bearers()}
-    for own in content["bearer"]:
-        rates[own["name"]] = f"{own['downlink']['rate']} down, {own['uplink']['rate'].removesuffix(_KBPS)} up"
+    for bearer in content["bearer"]:
+        down, up = bearer["downlink"]["rate"], bearer["uplink"]["rate"]
+        rates[bearer["name"]] = f"{down} down, {up.removesuffix(_KBPS)} up"
     names = dict.fromkeys(name for names in lists for name in names)
     return ", ".join(f"{name} ({rates[name]})" if name in rates else name for name in names)
 
@@ -151,12 +153,14 @@ def _rates(down: dict[str, Any], up: dict[str, Any]) -> str:
 _KBPS = " kbit/s"
 
 
-def _known(name: str, names: list[str], noun: str, kind: str, ends: str = ":") -> None:
+def _check_known(name: str, names: list[str], noun: str, kind: str, separator: str = ":") -> None:
+    """Raise an error that suggests a name of `names`, with `kind` before it, if `name` is not one of them."""
     if name not in names:
-        raise ValueError(_unknown(noun, name, names, f"{kind}{ends}"))
+        raise ValueError(_unknown(noun, name, names, f"{kind}{separator}"))
 
 
 def _unknown(noun: str, name: str, names: list[str], prefix: str = "") -> str:
+    """Return the message for an unknown name, with the most similar known one after `prefix`."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.5) or get_close_matches(f"flat:{name}", names, 1, 0.9)

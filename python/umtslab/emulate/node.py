@@ -1,6 +1,6 @@
-"""The proxy of an emulation: its options, and the main function of its process.
+"""The proxy of an emulation: the options, and the main function of the process.
 
-It runs in its own namespace between the links, where the kernel's TCP terminates the programs'
+The proxy runs in its own namespace between the links, where the kernel's TCP terminates the programs'
 connections: ``umts proxy --transparent`` (``crates/proxy``) on the two devices of
 ``crates/emulate/src/devices/proxy.rs``.
 """
@@ -22,20 +22,21 @@ LOG = "proxy.jsonl"
 DEVICES = "servers,users"
 """The two devices on which the proxy intercepts: towards the servers, and towards the users."""
 
-USUAL_PLACE = "ggsn"
+DEFAULT_NODE = "ggsn"
 """Default node of the proxy."""
 
 _RECEIVE_BUFFER = 131_072
-"""Default receive buffer in bytes, the initial value of Linux. Half of it is window."""
+"""Default receive buffer in bytes, the initial value of Linux. The kernel offers half of it as window."""
 
 _MIN_BUFFER = 16_000
 """Minimum buffer in bytes: two segments in each part of the buffer, in the kernel's accounting."""
 
 _SEGMENT = 1460
+"""Payload of a full segment in bytes, for sizes in segments."""
 
 _KERNEL_NAMES = {"newreno": "reno", "sack": "reno", "fack": "reno"}
-"""Kernel names of the model's variants that differ. The kernel uses its own loss recovery with
-them."""
+"""Kernel names of the simulator's TCP variants, if they differ. The three variants differ in loss recovery
+only, and the kernel always uses its own."""
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -54,9 +55,9 @@ class Node:
 def changes_for(proxy: Mapping[str, Any] | None, at: str) -> tuple[tuple[str, str], ...]:
     """Return overrides that put a splitting proxy at node `at`.
 
-    If `at` is empty, the node is the one of `proxy`, or `USUAL_PLACE`.
+    If `at` is empty, the node is the one of `proxy`, or `DEFAULT_NODE`.
     """
-    place = at or (proxy or {}).get("at", USUAL_PLACE)
+    place = at or (proxy or {}).get("at", DEFAULT_NODE)
     return (("proxy.at", place), ("proxy.mode", "split"))
 
 
@@ -110,7 +111,7 @@ def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
 
 
 def _receive_buffer(side: Mapping[str, Any]) -> int:
-    """Receive buffer in bytes: twice the window, because half of the buffer is window."""
+    """Receive buffer in bytes: twice the window, because the kernel offers half of the buffer as window."""
     return 2 * _octets(side["advertised_window"]) if "advertised_window" in side else _RECEIVE_BUFFER
 
 
@@ -128,20 +129,20 @@ def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
         pairs["route.initcwnd"] = str(
             int(window.number) if window and is_counted else octets // _SEGMENT or 1
         )
-    if "rto_min" in side and (least := quantity(side["rto_min"])) is not None:
-        pairs["route.rto_min"] = str(round(1000 * least.base))
+    if "rto_min" in side and (rto_min := quantity(side["rto_min"])) is not None:
+        pairs["route.rto_min"] = str(round(1000 * rto_min.base))
     return tuple(pairs.items())
 
 
-def _octets(written: str) -> int:
-    found = quantity(written)
+def _octets(text: str) -> int:
+    found = quantity(text)
     if found is None:
-        raise ValueError(f'{written!r} is not a size: write for example "50 kB" or "10 segments"')
+        raise ValueError(f'{text!r} is not a size: write for example "50 kB" or "10 segments"')
     return int(found.number * _SEGMENT if found.unit.startswith("segment") else found.base)
 
 
 def main(arguments: list[str]) -> None:
-    """Run the proxy with options from a JSON list of pairs. It prints a line when it is ready."""
+    """Run the proxy with options from a JSON list of pairs. Prints a line when connections are accepted."""
     options = [(name, value) for name, value in json.loads(arguments[0])]
     _core.proxy(options, lambda _: print("proxying", flush=True))
 

@@ -12,17 +12,20 @@ from umtslab import _core
 from umtslab.emulate.network import dch_of
 from umtslab.emulate.sandbox import ue_label
 from umtslab.emulate.session import RECORDING, Session
-from umtslab.emulate.traffic import SIMULATED
+from umtslab.emulate.traffic import SIMULATED_CONNECTIONS
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 
-_SHOWN = (
+_SUMMARY_METRICS = (
     ("goodput_kbps", "goodput of the programs' TCP", "kbit/s", 1.0),
     ("tcp_retransmissions", "TCP retransmissions", "", 1.0),
     ("mean_rtt_s", "mean round-trip time of TCP", "ms", 1000.0),
     ("sdu_delay_ms", "mean RLC SDU delay, down", "ms", 1.0),
 )
-"""Metrics of the summary, which shows those that have a value: name, label, unit, factor."""
+"""Metrics of the summary: name, label, unit, and the factor from the metric's unit to this unit.
+
+Metrics without a value are not shown.
+"""
 
 
 def print_summary(
@@ -30,11 +33,11 @@ def print_summary(
     scenario: Scenario,
     result: _core.EmulationResult,
     run: Run,
-    own: Mapping[str, float],
+    program_metrics: Mapping[str, float],
 ) -> None:
     """Print metrics, fidelity and folder of an emulation.
 
-    `own` are metrics that a program measured itself.
+    `program_metrics` are metrics that programs of the emulation measured and reported.
     """
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
     if (dch := dch_of(scenario)) is not None:
@@ -42,22 +45,24 @@ def print_summary(
     lines += [f"  {line}" for line in cut_off(session, result)]
     lines += packet_lines(result.packets)
     if result.before_connection is not None:
-        lines.append(f"  {before_line(*result.before_connection)}")
-    for name, label, unit, scale in _SHOWN:
+        lines.append(f"  {first_connection_line(*result.before_connection)}")
+    for name, label, unit, scale in _SUMMARY_METRICS:
         value = run.metrics.get(name)
         if value is not None:
             lines.append(f"  {label}: {value * scale:.4g} {unit}".rstrip())
     lines += recovery_lines(run.metrics)
     lines += datagram_lines(run.metrics)
     lines += [
-        f"  {name}, reported by a program: {value:.6g}" for name, value in own.items() if name in run.metrics
+        f"  {name}, reported by a program: {value:.6g}"
+        for name, value in program_metrics.items()
+        if name in run.metrics
     ]
     lines += fidelity_lines(result)
     if run.folder is not None:
         lines.append(f"  stored in {run.folder}")
     print("\n".join(lines), file=sys.stderr)
     _print_budgets(run)
-    for line in where_lines(run):
+    for line in next_commands(run):
         print(line, file=sys.stderr)
 
 
@@ -92,24 +97,24 @@ def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:
     return [f"  RLC unrecoverable errors: {errors:.0f}, cell updates: {updates:.0f}"]
 
 
-def before_line(waited_s: float, promotion_s: float, has_asked_names: bool) -> str:
+def first_connection_line(waited_s: float, promotion_s: float, used_dns: bool) -> str:
     """The time from the first packet of the command until its first connection, over TCP or UDP, can send.
 
     It includes a promotion that the first packet of the connection triggers.
     """
     promotion = f", of which {promotion_s:.2f} s promotion" if promotion_s else ""
-    names = " (DNS)" if has_asked_names else ""
+    names = " (DNS)" if used_dns else ""
     return f"before the first connection: {waited_s:.2f} s{promotion}{names}"
 
 
-def where_lines(run: Run) -> Iterator[str]:
+def next_commands(run: Run) -> Iterator[str]:
     """The commands that use a stored emulation: figures, captures, replay."""
-    from umtslab.plot import most_telling
+    from umtslab.plot import proposed_kind
 
     if run.folder is None:
         return
     place = shlex.quote(str(run.folder))
-    if (kind := most_telling(run)) is not None:
+    if (kind := proposed_kind(run)) is not None:
         yield f"figures:  umts plot {place} {kind}"
     if captures := run.captures():
         yield f"captures: {', '.join(file.name for file in captures)} in {run.folder}/captures"
@@ -117,11 +122,11 @@ def where_lines(run: Run) -> Iterator[str]:
         yield f"replay:   umts replay {place}"
 
 
-def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
-    """Write the object of ``umts run --json``, with the account `became` under ``emulation``."""
+def print_json(account: Mapping[str, Any], run: Run, file: TextIO) -> None:
+    """Write the object of ``umts run --json``, with `account` (`results.account_of`) under ``emulation``."""
     from umtslab.export import runs_object
 
-    content = {**runs_object(run.scenario, [run]), "emulation": dict(became)}
+    content = {**runs_object(run.scenario, [run]), "emulation": dict(account)}
     print(json.dumps(content, indent=1, allow_nan=False), file=file, flush=True)
 
 
@@ -150,9 +155,9 @@ def simulated_budget(run: Run) -> dict[str, float | None]:
     """Seconds and shares by cause, summed over all simulated connections; empty without any."""
     from umtslab.budget import causes, seconds
 
-    if SIMULATED not in run.series_kinds():
+    if SIMULATED_CONNECTIONS not in run.series_kinds():
         return {}
-    rows = run.series(SIMULATED)
+    rows = run.series(SIMULATED_CONNECTIONS)
     names = [seconds(cause) for cause in causes() if seconds(cause) in rows.columns]
     sums: dict[str, float | None] = {name: float(rows[name].sum()) for name in names}
     total = sum(value or 0.0 for value in sums.values())
@@ -163,7 +168,7 @@ def simulated_budget(run: Run) -> dict[str, float | None]:
     return {**absent, **sums, **shares, seconds("total"): total}
 
 
-_NOT_CARRIED = (
+_LOSS_REASONS = (  # key of the packet counts, and its words in the summary
     ("malformed", "malformed"),
     ("unroutable", "without a receiver"),
     ("too_large", "too large, fragmentation not allowed"),
@@ -178,7 +183,7 @@ _NOT_CARRIED = (
 def packet_lines(packets: Mapping[str, int]) -> list[str]:
     """The packet counts. Each packet that came in either went out or counts under one reason."""
     lines = [f"  packets: {packets['packets_in']} in, {packets['packets_out']} out"]
-    reasons = [f"{packets[name]} {words}" for name, words in _NOT_CARRIED if packets[name]]
+    reasons = [f"{packets[name]} {reason}" for name, reason in _LOSS_REASONS if packets[name]]
     if reasons:
         lines.append(f"    not carried: {', '.join(reasons)}")
     if packets["frames_aside"] or packets["frames_aside_lost"]:
@@ -191,11 +196,11 @@ def packet_lines(packets: Mapping[str, int]) -> list[str]:
 
 def degraded_by(result: _core.EmulationResult) -> str:
     """Return why an emulation is degraded."""
-    found = result.fidelity
-    if found["devices_lost"]:
+    fidelity = result.fidelity
+    if fidelity["devices_lost"]:
         return "a device was removed or renamed"
     packets = result.packets
-    if found["tun_drops"] or packets["refused"] or packets["frames_aside_lost"]:
+    if fidelity["tun_drops"] or packets["refused"] or packets["frames_aside_lost"]:
         return "packets were lost outside the model"
     return "the machine was too slow"
 

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 from umtslab.emulate.background import simulates_flows
 from umtslab.emulate.report import core_share
 from umtslab.emulate.session import RECORDING, Session
-from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, of_legs, simulated, whole_network
+from umtslab.emulate.traffic import (
+    SIMULATED_CONNECTIONS,
+    TCP_SERIES,
+    Traffic,
+    combine_proxy_sides,
+    of_captures,
+    simulated,
+    whole_network,
+)
 from umtslab.run import Identity, Metrics, Run, finite
 from umtslab.version import code_version
 
@@ -26,23 +34,23 @@ if TYPE_CHECKING:
     from umtslab.store.store import Draft
 
 
-def measured(
+def run_of(
     session: Session,
     scenario: Scenario,
     result: _core.EmulationResult,
     draft: Draft,
     store: Store,
-    own: Mapping[str, float],
+    program_metrics: Mapping[str, float],
 ) -> Run:
     """Return an emulation as a run that is not stored yet.
 
-    `own` are metrics that its programs measured themselves. Metrics and series of TCP describe the
-    programs' connections and come from the captures at both ends. Connections of simulated users
-    have the separate table ``simulated_connections``, and their series have names with the prefix
-    ``simulated_``. If a capture could not be written, the TCP metrics are unknown.
+    `program_metrics` are metrics that its programs measured themselves. Metrics and series of TCP
+    describe the programs' connections and come from the captures at both ends. Connections of
+    simulated users have the separate table ``simulated_connections``, and their series have names
+    with the prefix ``simulated_``. If a capture could not be written, the TCP metrics are unknown.
     """
-    metrics, tables = _measured(session, scenario, result, draft)
-    metrics |= _accepted(own, metrics)
+    metrics, tables = _metrics_and_tables(session, scenario, result, draft)
+    metrics |= _accepted_metrics(program_metrics, metrics)
     # No spaces: files are named after the run.
     name = f"{scenario.name}-emulated"
     return Run(
@@ -56,31 +64,31 @@ def measured(
     )
 
 
-def keep(
+def store_run(
     session: Session,
     scenario: Scenario,
     run: Run,
     draft: Draft,
     store: Store,
-    became: Mapping[str, Any],
+    account: Mapping[str, Any],
 ) -> Run:
-    """Store an emulation and its account `became`. Captures are deleted unless `session.pcap`."""
+    """Store an emulation and its account `account`. Captures are deleted unless `session.pcap`."""
     if not session.pcap:
         _delete_folder(draft.folder / "captures")
-    card = {"session": asdict(replace(session, scenario="")), **became}
+    card = {"session": asdict(replace(session, scenario="")), **account}
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
-    again = (
+    repeat = (
         ["replay", str(store.path / "runs" / run.key)]
         if (draft.folder / RECORDING).is_file()
         else ["emulate", *_options(session)]
     )
     # The catalogue stores text: arguments that are not UTF-8 become question marks.
-    command = shlex.join(["umts", *again]).encode(errors="replace").decode()
+    command = shlex.join(["umts", *repeat]).encode(errors="replace").decode()
     return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
 
 
-def _measured(
+def _metrics_and_tables(
     session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft
 ) -> tuple[Metrics, dict[str, Any]]:
     """Return the metrics and tables of an emulation."""
@@ -88,12 +96,12 @@ def _measured(
     has_flows = simulates_flows(scenario, session)
     tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
     for kind, table in result.series.items():
-        if kind not in OF_TCP:
+        if kind not in TCP_SERIES:
             tables[kind] = table
         elif has_flows:
             tables[simulated(kind)] = table
     if has_flows:
-        tables[SIMULATED] = result.connections
+        tables[SIMULATED_CONNECTIONS] = result.connections
     metrics = whole_network(
         result.metrics,
         traffic.metrics,
@@ -115,10 +123,10 @@ def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> T
 
     if not session.proxy:
         return between("server", "ue")
-    return of_legs(between("server", "proxy-server"), between("proxy-radio", "ue"))
+    return combine_proxy_sides(between("server", "proxy-server"), between("proxy-radio", "ue"))
 
 
-def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
+def account_of(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
     """Return the account of an emulation: exit statuses, packets, kernel settings, fidelity.
 
     `peak_memory` is the emulator's peak memory in bytes.
@@ -149,8 +157,8 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
 def _before_first_connection(result: _core.EmulationResult) -> dict[str, Any] | None:
     if result.before_connection is None:
         return None
-    waited_s, promotion_s, has_asked_names = result.before_connection
-    return {"waited_s": waited_s, "promotion_s": promotion_s, "has_asked_names": has_asked_names}
+    waited_s, promotion_s, used_dns = result.before_connection
+    return {"waited_s": waited_s, "promotion_s": promotion_s, "has_asked_names": used_dns}
 
 
 def switched_users(scenario: Scenario) -> int:
@@ -159,11 +167,13 @@ def switched_users(scenario: Scenario) -> int:
     return sum(group.get("count", 0) for group in groups if group.get("bearer") == "switched")
 
 
-def _accepted(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
+def _accepted_metrics(
+    program_metrics: Mapping[str, float], run_of: Mapping[str, float | None]
+) -> dict[str, float]:
     """Return the accepted metrics of a program. It cannot replace metrics measured here."""
     accepted = {}
-    for name, value in own.items():
-        if measured.get(name) is not None:
+    for name, value in program_metrics.items():
+        if run_of.get(name) is not None:
             print(
                 f"umts: {name} is a metric of the emulation itself: the value of the program is ignored",
                 file=sys.stderr,
@@ -200,7 +210,7 @@ def _options(session: Session) -> list[str]:
     return [*words, "--", *session.command]
 
 
-def programs_own(file: Path) -> dict[str, float]:
+def read_program_metrics(file: Path) -> dict[str, float]:
     """Read and delete the metrics that a program left in `file` (see `METRICS_VARIABLE`).
 
     Values other than finite numbers are dropped. Without a file, or without a JSON object in it,

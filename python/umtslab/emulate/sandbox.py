@@ -1,8 +1,8 @@
 """The programs of an emulation. Each waits in its sandbox until the network is ready.
 
-Only a single-threaded process can enter a user namespace, and it cannot leave it. Therefore the
-emulator forks a process that builds each place, and one for each program, before it starts any
-thread (``crates/emulate/src/programs/sandbox.rs``).
+Only a single-threaded process can enter a user namespace, and no process can leave one. Therefore
+the emulator forks a process for each place, to build it, and one for each program, before any
+thread is started (``crates/emulate/src/programs/sandbox.rs``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ the kernel grants priority by these limits alone. 40 for RLIMIT_NICE permits a n
 
 @dataclass(frozen=True)
 class World:
-    """The places, the server side first and then the UEs, and the programs that wait in them."""
+    """The places of an emulation, first the server side and then the UEs, and their waiting programs."""
 
     places: list[_core.Place]
     command: _core.Waiting
@@ -53,17 +53,17 @@ def world(
     """
     programs = [list(session.command), *map(_shell, session.ues)]
     if session.wires:
-        return World([], _waiting(session, programs[0], variables, None, has_terminal=True), [], [])
-    homes = [_PlaceGroup(groups, f"place-{number}") for number in range(1 + len(programs))]
-    server_home, *ue_homes = homes
-    server_side, *ues = places = [place(home) for home in homes]
+        return World([], _fork_program(session, programs[0], variables, None, has_terminal=True), [], [])
+    place_groups = [_ControlGroup(groups, f"place-{number}") for number in range(1 + len(programs))]
+    server_group, *ue_groups = place_groups
+    server_side, *ues = places = [place(group) for group in place_groups]
     writers = [None, *(labels.writer(ue_label(ue)) for ue in range(1, len(programs)))]
     command, *others = (
-        _waiting(session, words, variables, where, home, writer, has_terminal=where is ues[0])
-        for words, where, home, writer in zip(programs, ues, ue_homes, writers, strict=True)
+        _fork_program(session, words, variables, sandbox, group, writer, has_terminal=sandbox is ues[0])
+        for words, sandbox, group, writer in zip(programs, ues, ue_groups, writers, strict=True)
     )
     servers = [
-        _waiting(session, _shell(words), variables, server_side, server_home, labels.writer(label))
+        _fork_program(session, _shell(words), variables, server_side, server_group, labels.writer(label))
         for words, label in zip(session.servers, server_labels(len(session.servers)), strict=True)
     ]
     return World(places, command, others, servers)
@@ -80,8 +80,8 @@ def server_labels(count: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _PlaceGroup:
-    """The control group of a place, in each hierarchy of the machine."""
+class _ControlGroup:
+    """The control group of one place, in each hierarchy of the machine."""
 
     groups: Sequence[str]
     name: str
@@ -91,14 +91,14 @@ class _PlaceGroup:
         control_groups.enter(self.groups, self.name)
 
 
-def place(home: _PlaceGroup | None = None) -> _core.Place:
+def place(group: _ControlGroup | None = None) -> _core.Place:
     """Create a place: the sandbox of a host, in which programs run."""
     made = _core.Place()
 
     def build() -> None:
         # The root of the place's cgroup namespace is the group of this process.
-        if home is not None:
-            home.enter()
+        if group is not None:
+            group.enter()
         made.build()
 
     builder = _fork(build)
@@ -109,33 +109,33 @@ def place(home: _PlaceGroup | None = None) -> _core.Place:
     return made
 
 
-def _waiting(
+def _fork_program(
     session: Session,
     words: Sequence[str],
     variables: Sequence[tuple[str, str]],
-    where: _core.Place | None,
-    home: _PlaceGroup | None = None,
+    sandbox: _core.Place | None,
+    group: _ControlGroup | None = None,
     writer: int | None = None,
     *,
     has_terminal: bool = False,
 ) -> _core.Waiting:
-    """Create a process that waits to become a program, in place `where` or without a sandbox.
+    """Create a process that waits to become a program, in place `sandbox` or, if None, without a sandbox.
 
     `writer` is a descriptor that replaces the standard error of the program.
     """
     program = _core.Waiting(words, variables, has_terminal=has_terminal)
 
     def become() -> None:
-        if home is not None:
-            home.enter()
+        if group is not None:
+            group.enter()
         if writer is not None:
             os.dup2(writer, 2)
         if session.are_prompt:
             with suppress(OSError):
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-        if where is not None:
+        if sandbox is not None:
             _raise_limits()
-        program.become(where)
+        program.become(sandbox)
 
     program.is_process(_fork(become))
     return program
@@ -155,11 +155,11 @@ def _fork(work: Callable[[], None]) -> int:
     """
     pid = os.fork()
     if pid == 0:
-        _work(work)
+        _run_and_exit(work)
     return pid
 
 
-def _work(work: Callable[[], None]) -> NoReturn:
+def _run_and_exit(work: Callable[[], None]) -> NoReturn:
     try:
         with suppress(OSError):
             work()

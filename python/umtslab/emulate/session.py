@@ -1,4 +1,4 @@
-"""The configuration of one emulation. Its processes pass it on as JSON."""
+"""The configuration of one emulation, which the processes pass on as JSON."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
     "reno": (("route.congctl", "reno"),),
     "bbr": (("route.congctl", "bbr"),),
     # Linux 2.4 as in emulators of 2004: SACK and timestamps, an initial window of two segments,
-    # windows of 32 kB without scaling (half of a receive buffer is window), no later features
-    # (RACK, TLP, F-RTO).
+    # windows of 32 kB without scaling (the kernel offers half of a receive buffer as window), no
+    # later features (RACK, TLP, F-RTO).
     "linux-2.4-like": (
         ("tcp_sack", "1"),
         ("tcp_dsack", "1"),
@@ -61,16 +61,16 @@ def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str
 
 
 def _check(name: str, value: str) -> None:
-    of_route = name.removeprefix("route.")
-    if of_route == name:
+    metric = name.removeprefix("route.")
+    if metric == name:
         if not name.startswith("tcp_") or "/" in name:
             raise ValueError(
                 f"{name} is not a TCP setting of the kernel: use names such as tcp_sack and "
                 "tcp_window_scaling"
             )
-    elif of_route not in METRICS:
+    elif metric not in METRICS:
         raise ValueError(f"{name} cannot be set: routes have {', '.join(METRICS)}")
-    elif of_route != "congctl" and not (value.isdecimal() and int(value) < 2**32):
+    elif metric != "congctl" and not (value.isdecimal() and int(value) < 2**32):
         raise ValueError(f"{name} takes a number, not {value!r}")
 
 
@@ -80,7 +80,7 @@ def describe(found: Mapping[str, str], subject: str) -> str:
     def switch(name: str) -> str:
         return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))
 
-    least = found.get("route.rto_min") or str(int(found.get("tcp_rto_min_us", "200000")) // 1000)
+    min_rto_ms = found.get("route.rto_min") or str(int(found.get("tcp_rto_min_us", "200000")) // 1000)
     parts = [
         found.get("route.congctl") or found.get("tcp_congestion_control", "?"),
         f"initial window {found.get('route.initcwnd', '10')}",
@@ -88,7 +88,7 @@ def describe(found: Mapping[str, str], subject: str) -> str:
         f"timestamps {switch('tcp_timestamps')}",
         f"window scaling {switch('tcp_window_scaling')}",
         f"ECN {switch('tcp_ecn')}",
-        f"minimum RTO {least} ms",
+        f"minimum RTO {min_rto_ms} ms",
         f"delayed ACK {'off' if found.get('route.quickack') == '1' else '40 to 200 ms'}",
         f"rmem {found.get('tcp_rmem', '?')}",
         f"wmem {found.get('tcp_wmem', '?')}",

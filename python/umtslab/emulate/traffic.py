@@ -16,24 +16,21 @@ from umtslab import _core
 if TYPE_CHECKING:
     import polars as pl
 
-OF_TCP = ("sent", "acked", "outstanding", "goodput", "cwnd", "ssthresh", "rtt", "srtt", "rto")
+TCP_SERIES = ("sent", "acked", "outstanding", "goodput", "cwnd", "ssthresh", "rtt", "srtt", "rto")
 """Series of TCP.
 
 In an emulation these are the series of programs. Series of simulated users have the prefix
 ``simulated_``.
 """
 
-SIMULATED = "simulated_connections"
+SIMULATED_CONNECTIONS = "simulated_connections"
 """The table of the connections of simulated users, like ``connections`` of a simulation."""
 
 WINDOW_S = 1.0
 """Length of the windows of ``goodput`` in seconds, as in a simulation."""
 
 _UES = (ipaddress.ip_network("10.45.0.0/16"), ipaddress.ip_network("fd45::/112"))
-"""Networks of UE addresses.
-
-The first two addresses of each are the network's and the server side's.
-"""
+"""Networks of UE addresses. The first two addresses are the network's own and the server side's."""
 
 
 def simulated(name: str) -> str:
@@ -78,17 +75,18 @@ def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> T
     )
     ues = [_ue_of(*ends) for ends in rows.select("client", "server").iter_rows()]
     connections.insert_column(1, pl.Series("ue", ues, dtype=pl.UInt32))
-    courses = {name: _in_time(pl.DataFrame(table), start) for name, table in found.series.items()}
-    tables = _series(courses, connections, duration_s) if courses else {}
-    return Traffic(dict(found.metrics), connections, tables)
+    captured = {name: _in_run_time(pl.DataFrame(table), start) for name, table in found.series.items()}
+    series_tables = _series(captured, connections, duration_s) if captured else {}
+    return Traffic(dict(found.metrics), connections, series_tables)
 
 
-def of_legs(server: Traffic, radio: Traffic) -> Traffic:
+def combine_proxy_sides(server: Traffic, radio: Traffic) -> Traffic:
     """Combine the traffic of both sides of a proxy that keeps addresses and ports.
 
-    Each transfer has two connections, distinguished by ``leg``. ``transfer`` is the number of the
-    connection on the server side, which is even. Metrics are those of the radio side, which has all
-    connections.
+    Each transfer has two connections, distinguished by ``leg``. The n-th connection of a pair of
+    addresses on one side belongs to the n-th on the other side. Transfer *k* has the connections
+    2 *k* on the server side and 2 *k* + 1 on the radio side, and ``transfer`` is the former number.
+    Metrics are those of the radio side, because only this side has all connections.
     """
     import polars as pl
 
@@ -100,8 +98,8 @@ def of_legs(server: Traffic, radio: Traffic) -> Traffic:
     sides = []
     for number, (leg, table) in enumerate((("server", others), ("radio", rows))):
         joined = table.join(transfers, on=[*ends, "nth"], how="left")
-        own = pl.col("transfer") + number
-        sides.append(joined.with_columns(pl.lit(leg).alias("leg"), own.alias("number")).drop("nth"))
+        number_in_run = pl.col("transfer") + number
+        sides.append(joined.with_columns(pl.lit(leg).alias("leg"), number_in_run.alias("number")).drop("nth"))
     connections = pl.concat(sides, how="diagonal_relaxed").filter(pl.col("number").is_not_null())
     numbers = [dict(side.select("connection", "number").iter_rows()) for side in sides]
     series = {
@@ -135,12 +133,12 @@ def _ue_of(*ends: str) -> int | None:
     return None
 
 
-def _in_time(course: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
-    """Sort rows by time, and number bytes as in a simulation, in which the SYN is 0."""
+def _in_run_time(table: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
+    """Sort rows by time of the run, and number bytes as in a simulation, in which the SYN is byte 0."""
     import polars as pl
 
-    numbers = [name for name in ("seq", "end", "ack", "left", "right") if name in course.columns]
-    return course.with_columns(
+    numbers = [name for name in ("seq", "end", "ack", "left", "right") if name in table.columns]
+    return table.with_columns(
         pl.col("time_s") + start,
         pl.col("connection").cast(pl.UInt32),
         *(pl.col(name) + 1 for name in numbers),
@@ -148,12 +146,12 @@ def _in_time(course: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
 
 
 def _series(
-    courses: dict[str, pl.DataFrame], connections: pl.DataFrame, duration_s: float
+    tables: dict[str, pl.DataFrame], connections: pl.DataFrame, duration_s: float
 ) -> dict[str, pl.DataFrame]:
     return {
-        **courses,
-        "outstanding": _outstanding(courses["sent"], courses["acked"], connections),
-        "goodput": _goodput(courses["acked"], connections, duration_s),
+        **tables,
+        "outstanding": _outstanding(tables["sent"], tables["acked"], connections),
+        "goodput": _goodput(tables["acked"], connections, duration_s),
     }
 
 
@@ -194,10 +192,12 @@ def _goodput(acked: pl.DataFrame, connections: pl.DataFrame, duration_s: float) 
     first, last = ((time_s // WINDOW_S).cast(pl.Int64) for time_s in (pl.col("opened_s"), until_s))
     windows = connections.select("connection", pl.int_ranges(first, last + 1).alias("window"))
     so_far = pl.col("ack").cum_max().over("connection")
-    news = (pl.col("so_far") - pl.col("so_far").shift().over("connection").fill_null(1)).clip(0)
+    newly_acked = (pl.col("so_far") - pl.col("so_far").shift().over("connection").fill_null(1)).clip(0)
     sums = (
         acked.with_columns(so_far.alias("so_far"))
-        .with_columns(news.alias("octets"), (pl.col("time_s") // WINDOW_S).cast(pl.Int64).alias("window"))
+        .with_columns(
+            newly_acked.alias("octets"), (pl.col("time_s") // WINDOW_S).cast(pl.Int64).alias("window")
+        )
         .group_by("connection", "window")
         .agg(pl.col("octets").sum())
     )
@@ -244,18 +244,18 @@ def whole_network(
     known = programs.get("acknowledged_bytes")
     acknowledged = None if known is None and not has_flows else (known or 0.0) + simulated_bytes
     occupied, energy = radio.get("cell_occupancy_kbps"), radio.get("energy_j")
-    made_of_both: dict[str, float | None] = {
+    combined: dict[str, float | None] = {
         "cell_efficiency": _per(acknowledged, occupied, 8 / 1e3 / duration_s if duration_s else 0.0),
         "energy_j_per_mb": _per(energy, acknowledged, switched * 1e6),
         # These need to know what a connection is for RRC, which packets do not show.
-        **dict.fromkeys(_OF_CONNECTIONS),
+        **dict.fromkeys(_METRICS_OF_CONNECTIONS),
     }
     if not has_flows:
-        made_of_both |= dict.fromkeys(_OF_APPLICATIONS)
-    return {**radio, **programs, **made_of_both}
+        combined |= dict.fromkeys(_METRICS_OF_APPLICATIONS)
+    return {**radio, **programs, **combined}
 
 
-_OF_CONNECTIONS = (
+_METRICS_OF_CONNECTIONS = (
     "connections_with_dch_pct",
     "dch_allocations_per_connection",
     "dch_reuse_pct",
@@ -264,7 +264,7 @@ _OF_CONNECTIONS = (
     "time_to_upswitch_s",
 )
 
-_OF_APPLICATIONS = ("p95_page_time_s", "page_time_s", "pages", "session_time_s", "sessions")
+_METRICS_OF_APPLICATIONS = ("p95_page_time_s", "page_time_s", "pages", "session_time_s", "sessions")
 
 
 def _per(part: float | None, whole: float | None, scale: float) -> float | None:

@@ -29,9 +29,10 @@ CHUNK = 65536
 SETTLE_S = 1.0
 """Delay before the connection and after the last byte, so that packets in flight arrive."""
 ANNOUNCE_EVERY_S = 2.0
-MOST_ANNOUNCEMENTS = 60
+MAX_ANNOUNCEMENTS = 60
 """Number of announcements after which the transfer fails."""
 TIMES = struct.Struct("!dd")
+"""The first bytes of a file: times before and after the connection was established, in seconds."""
 
 
 def send(octets: int) -> None:
@@ -54,7 +55,7 @@ def receive(octets: int) -> dict[str, float]:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as announcer,
     ):
         listener.settimeout(ANNOUNCE_EVERY_S)
-        for _ in range(MOST_ANNOUNCEMENTS):
+        for _ in range(MAX_ANNOUNCEMENTS):
             announcer.sendto(b"ready", (NAME_SERVER, PORT))
             with suppress(TimeoutError):
                 connection, _ = listener.accept()

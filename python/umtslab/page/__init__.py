@@ -39,9 +39,9 @@ def address(figure: Figure, *, in_pixels: bool = False) -> str:
 
 def write(path: Path, page: str) -> Path:
     """Write a page atomically. Creates its folder."""
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(page.encode())
     return path

@@ -9,20 +9,20 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.headline_metrics import TIMES, first_look, scope_of
+from umtslab.headline_metrics import TIMES, headline_names, scope_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
-from umtslab.overrides import in_words
+from umtslab.overrides import changes_text
 from umtslab.page import address, render
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
-_FIRST = (*TIMES, "goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
+_DEFAULT_METRICS = (*TIMES, "goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
 """Default metrics. If no run measured any of them, the first headline metrics are used."""
 
-_MOST = 4
+_MAX_DEFAULT_METRICS = 4
 """Maximum number of default metrics."""
 
 
@@ -63,7 +63,7 @@ def html(
         "campaign.html",
         name=record.name,
         title=record.title or record.name,
-        changes=in_words(record.changes),
+        changes=changes_text(record.changes),
         versions=list(dict.fromkeys(str(run.identity.code) for run in runs)),
         axes=[key_label(key) for key in record.axes],
         seed=record.seed,
@@ -73,7 +73,7 @@ def html(
             {"at": _values(record, cell), "runs": len(cell.runs), "commands": commands(cell, store)}
             for cell in record.cells
         ],
-        sections=list(_sections(record, metrics or _chosen(record), over, log=log)),
+        sections=list(_sections(record, metrics or _metrics_to_show(record), over, log=log)),
     )
 
 
@@ -87,14 +87,14 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
     return [store.command(run) for run in cell.runs]
 
 
-def _chosen(record: Record) -> list[str]:
+def _metrics_to_show(record: Record) -> list[str]:
     """Return the metrics to show: the metrics of the campaign's file, or default metrics with a value."""
     if record.metrics:
         return list(record.metrics)
     means = [run.metrics for cell in record.cells for run in cell.runs]
     # Restricted to a few metrics, because a metric that no run has is searched for in thousands of
     # runs.
-    return (first_look(*means, among=_FIRST) or first_look(*means))[:_MOST]
+    return (headline_names(*means, among=_DEFAULT_METRICS) or headline_names(*means))[:_MAX_DEFAULT_METRICS]
 
 
 def _sections(
@@ -107,7 +107,9 @@ def _sections(
         yield {
             "anchor": metric,
             "title": metric_with_unit(metric),
-            "text": " ".join(filter(None, [f"{metric}: {meanings.get(metric, '')}", _counted(metric)])),
+            "text": " ".join(
+                filter(None, [f"{metric}: {meanings.get(metric, '')}", _scope_sentence(metric)])
+            ),
             "picture": address(draw_campaign(record, metric, over, log=log)),
             "rows": [_row(record, cell, summarise(cell.values(metric))) for cell in record.cells],
         }
@@ -128,15 +130,15 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
     mean, half = summary.mean, summary.ci95
-    ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
-    written, width = estimate(mean, half, summary.n)
+    interval_ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+    mean_text, half_text = estimate(mean, half, summary.n)
     return {
         "at": _values(record, cell),
         "n": summary.n,
-        "mean": written,
-        "half": width,
-        "low": estimate(ends[0], half)[0],
-        "high": estimate(ends[1], half)[0],
+        "mean": mean_text,
+        "half": half_text,
+        "low": estimate(interval_ends[0], half)[0],
+        "high": estimate(interval_ends[1], half)[0],
         "sd": number(summary.sd, 3),
     }
 
@@ -145,7 +147,7 @@ def _values(record: Record, cell: Cell) -> list[str]:
     return [value_label(cell.parameters.get(key, "")) for key in record.axes]
 
 
-def _counted(metric: str) -> str:
+def _scope_sentence(metric: str) -> str:
     """Describe the numbers of a metric, as a sentence."""
-    of = scope_of(metric)
-    return f"Here: {of}." if of else ""
+    scope = scope_of(metric)
+    return f"Here: {scope}." if scope else ""

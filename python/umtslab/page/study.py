@@ -31,20 +31,22 @@ def html(study: Outcome | Findings, store: StoreReader) -> str:
         Store of its runs, which has the command that repeats the best ones.
     """
     frame = study.study.frame
-    is_search = isinstance(study, Outcome)
+    is_optimisation = isinstance(study, Outcome)
     return render(
         "study.html",
         name=frame.name,
         title=frame.title or frame.name,
-        about=_searched(study) if isinstance(study, Outcome) else _analysed(study),
-        sections=list(_tried(study) if isinstance(study, Outcome) else _mattered(study)),
+        about=_optimisation_sentence(study) if isinstance(study, Outcome) else _sensitivity_sentence(study),
+        sections=list(
+            _optimisation_sections(study) if isinstance(study, Outcome) else _sensitivity_sections(study)
+        ),
         command=_command(study, store) if isinstance(study, Outcome) else "",
         table=_rows(trials_table(study) if isinstance(study, Outcome) else effects_table(study)),
-        table_title="All trials" if is_search else "All effects",
+        table_title="All trials" if is_optimisation else "All effects",
     )
 
 
-def _searched(outcome: Outcome) -> str:
+def _optimisation_sentence(outcome: Outcome) -> str:
     study = outcome.study
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(
@@ -58,7 +60,7 @@ def _searched(outcome: Outcome) -> str:
     )
 
 
-def _analysed(findings: Findings) -> str:
+def _sensitivity_sentence(findings: Findings) -> str:
     study = findings.study
     return (
         f"{study.method.capitalize()}'s method: {findings.points} points of {study.frame.runs} runs, seed "
@@ -66,7 +68,7 @@ def _analysed(findings: Findings) -> str:
     )
 
 
-def _tried(outcome: Outcome) -> Iterator[dict[str, str]]:
+def _optimisation_sections(outcome: Outcome) -> Iterator[dict[str, str]]:
     from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
 
     best = _best(outcome)
@@ -93,18 +95,22 @@ def _best(outcome: Outcome) -> str:
     first = ranking[0]
     values = ", ".join(f"{key_label(key)} {value}" for key, value in first.parameters.items())
     objective, name = first.objective, metric_with_unit(outcome.study.metric)
-    reached = f"{name} {with_interval(objective.mean, objective.ci95, objective.n)}"
-    plain = "" if outcome.as_it_is.feasible else f" The unchanged scenario violates {_broken(outcome)}."
-    return f"The best trial is {first.number}: {values}; {reached}.{plain}"
+    objective_text = f"{name} {with_interval(objective.mean, objective.ci95, objective.n)}"
+    baseline_note = (
+        ""
+        if outcome.baseline.feasible
+        else f" The unchanged scenario violates {_violated_by_baseline(outcome)}."
+    )
+    return f"The best trial is {first.number}: {values}; {objective_text}.{baseline_note}"
 
 
-def _broken(outcome: Outcome) -> str:
-    """List the constraints that the unchanged scenario breaks."""
-    broken = (str(constraint) for constraint in outcome.broken(outcome.as_it_is))
-    return ", ".join(broken) or "a constraint"
+def _violated_by_baseline(outcome: Outcome) -> str:
+    """List the constraints that the unchanged scenario violates."""
+    constraints = (str(constraint) for constraint in outcome.violated(outcome.baseline))
+    return ", ".join(constraints) or "a constraint"
 
 
-def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
+def _sensitivity_sections(findings: Findings) -> Iterator[dict[str, str]]:
     from umtslab.plot.effects import draw_effects
 
     text = (
@@ -118,15 +124,15 @@ def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
 
 def _few_samples(findings: Findings) -> str:
     """Name the parameters with too few samples, as a sentence."""
-    few = {
+    keys = {
         key_label(effect.parameter)
         for effects in findings.effects.values()
         for effect in effects
         if findings.study.method == "sobol" and effect.has_too_few_samples
     }
     return (
-        f" Too few samples for {', '.join(sorted(few))}: the intervals are wider than the shares."
-        if few
+        f" Too few samples for {', '.join(sorted(keys))}: the intervals are wider than the shares."
+        if keys
         else ""
     )
 

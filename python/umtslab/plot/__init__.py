@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, known, most_telling
+from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, find_kind, proposed_kind
 from umtslab.plot.differences import named_apart
 from umtslab.plot.look import HOUSE, Look, UnknownFont, dress, printable
-from umtslab.plot.programs import all_users, of_programs
+from umtslab.plot.programs import all_users, kind_for_run
 from umtslab.plot.tables import WHOLE, NobodyChosen, View, tables
 from umtslab.plot.titles import shared_title
 from umtslab.run import Run
@@ -35,9 +35,9 @@ __all__ = [
     "View",
     "draw",
     "draw_waterfall",
-    "most_telling",
     "named_apart",
     "printable",
+    "proposed_kind",
     "save",
 ]
 
@@ -70,21 +70,20 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         If a run lacks a connection or UE to highlight.
     """
     runs = {"": run} if isinstance(run, Run) else run
-    wanted = known(KINDS, kind)
-    chosen = _alike([of_programs(one, wanted) for one in runs.values()])
+    wanted = find_kind(KINDS, kind)
+    chosen = _common_kind([kind_for_run(one, wanted) for one in runs.values()])
 
     def read(one: Run, name: str, part: View) -> pl.DataFrame:
         return all_users(one, chosen, name, part)
 
-    shown = [tables(runs, name, view, read) for name in chosen.series]
+    required = [tables(runs, name, view, read) for name in chosen.series]
     recorded = [set(one.series_kinds()) for one in runs.values()]
-    more = {
+    optional = {
         name: tables(runs, name, view) for name in chosen.also if all(name in kinds for kinds in recorded)
     }
+    title = shared_title([[one] for one in runs.values()])
     with printable(look):
-        figure = dress(
-            chosen.function()(*shown, **more, title=shared_title([[one] for one in runs.values()])), look
-        )
+        figure = dress(chosen.function()(*required, **optional, title=title), look)
     last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
         # The last bin of a series may extend beyond the end of the run. It is drawn whole.
@@ -93,7 +92,7 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
     return figure
 
 
-def _alike(kinds: Sequence[Kind]) -> Kind:
+def _common_kind(kinds: Sequence[Kind]) -> Kind:
     """Return the kind to draw for all runs. Simulations and emulations may need different kinds."""
     from umtslab.run import MissingSeries
 
@@ -150,8 +149,8 @@ def draw_waterfall(
         raise MissingSeries(
             f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {wanted}"
         )
-    if (lacking := run.lacks_connection(wanted)) is not None:
-        raise MissingSeries(lacking)
+    if (missing := run.lacks_connection(wanted)) is not None:
+        raise MissingSeries(missing)
     waterfall = run.series(WATERFALL)
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
     title = f"{run.heading}, connection {wanted}"
@@ -168,11 +167,11 @@ def draw_waterfall(
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure atomically, in the format of the file's suffix."""
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
 
-    undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    place = Path(path)
-    if place.suffix not in undated:
-        raise ValueError(f"{place}: the suffix must be one of {', '.join(FORMATS)}")
-    with printable(), whole_file(place) as file:
-        figure.savefig(file, format=place.suffix[1:], metadata=undated[place.suffix])
+    metadata = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    file_path = Path(path)
+    if file_path.suffix not in metadata:
+        raise ValueError(f"{file_path}: the suffix must be one of {', '.join(FORMATS)}")
+    with printable(), atomic_file(file_path) as file:
+        figure.savefig(file, format=file_path.suffix[1:], metadata=metadata[file_path.suffix])

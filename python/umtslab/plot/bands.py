@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.steps import envelope
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.palette import style
-from umtslab.plot.strands import Strand, strands
+from umtslab.plot.row_groups import RowGroup, row_groups
 from umtslab.plot.style import lines
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-MOST_CHANGES = 600
+MAX_CHANGES = 600
 """A line with more changes than this would fill an area."""
 
-MOST_BANDS = 4
+MAX_BANDS = 4
 """More bands than this cover each other."""
 
 _BINS = 120
+"""Number of bins over the time axis."""
 
 
 def lines_or_bands(
@@ -29,18 +30,18 @@ def lines_or_bands(
 ) -> None:
     """Draw the lines of a table as steps, or as bands if a line changes too often.
 
-    More than `MOST_BANDS` lines are always drawn as steps. The legend states the length of a bin.
+    More than `MAX_BANDS` lines are always drawn as steps. The legend states the length of a bin.
     """
-    found = strands(table, by)
-    is_dense = any(len(strand.rows) > MOST_CHANGES for strand in found)
-    if not is_dense or len(found) > MOST_BANDS or "chosen" in table.columns:
+    found = row_groups(table, by)
+    is_dense = any(len(group.rows) > MAX_CHANGES for group in found)
+    if not is_dense or len(found) > MAX_BANDS or "chosen" in table.columns:
         lines(axes, table, column, name, by=by)
         return
     begin, end = float(str(table["time_s"].min())), float(str(table["time_s"].max()))
-    owners = [_name(strand, found, name) for strand in found]
-    equal = equal_to(owners, [strand.values(column) for strand in found])
-    for number, strand in enumerate(found):
-        bins = envelope(strand.rows, column, begin, end, _BINS)
+    owners = [_name(group, found, name) for group in found]
+    equal = equal_to(owners, [group.values(column) for group in found])
+    for number, group in enumerate(found):
+        bins = envelope(group.rows, column, begin, end, _BINS)
         look = style(number)
         axes.stairs(bins["high"].to_numpy(), [*bins["time_s"], end], baseline=bins["low"].to_numpy(),
                     fill=True, alpha=0.25, color=look["color"], linewidth=0,
@@ -51,11 +52,11 @@ def lines_or_bands(
         axes.plot(times, means, drawstyle="steps-post", label=label, **look)
 
 
-def _name(strand: Strand, found: Sequence[Strand], name: str) -> str:
+def _name(group: RowGroup, found: Sequence[RowGroup], name: str) -> str:
     """Return the legend entry of a band: the quantity, the result, the connection or the user."""
     if len(found) == 1:
         return name
     results = {one.result for one in found}
     if len(results) == 1:
-        return strand.name
-    return str(strand.result) if len(found) == len(results) else f"{strand.result}, {strand.name}"
+        return group.name
+    return str(group.result) if len(found) == len(results) else f"{group.result}, {group.name}"

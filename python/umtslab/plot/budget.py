@@ -10,18 +10,18 @@ from umtslab.budget import causes, has_budget, seconds
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.labels import key_label, with_unit
-from umtslab.plot.campaign import check_axis, how_many
-from umtslab.plot.causes import legend, look_of
+from umtslab.plot.campaign import check_axis, runs_and_interval
+from umtslab.plot.causes import bar_style, legend
 from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
 from umtslab.plot.ticks import value_ticks
-from umtslab.plot.variants import default_axis, values_of, variant, words
+from umtslab.plot.variants import default_axis, value_text, values_of, variant
 from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_VARIANTS = 4
+MAX_VARIANTS = 4
 """More panels than this are too narrow to read."""
 
 Bars = Mapping[str, Mapping[str, Summary]]
@@ -59,39 +59,46 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
         raise CampaignError(
             f"no run of {record.name} has a time budget: set measure.budget = true in the campaign"
         )
-    if len(panels) > MOST_VARIANTS:
+    if len(panels) > MAX_VARIANTS:
         raise CampaignError(
             f"{record.name} has {len(panels)} combinations beside {chosen}, and a figure shows at "
-            f"most {MOST_VARIANTS}: select with {record.name}@KEY=VALUE"
+            f"most {MAX_VARIANTS}: select with {record.name}@KEY=VALUE"
         )
     ticks = _ticks(values_of(record, chosen))
-    shown = _worth_showing(panels)
-    found = in_one_unit(values_of(record, chosen))
+    shown = _visible_causes(panels)
+    in_unit = in_one_unit(values_of(record, chosen))
     totals = [parts["total"] for bars in panels.values() for parts in bars.values()]
     with printable(look):
         figure = canvas(HEIGHT_IN + 1.4)
         all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (label, bars) in zip(all_axes, panels.items(), strict=True):
             _stack(axes, bars, ticks)
-            names = [words(tick) for tick in ticks] if found is None else [f"{n:g}" for n in sorted(found[0])]
+            names = (
+                [value_text(tick) for tick in ticks]
+                if in_unit is None
+                else [f"{n:g}" for n in sorted(in_unit[0])]
+            )
             value_ticks(axes, range(len(ticks)), names, log=False, is_number=False)
-            axes.set_xlabel(with_unit(key_label(chosen), found[1] if found is not None else ""))
+            axes.set_xlabel(with_unit(key_label(chosen), in_unit[1] if in_unit is not None else ""))
             axes.set_title(label or record.heading, loc="left")
         if len(panels) > 1:
             figure.suptitle(record.heading)
         all_axes[0].set_ylabel("time of a connection (s)")
         all_axes[0].set_ylim(bottom=0)
-        legend(figure, shown, title=f"whole: {how_many(totals)}")
+        legend(figure, shown, title=f"whole: {runs_and_interval(totals)}")
         return dress(figure, look)
 
 
-def _worth_showing(panels: Mapping[str, Bars]) -> list[str]:
-    """Return the causes for the legend: those with more than 0.1 % of any bar."""
+def _visible_causes(panels: Mapping[str, Bars]) -> list[str]:
+    """Return the causes for the legend: those that are visible because they have more than 0.1 % of a bar."""
     parts = [parts for bars in panels.values() for parts in bars.values()]
     return [
         cause
         for cause in causes()
-        if any((one[cause].mean or 0.0) > 0.001 * (one["total"].mean or 0.0) for one in parts)
+        if any(
+            (parts_of_bar[cause].mean or 0.0) > 0.001 * (parts_of_bar["total"].mean or 0.0)
+            for parts_of_bar in parts
+        )
     ]
 
 
@@ -122,27 +129,27 @@ def per_connection(cell: Cell) -> dict[str, Summary]:
 
 def _ticks(values: list[object]) -> list[str]:
     """Sort the values if they are numbers, else keep their order."""
-    found = in_one_unit(values)
-    if found is None:
+    in_unit = in_one_unit(values)
+    if in_unit is None:
         return [str(value) for value in values]
-    pairs = sorted(zip(found[0], values, strict=True), key=lambda pair: pair[0])
+    pairs = sorted(zip(in_unit[0], values, strict=True), key=lambda pair: pair[0])
     return [str(value) for _, value in pairs]
 
 
 def _stack(axes: Axes, bars: Bars, ticks: Sequence[str]) -> None:
     """Draw one stacked bar per value, with the first cause at the bottom."""
-    places = [ticks.index(value) for value in bars]
-    bottoms = [0.0] * len(places)
+    positions = [ticks.index(value) for value in bars]
+    bottoms = [0.0] * len(positions)
     for cause in causes():
         heights = [parts[cause].mean or 0.0 for parts in bars.values()]
         if any(heights):
-            axes.bar(places, heights, 0.75, bottom=bottoms, **look_of(cause))
+            axes.bar(positions, heights, 0.75, bottom=bottoms, **bar_style(cause))
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
-    halves = [parts["total"].ci95 or 0.0 for parts in bars.values()]
+    half_widths = [parts["total"].ci95 or 0.0 for parts in bars.values()]
     axes.errorbar(
-        places,
+        positions,
         bottoms,
-        yerr=halves,
+        yerr=half_widths,
         fmt="none",
         ecolor="#000000",
         elinewidth=0.9 * scale(),

@@ -11,21 +11,21 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.overrides import in_words, shared_changes
+from umtslab.overrides import changes_text, shared_changes
 from umtslab.plot.dots import draw_dots, draw_missing, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.palette import marker_of, style
 from umtslab.plot.style import new_figure, put_legend
 from umtslab.plot.ticks import value_ticks
-from umtslab.plot.variants import default_axis, others, values_of, words
+from umtslab.plot.variants import default_axis, other_axes, value_text, values_of
 from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NOTHING = {
+_REASON_WITHOUT_VALUE = {
     "transfer_time_s": "no transfer finished",
     "download_time_s": "no file arrived completely",
     "download_time_data_s": "no file arrived completely",
@@ -98,7 +98,7 @@ def draw_campaign(
     curves = [curve for name, one in records.items() for curve in _curves(name, one, metric, chosen, axis)]
     if not any(summary.n for curve in curves for _, summary, _ in curve.points):
         raise CampaignError(unmeasured(list(records.values()), metric))
-    if log and (axis.unit is None or min(axis.places.values()) <= 0):
+    if log and (axis.unit is None or min(axis.positions.values()) <= 0):
         raise CampaignError(
             f"{chosen} cannot have a logarithmic axis: not all of its values are numbers above 0"
         )
@@ -123,7 +123,7 @@ class _Axis:
     For words the unit is None.
     """
 
-    places: Mapping[str, float]
+    positions: Mapping[str, float]
     names: Mapping[str, str]
     unit: str | None
 
@@ -132,14 +132,14 @@ class _Axis:
         values = {str(value): value for record in records for value in values_of(record, key)}
         found = in_one_unit(list(values.values()))
         if found is None:
-            names = {text: words(value) for text, value in values.items()}
-            return cls({text: float(at) for at, text in enumerate(values)}, names, None)
-        places = dict(zip(values, found[0], strict=True))
-        return cls(places, {text: f"{place:g}" for text, place in places.items()}, found[1])
+            names = {text: value_text(value) for text, value in values.items()}
+            return cls({text: float(index) for index, text in enumerate(values)}, names, None)
+        positions = dict(zip(values, found[0], strict=True))
+        return cls(positions, {text: f"{place:g}" for text, place in positions.items()}, found[1])
 
     def ticks(self) -> tuple[list[float], list[str]]:
         """Return positions and labels. Equal values that are written differently share a tick."""
-        names = {place: self.names[text] for text, place in self.places.items()}
+        names = {place: self.names[text] for text, place in self.positions.items()}
         return list(names), list(names.values())
 
 
@@ -148,18 +148,18 @@ def heading_of(records: Sequence[Record]) -> str:
     if len(records) == 1:
         return records[0].heading
     titles = dict.fromkeys(record.title or record.name for record in records)
-    return ", ".join(filter(None, [*titles, in_words(shared_changes(one.changes for one in records))]))
+    return ", ".join(filter(None, [*titles, changes_text(shared_changes(one.changes for one in records))]))
 
 
 def unmeasured(records: Sequence[Record], metric: str) -> str:
     """Return the error text for a metric that no run has, with metrics that the runs do have."""
-    from umtslab.headline_metrics import first_look
+    from umtslab.headline_metrics import headline_names
 
     names = " and ".join(record.name for record in records)
     runs = [run.metrics for record in records for cell in record.cells for run in cell.runs]
     if not runs:
         return f"{names} has no runs yet: create them with umts sweep"
-    known = first_look(*runs)
+    known = headline_names(*runs)
     more = f"; it measured {', '.join(known[:6])}{' …' if len(known) > 6 else ''}" if known else ""
     return f"no run of {names} measured {metric}{more}"
 
@@ -176,7 +176,7 @@ def check_axis(record: Record, key: str) -> None:
         raise CampaignError(f"{record.name} does not vary {key!r}; it varies {', '.join(record.axes)}")
 
 
-def how_many(summaries: Sequence[Summary]) -> str:
+def runs_and_interval(summaries: Sequence[Summary]) -> str:
     """Describe intervals by the number of runs: "mean and 95 % interval, n = 5 runs"."""
     counts = sorted({summary.n for summary in summaries if summary.n})
     if counts in ([], [1]):
@@ -190,32 +190,34 @@ def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> l
     found: dict[str, list[tuple[float, Summary, int]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
-            label = ", ".join(filter(None, [name, _entry(record, cell, over)]))
-            x = axis.places[str(cell.parameters[over])]
+            label = ", ".join(filter(None, [name, _legend_entry(record, cell, over)]))
+            x = axis.positions[str(cell.parameters[over])]
             found.setdefault(label, []).append((x, summarise(cell.values(metric)), len(cell.runs)))
     return [
         Curve(label, tuple(sorted(points, key=lambda point: point[0]))) for label, points in found.items()
     ]
 
 
-def _entry(record: Record, cell: Cell, over: str) -> str:
+def _legend_entry(record: Record, cell: Cell, over: str) -> str:
     """Return the legend entry of a variant: its values. The legend's title names the parameters."""
-    keys = [key for key in others(record, over) if key in cell.parameters]
-    return ", ".join(words(cell.parameters[key]) for key in keys)
+    keys = [key for key in other_axes(record, over) if key in cell.parameters]
+    return ", ".join(value_text(cell.parameters[key]) for key in keys)
 
 
 def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bool) -> None:
     dots = [curve.dots() for curve in curves]
     labels = named_equal(
         [curve.label or "mean" for curve in curves],
-        [tuple(dot for dot in known if not math.isnan(dot[1])) for known in dots],
+        [tuple(dot for dot in dots_of_curve if not math.isnan(dot[1])) for dots_of_curve in dots],
     )
-    for number, (label, known) in enumerate(zip(labels, dots, strict=True)):
+    for number, (label, dots_of_curve) in enumerate(zip(labels, dots, strict=True)):
         look = style(number) if joined else {**style(number), "linestyle": "none"}
-        draw_dots(axes, known, label, look, marker=marker_of(number), number=number, count=len(curves))
+        draw_dots(
+            axes, dots_of_curve, label, look, marker=marker_of(number), number=number, count=len(curves)
+        )
     missing = [(x, str(style(number)["color"])) for number, one in enumerate(curves) for x in one.missing()]
-    draw_missing(axes, missing, _NOTHING.get(metric, "no run has a value"))
-    axes.set_ylim(limits(dot for known in dots for dot in known))
+    draw_missing(axes, missing, _REASON_WITHOUT_VALUE.get(metric, "no run has a value"))
+    axes.set_ylim(limits(dot for dots_of_curve in dots for dot in dots_of_curve))
 
 
 def _legend(
@@ -223,10 +225,10 @@ def _legend(
 ) -> None:
     """Draw the legend: the values of each variant, below the parameters and the number of runs."""
     handles, labels = axes.get_legend_handles_labels()
-    keys = dict.fromkeys(key for record in records.values() for key in others(record, over))
-    several = len({record.name for record in records.values()}) > 1
-    heading = ", ".join([*(["Campaign"] if several else []), *map(key_label, keys)])
-    counts = how_many(summaries)
+    keys = dict.fromkeys(key for record in records.values() for key in other_axes(record, over))
+    has_several = len({record.name for record in records.values()}) > 1
+    heading = ", ".join([*(["Campaign"] if has_several else []), *map(key_label, keys)])
+    counts = runs_and_interval(summaries)
     if not heading and len(records) == 1:
         put_legend(figure, handles, [counts, *labels[1:]])
         return

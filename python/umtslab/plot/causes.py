@@ -62,13 +62,13 @@ IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
 """Colour and hatch of causes that apply only to transfers split by a proxy."""
 
 
-def look_of(cause: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
+def bar_style(cause: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """Return the arguments for matplotlib."""
     colour, hatch = looks[cause]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
 
 
-def words(cause: str) -> str:
+def cause_text(cause: str) -> str:
     """Return the label of a cause for legends, the same as in the tables of budgets."""
     if cause in IN_PROXY:
         return dict(transfer_parts())[f"transfer_{seconds(cause)}"]
@@ -80,5 +80,5 @@ def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
     from matplotlib.patches import Patch
 
     shown = list(causes)[::-1]
-    patches = [Patch(**look_of(cause, {**LOOKS, **IN_PROXY})) for cause in shown]
-    put_legend(figure, patches, [words(cause) for cause in shown], title=title)
+    patches = [Patch(**bar_style(cause, {**LOOKS, **IN_PROXY})) for cause in shown]
+    put_legend(figure, patches, [cause_text(cause) for cause in shown], title=title)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import known
+from umtslab.figure_kinds import find_kind
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable, scale
 from umtslab.plot.palette import style
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Samples:
-    """Source of the samples: series, column, label of the horizontal axis, and their plural."""
+    """Source of the samples: series, column, label of the horizontal axis, and the noun for samples."""
 
     series: str
     column: str
     label: str
-    of: str
+    noun: str
     direction: str | None = None
     by_user: str | None = None
     """One sample per user: the ``mean`` of the column, or the ``rate`` in kbit/s."""
@@ -76,28 +76,36 @@ def draw_cdf(
     """
     import numpy as np
 
-    samples = known(CDFS, kind, "distribution function")
+    samples = find_kind(CDFS, kind, "distribution function")
     values = {
         name: np.sort(np.concatenate([_values(run, samples, view) for run in runs]))
         for name, runs in results.items()
     }
-    for name, found in values.items():
-        if not len(found):
+    for name, samples_of_result in values.items():
+        if not len(samples_of_result):
             raise MissingSeries(
-                f"{name or results[name][0].scenario} has no {samples.of} in the selected time"
+                f"{name or results[name][0].scenario} has no {samples.noun} in the selected time"
             )
-    equal = equal_to(list(values), [found.tobytes() for found in values.values()])
+    equal = equal_to(list(values), [samples_of_result.tobytes() for samples_of_result in values.values()])
     with printable(look):
         title = shared_title(list(results.values()))
-        figure, axes = new_figure(title, f"share of the {samples.of} (%)", samples.label)
-        for number, (name, found) in enumerate(values.items()):
+        figure, axes = new_figure(title, f"share of the {samples.noun} (%)", samples.label)
+        for number, (name, samples_of_result) in enumerate(values.items()):
             runs = len(results[name])
-            of_runs = f"{len(found)} {samples.of} of {runs} run{'s' if runs > 1 else ''}"
+            sample_count = f"{len(samples_of_result)} {samples.noun} of {runs} run{'s' if runs > 1 else ''}"
             if samples.by_user:
-                of_runs = of_runs.removesuffix(" of 1 run") + f", Jain {jain(found):.2f}"
-            shares = 100 * np.arange(len(found) + 1) / len(found)
-            entry = with_equal(f"{name} ({of_runs})" if name else of_runs, equal[number])
-            axes.plot([found[0], *found], shares, drawstyle="steps-post", label=entry, **style(number))
+                sample_count = (
+                    sample_count.removesuffix(" of 1 run") + f", Jain {jain(samples_of_result):.2f}"
+                )
+            shares = 100 * np.arange(len(samples_of_result) + 1) / len(samples_of_result)
+            entry = with_equal(f"{name} ({sample_count})" if name else sample_count, equal[number])
+            axes.plot(
+                [samples_of_result[0], *samples_of_result],
+                shares,
+                drawstyle="steps-post",
+                label=entry,
+                **style(number),
+            )
         axes.axhline(50, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
         axes.axhline(95, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
         axes.set_yticks([0, 25, 50, 75, 95])
@@ -114,7 +122,7 @@ def jain(values: npt.NDArray[np.float64]) -> float:
     return float(values.sum() ** 2 / squares) if squares else 1.0
 
 
-def of_users(rows: pl.DataFrame, column: str, by: str) -> npt.NDArray[np.float64]:
+def values_per_user(rows: pl.DataFrame, column: str, by: str) -> npt.NDArray[np.float64]:
     """Return one value per user: the ``mean`` of a column, or the ``rate`` of bytes in kbit/s."""
     import polars as pl
 
@@ -137,4 +145,4 @@ def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
         )
     if samples.by_user is None:
         return rows[samples.column].to_numpy()
-    return of_users(rows, samples.column, samples.by_user)
+    return values_per_user(rows, samples.column, samples.by_user)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.efficiency import efficiency_per_window
 from umtslab.plot.look import canvas
 from umtslab.plot.palette import COLOURS, style
-from umtslab.plot.strands import several_results
+from umtslab.plot.row_groups import several_results
 from umtslab.plot.style import legend_of, lines
 
 if TYPE_CHECKING:

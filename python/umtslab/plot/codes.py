@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 TTI_S = 0.02
 """TTI of the reference study in seconds. Runs have this TTI or a shorter one."""
 
-MOST_TTIS = 50
+MAX_TTIS = 50
 """More TTIs than this are too thin to read. Only the first ones are drawn."""
 
 HEIGHT_IN = 5.4
 
-LACKING = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handover": "#dddddd"}
-"""Reason for which a request was postponed, and its shade of grey. Colours stand for users."""
+POSTPONED_COLOURS = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handover": "#dddddd"}
+"""Shade of grey for each resource whose lack postponed a request. Colours stand for users."""
 
 _LEVELS = (4, 8, 16, 32, 64, 128)
+"""Spreading factors of the code tree."""
 
 
 def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
@@ -42,7 +43,7 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        The cell with the most requests, up to the first `MOST_TTIS` TTIs. The height of a code is
+        The cell with the most requests, up to the first `MAX_TTIS` TTIs. The height of a code is
         its share of the tree. A code that is smaller than wanted is hatched. The twelve users with
         the largest shares have colours of their own, which the legend names. All others share a
         colour.
@@ -52,25 +53,25 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     cell = dsch["cell"].mode().sort()[0]
     rows = dsch.filter(pl.col("cell") == cell)
     begin_s = float(str(rows["time_s"].min() or 0.0))
-    tti_s, decided_s = _lengths(rows)
-    end_s = begin_s + MOST_TTIS * tti_s
-    cut = float(str(rows["time_s"].max())) > end_s - 1e-9
+    tti_s, decision_s = _lengths(rows)
+    end_s = begin_s + MAX_TTIS * tti_s
+    is_cut = float(str(rows["time_s"].max())) > end_s - 1e-9
     rows = rows.filter(pl.col("time_s") < end_s - 1e-9)
     drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     granted = rows.filter(pl.col("fate") == "granted")
     colours = _colours(granted)
     _codes(upper, granted, colours, tti_s)
-    lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"), decided_s)
+    reasons = _postponed(lower, rows.filter(pl.col("fate") != "granted"), decision_s)
     upper.set_ylabel(f"code tree of cell {cell} (%)")
     lower.set_ylabel("postponed (users)")
-    lower.set_xlabel(f"time of the first {MOST_TTIS} TTIs (s)" if cut else "time (s)")
+    lower.set_xlabel(f"time of the first {MAX_TTIS} TTIs (s)" if is_cut else "time (s)")
     lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + tti_s))
     lower.yaxis.get_major_locator().set_params(integer=True)
     lower.set_ylim(bottom=0)
     if title:
         upper.set_title(title, loc="left")
-    _legend(drawing, colours, lacking)
+    _legend(drawing, colours, reasons)
     return drawing
 
 
@@ -104,46 +105,55 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: fl
     import polars as pl
     from matplotlib.collections import PolyCollection
 
-    halved = pl.col("spreading_factor") > pl.col("wanted")
-    for is_less, hatch in ((False, None), (True, "//////")):
-        rows = granted.filter(halved == is_less).select("time_s", "code", "spreading_factor", "ue")
+    is_below_wanted = pl.col("spreading_factor") > pl.col("wanted")
+    for is_hatched, hatch in ((False, None), (True, "//////")):
+        rows = granted.filter(is_below_wanted == is_hatched).select(
+            "time_s", "code", "spreading_factor", "ue"
+        )
         corners = [_corners(at, tti_s, code, factor) for at, code, factor, _ in rows.iter_rows()]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4 * scale(), "hatch": hatch}
         axes.add_collection(
             PolyCollection(corners, facecolors=[colours[ue] for ue in rows["ue"]], zorder=2, **look)
         )
+    # If all grants lie in the uppermost branch of a spreading factor, the axis shows only this branch.
     if granted.height:
-        low = float(str((100 * granted["code"] / granted["spreading_factor"]).min()))
-        branch = next(level for level in reversed(_LEVELS) if low >= 100 - 100 / level or level == _LEVELS[0])
-        axes.set_ylim(100 - 100 / branch if low >= 100 - 100 / branch else 0, 100)
+        bottom = float(str((100 * granted["code"] / granted["spreading_factor"]).min()))
+        branch = next(
+            level for level in reversed(_LEVELS) if bottom >= 100 - 100 / level or level == _LEVELS[0]
+        )
+        axes.set_ylim(100 - 100 / branch if bottom >= 100 - 100 / branch else 0, 100)
     axes.grid(visible=False)
 
 
 def _corners(at: float, tti_s: float, code: int, factor: int) -> list[tuple[float, float]]:
-    low, high = 100 * code / factor, 100 * (code + 1) / factor
-    return [(at, low), (at + tti_s, low), (at + tti_s, high), (at, high)]
+    bottom, high = 100 * code / factor, 100 * (code + 1) / factor
+    return [(at, bottom), (at + tti_s, bottom), (at + tti_s, high), (at, high)]
 
 
-def _postponed(axes: Axes, rows: pl.DataFrame, decided_s: float) -> list[str]:
+def _postponed(axes: Axes, rows: pl.DataFrame, decision_s: float) -> list[str]:
     """Draw the number of requests postponed by each decision. Returns the reasons that occur."""
     import polars as pl
 
     counts = rows.group_by("time_s", "fate").len().sort("time_s")
     below: dict[float, int] = {}
-    found = [word for word in LACKING if word in set(counts["fate"])]
-    for word in found:
-        some = counts.filter(pl.col("fate") == word)
-        times, numbers = some["time_s"].to_list(), some["len"].to_list()
+    reasons = [reason for reason in POSTPONED_COLOURS if reason in set(counts["fate"])]
+    for reason in reasons:
+        postponed = counts.filter(pl.col("fate") == reason)
+        times, numbers = postponed["time_s"].to_list(), postponed["len"].to_list()
         bottoms = [below.get(at, 0) for at in times]
-        axes.bar(times, numbers, decided_s, bottoms, align="edge", color=LACKING[word], linewidth=0)
-        below.update({at: low + number for at, low, number in zip(times, bottoms, numbers, strict=True)})
-    return found
+        axes.bar(
+            times, numbers, decision_s, bottoms, align="edge", color=POSTPONED_COLOURS[reason], linewidth=0
+        )
+        below.update(
+            {at: bottom + number for at, bottom, number in zip(times, bottoms, numbers, strict=True)}
+        )
+    return reasons
 
 
-def _legend(drawing: Figure, colours: dict[int, str], lacking: list[str]) -> None:
+def _legend(drawing: Figure, colours: dict[int, str], reasons: list[str]) -> None:
     from matplotlib.patches import Patch
 
     keys: list[Any] = [*user_patches(colours)]
     keys.append(Patch(facecolor=GREY, edgecolor="white", hatch="//////", label="grant below the request"))
-    keys += [Patch(facecolor=LACKING[word], label=f"postponed: {word}") for word in lacking]
+    keys += [Patch(facecolor=POSTPONED_COLOURS[reason], label=f"postponed: {reason}") for reason in reasons]
     put_legend(drawing, keys, [str(key.get_label()) for key in keys])

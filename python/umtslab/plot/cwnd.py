@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.strands import strands
-from umtslab.plot.style import MOST_LINES, finish, lines, new_figure
+from umtslab.plot.row_groups import row_groups
+from umtslab.plot.style import MAX_LINES, finish, lines, new_figure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,14 +45,14 @@ def figure(
     if acked is not None:
         cwnd, ssthresh = after_handshake(cwnd, acked), after_handshake(ssthresh, acked)
     drawing, axes = new_figure(title, "window (segments)")
-    lines(axes, cwnd, "cwnd_segments", "congestion window", explained=True)
-    seen = ssthresh.filter(pl.col("ssthresh_segments") <= _highest(cwnd))
-    had_loss = len(seen) > 0
-    if "chosen" in seen.columns:
-        cwnd, seen = cwnd.filter("chosen"), seen.filter("chosen")
-    count = len(strands(cwnd))
-    if 2 * count <= MOST_LINES and len(seen):
-        lines(axes, seen, "ssthresh_segments", "slow start threshold", first=count)
+    lines(axes, cwnd, "cwnd_segments", "congestion window", name_in_legend=True)
+    visible = ssthresh.filter(pl.col("ssthresh_segments") <= _highest(cwnd))
+    had_loss = len(visible) > 0
+    if "chosen" in visible.columns:
+        cwnd, visible = cwnd.filter("chosen"), visible.filter("chosen")
+    count = len(row_groups(cwnd))
+    if 2 * count <= MAX_LINES and len(visible):
+        lines(axes, visible, "ssthresh_segments", "slow start threshold", first=count)
     axes.locator_params(axis="y", integer=True)
     return finish(drawing, axes, note=NO_INFLATION if had_loss else "")
 
@@ -62,16 +62,16 @@ def after_handshake(table: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
 
     The handshake of a sender ends when its SYN, which has sequence number 0, is acknowledged. The
     value that holds then gets a row at that time. A connection without a SYN keeps all rows. A
-    connection whose SYN was not acknowledged keeps none.
+    connection without an acknowledged SYN keeps none.
     """
     import polars as pl
 
     keys = [key for key in ("result", "connection") if key in table.columns]
-    first = acked.sort("time_s", maintain_order=True).group_by(keys, maintain_order=True).first()
-    begins = first.select(
+    first_acks = acked.sort("time_s", maintain_order=True).group_by(keys, maintain_order=True).first()
+    handshake_ends = first_acks.select(
         *keys, pl.when(pl.col("ack") == 1).then("time_s").otherwise(pl.lit(0.0)).alias("begins_s")
     )
-    joined = table.join(begins, on=keys, how="inner", maintain_order="left")
+    joined = table.join(handshake_ends, on=keys, how="inner", maintain_order="left")
     clipped = joined.with_columns(pl.max_horizontal("time_s", "begins_s").alias("time_s")).drop("begins_s")
     return clipped.unique(subset=[*keys, "time_s"], keep="last", maintain_order=True)
 

@@ -10,25 +10,27 @@ from umtslab.labels import key_label, value_label
 if TYPE_CHECKING:
     from umtslab.run import Run
 
-_MOST_KEYS = 3
+_MAX_KEYS = 3
 """With more differing keys than this, names would be too long."""
 
-_WORDS_FOR_PEOPLE = {"name", "title", "source", "extends"}
+_DESCRIPTIVE_KEYS = {"name", "title", "source", "extends"}
 
 
-def named_apart(runs: Sequence[Run], given: Sequence[str] | None = None) -> dict[str, Run]:
-    """Name runs by the values of differing keys, else by scenario, else by `given`.
+def named_apart(runs: Sequence[Run], fallback: Sequence[str] | None = None) -> dict[str, Run]:
+    """Name runs by the values of differing keys, else by scenario, else by `fallback`.
 
     Parameters
     ----------
     runs : sequence of Run
         One run of each result.
-    given : sequence of str, optional
+    fallback : sequence of str, optional
         Names to use if nothing else distinguishes the runs; by default numbers from 1.
     """
     names = _by_keys(runs) or [run.scenario for run in runs]
     if len(set(names)) < len(names):
-        names = list(given) if given is not None else [str(number) for number in range(1, len(runs) + 1)]
+        names = (
+            list(fallback) if fallback is not None else [str(number) for number in range(1, len(runs) + 1)]
+        )
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     return dict(zip(names, runs, strict=True))
@@ -38,15 +40,17 @@ def _by_keys(runs: Sequence[Run]) -> list[str] | None:
     """Return names from the differing keys. None if there are no or too many such keys."""
     if any(run.folder is None for run in runs):
         return None
-    flat = [_flat(_scenario(run)) for run in runs]
-    keys = sorted({key for one in flat for key in one})
-    differing = [key for key in keys if len({str(one.get(key)) for one in flat}) > 1]
-    if not 1 <= len(differing) <= _MOST_KEYS:
+    values = [_flat(_scenario(run)) for run in runs]
+    keys = sorted({key for values_of_run in values for key in values_of_run})
+    differing = [key for key in keys if len({str(values_of_run.get(key)) for values_of_run in values}) > 1]
+    if not 1 <= len(differing) <= _MAX_KEYS:
         return None
-    return [", ".join(_word(key, one.get(key)) for key in differing) for one in flat]
+    return [
+        ", ".join(_value_text(key, values_of_run.get(key)) for key in differing) for values_of_run in values
+    ]
 
 
-def _word(key: str, value: Any) -> str:
+def _value_text(key: str, value: Any) -> str:
     """Return the text for a value.
 
     Identifiers such as "reno" stand alone, other values follow their key.
@@ -68,13 +72,13 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in table.items():
         path = f"{prefix}{key}"
-        if not prefix and key in _WORDS_FOR_PEOPLE:
+        if not prefix and key in _DESCRIPTIVE_KEYS:
             continue
         if isinstance(value, Mapping):
             found |= _flat(value, f"{path}.")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            for place, inner in enumerate(value):
-                found |= _flat(inner, f"{path}.{place}.")
+            for index, inner in enumerate(value):
+                found |= _flat(inner, f"{path}.{index}.")
         else:
             found[path] = value
     return found

@@ -12,13 +12,13 @@ from umtslab.plot.palette import GREY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_APART_PT = 3.0
+_BAR_DISTANCE_PT = 3.0
 """Distance of neighbouring error bars at one value, in points of a figure of 6.3 inches."""
 
-_SPREAD_PT = 9.0
+_MAX_WIDTH_PT = 9.0
 """Maximum distance between the first and last error bar at one value, in points."""
 
-MOST_BOLD = 4
+MAX_BOLD = 4
 """With more curves than this, markers are small and lines thin."""
 
 _MISSING_STEP = 0.045
@@ -28,10 +28,10 @@ Dot = tuple[float, float, float]
 """Value on the horizontal axis, mean (NaN if unknown), and half width of the interval."""
 
 
-def aside(number: int, count: int) -> float:
-    """Return the horizontal offset of the error bar of curve `number` of `count`, in points."""
-    apart = min(_APART_PT, _SPREAD_PT / max(count - 1, 1))
-    return (number - (count - 1) / 2) * apart
+def error_bar_offset_pt(number: int, count: int) -> float:
+    """Return the horizontal offset of the error bars of curve `number` of `count`, in points."""
+    distance = min(_BAR_DISTANCE_PT, _MAX_WIDTH_PT / max(count - 1, 1))
+    return (number - (count - 1) / 2) * distance
 
 
 def limits(dots: Iterable[Dot]) -> tuple[float, float]:
@@ -58,7 +58,8 @@ def draw_dots(
 
     Parameters
     ----------
-    axes : Axes Axes to draw into.
+    axes : Axes
+        Axes to draw into.
     dots : sequence of Dot
         The means. A mean that is NaN interrupts the curve.
     label : str
@@ -68,16 +69,15 @@ def draw_dots(
     marker : str
         Marker of a mean.
     number, count : int
-        Number of the curve, from 0, and how many curves the axes have. Markers stand at their
-        values. Only
-        error bars are moved aside, by at most a few points, so that none hides another.
+        Number of the curve, from 0, and the number of curves in the axes. Markers are at their
+        values. Error bars are moved sideways by at most a few points, so that none hides another.
     hollow : bool
-        Markers without filling, on a thin line.
+        Whether markers are not filled, on a thin line.
     """
     from matplotlib.transforms import ScaledTranslation
 
     assert axes.figure is not None, "axes are of a figure"
-    is_thin = count > MOST_BOLD
+    is_thin = count > MAX_BOLD
     x, means = [x for x, _, _ in dots], [mean for _, mean, _ in dots]
     axes.plot(
         x,
@@ -89,7 +89,9 @@ def draw_dots(
         linewidth=(0.8 if hollow or is_thin else 1.1) * scale(),
         **look,
     )
-    shift = ScaledTranslation(aside(number, count) * scale() / 72, 0.0, axes.figure.dpi_scale_trans)
+    shift = ScaledTranslation(
+        error_bar_offset_pt(number, count) * scale() / 72, 0.0, axes.figure.dpi_scale_trans
+    )
     axes.errorbar(
         x,
         means,

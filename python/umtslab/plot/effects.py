@@ -56,11 +56,14 @@ def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
 
 
 def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
-    """Draw each parameter by mu* and sigma. Far below the diagonal its effect is uniform."""
+    """Draw each parameter at mu* (`Effect.first`) and sigma (`Effect.total`).
+
+    Far below the diagonal, the effect of the parameter is uniform over its range.
+    """
     ends = [(effect.first, effect.first_ci95 or 0.0) for effect in effects]
-    least = min([0.0, *(mean - half for mean, half in ends)])
-    most = max([1e-12, *(mean + half for mean, half in ends)])
-    high = max([effect.total for effect in effects] + [1e-12])
+    low = min([0.0, *(mean - half for mean, half in ends)])
+    high_x = max([1e-12, *(mean + half for mean, half in ends)])
+    high_y = max([effect.total for effect in effects] + [1e-12])
     for number, effect in enumerate(effects):
         axes.errorbar(
             [effect.first],
@@ -73,10 +76,11 @@ def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
             color=style(number)["color"],
             label=key_label(effect.parameter),
         )
-    end = min(1.1 * most, 1.2 * high)
+    # The diagonal ends at the nearer edge of the axes.
+    end = min(1.1 * high_x, 1.2 * high_y)
     axes.plot([0, end], [0, end], color="#777777", linestyle=DASHES[4], label="sigma = mu*")
-    axes.set_xlim(1.1 * least, 1.1 * most)
-    axes.set_ylim(0, 1.2 * high)
+    axes.set_xlim(1.1 * low, 1.1 * high_x)
+    axes.set_ylim(0, 1.2 * high_y)
     axes.set_xlabel(with_unit("mu*: mean effect over the range", unit))
     axes.set_ylabel(with_unit("sigma: standard deviation of the effect", unit))
 
@@ -88,11 +92,14 @@ def _bars(axes: Axes, effects: Sequence[Effect]) -> None:
         ("total", 0.2, COLOURS[5], [(effect.total, effect.total_ci95) for effect in ordered]),
     )
     ends = [0.0]
-    for name, shift, colour, found in kinds:
-        shares, halves = [share for share, _ in found], [half or 0.0 for _, half in found]
+    for name, shift, colour, shares_and_halves in kinds:
+        shares, halves = (
+            [share for share, _ in shares_and_halves],
+            [half or 0.0 for _, half in shares_and_halves],
+        )
         ends += [share + sign * half for share, half in zip(shares, halves, strict=True) for sign in (-1, 1)]
-        places = [place + shift for place in range(len(ordered))]
-        axes.barh(places, shares, 0.38, xerr=halves, color=colour, capsize=2.5 * scale(), label=name)
+        positions = [place + shift for place in range(len(ordered))]
+        axes.barh(positions, shares, 0.38, xerr=halves, color=colour, capsize=2.5 * scale(), label=name)
     axes.set_yticks(range(len(ordered)), [key_label(effect.parameter) for effect in ordered])
     # Estimates and their intervals may be negative.
     axes.set_xlim(left=1.05 * min(ends))

@@ -1,6 +1,6 @@
 """Figures without colour.
 
-The house colours become distinguishable greys, others grey by luminance.
+Colours of the palette become distinguishable greys. Other colours become grey by luminance.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ _GREYS = {
 }
 """Grey for each colour of Okabe and Ito's palette, in the order of lines.
 
-Dashes and hatches help to
-distinguish the pale ones.
+Dashes and hatches help to distinguish the pale ones.
 """
 
 
@@ -38,8 +37,8 @@ def without_colour(figure: Figure) -> None:
             continue
         for part in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
             read, write = getattr(artist, f"get_{part}", None), getattr(artist, f"set_{part}", None)
-            if read is not None and write is not None and (found := read()) is not None:
-                write(_as_grey(found))
+            if read is not None and write is not None and (colour := read()) is not None:
+                write(_as_grey(colour))
 
 
 def _as_grey(colour: Any) -> Any:
@@ -50,11 +49,11 @@ def _as_grey(colour: Any) -> Any:
     if isinstance(colour, str) and colour in {"none", "auto", "face"}:
         return colour
     colours = to_rgba_array(colour)
-    found = []
-    for one in colours:
-        grey = _GREYS.get(to_hex(one))
+    greys = []
+    for rgba in colours:
+        grey = _GREYS.get(to_hex(rgba))
         # Luminance according to ITU-R BT.709.
-        level = float(np.dot(one[:3], (0.2126, 0.7152, 0.0722))) if grey is None else to_rgba(grey)[0]
-        found.append((level, level, level, float(one[3])))
-    is_one = isinstance(colour, str) or np.asarray(colour).ndim == 1
-    return found[0] if is_one and len(found) == 1 else found
+        level = float(np.dot(rgba[:3], (0.2126, 0.7152, 0.0722))) if grey is None else to_rgba(grey)[0]
+        greys.append((level, level, level, float(rgba[3])))
+    is_single = isinstance(colour, str) or np.asarray(colour).ndim == 1
+    return greys[0] if is_single and len(greys) == 1 else greys

@@ -9,11 +9,11 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.numbers import NOTHING, estimate, number
-from umtslab.plot.campaign import check_axis, how_many, unmeasured
+from umtslab.numbers import NO_NUMBER, estimate, number
+from umtslab.plot.campaign import check_axis, runs_and_interval, unmeasured
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
 from umtslab.plot.ticks import value_ticks
-from umtslab.plot.variants import default_axis, others, values_of, words
+from umtslab.plot.variants import default_axis, other_axes, value_text, values_of
 from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
@@ -58,45 +58,45 @@ def draw_map(
     """
     x = over if over is not None else default_axis(record)
     check_axis(record, x)
-    rest = others(record, x)
+    rest = other_axes(record, x)
     y = against if against is not None else (rest or [""])[0]
     if not y:
         raise CampaignError(f"{record.name} varies only {x}: a map needs two parameters")
     check_axis(record, y)
-    if more := others(record, x, y):
+    if more := other_axes(record, x, y):
         raise CampaignError(
             f"{record.name} also varies {', '.join(more)}: select with {record.name}@{more[0]}=VALUE"
         )
     columns, rows = _ordered(values_of(record, x)), _ordered(values_of(record, y))
-    found = {
+    summaries = {
         (str(cell.parameters.get(x)), str(cell.parameters.get(y))): summarise(cell.values(metric))
         for cell in record.cells
     }
-    if not any(summary.n for summary in found.values()):
+    if not any(summary.n for summary in summaries.values()):
         raise CampaignError(unmeasured([record], metric))
     with printable(look):
         figure = canvas(1.6 + 0.42 * max(len(rows), 3))
         axes = figure.add_subplot()
-        _cells(figure, axes, [[found.get((str(a), str(b))) for a in columns] for b in rows], metric)
+        _cells(figure, axes, [[summaries.get((str(a), str(b))) for a in columns] for b in rows], metric)
         _axis(axes, x, columns, "x")
         _axis(axes, y, rows, "y")
-        axes.set_title(f"{record.heading}\n{how_many(list(found.values()))}", loc="left")
+        axes.set_title(f"{record.heading}\n{runs_and_interval(list(summaries.values()))}", loc="left")
         axes.grid(visible=False)
         return dress(figure, look)
 
 
 def _ordered(values: list[object]) -> list[object]:
     """Sort the values if they are numbers, else keep their order."""
-    found = in_one_unit(values)
-    if found is None:
+    in_unit = in_one_unit(values)
+    if in_unit is None:
         return values
-    return [value for _, value in sorted(zip(found[0], values, strict=True), key=lambda pair: pair[0])]
+    return [value for _, value in sorted(zip(in_unit[0], values, strict=True), key=lambda pair: pair[0])]
 
 
 def _axis(axes: Axes, key: str, values: list[object], which: str) -> None:
-    found = in_one_unit(values)
-    names = [words(value) for value in values] if found is None else [f"{one:g}" for one in found[0]]
-    label = with_unit(key_label(key), "" if found is None else found[1])
+    in_unit = in_one_unit(values)
+    names = [value_text(value) for value in values] if in_unit is None else [f"{one:g}" for one in in_unit[0]]
+    label = with_unit(key_label(key), "" if in_unit is None else in_unit[1])
     if which == "x":
         value_ticks(axes, range(len(names)), names, log=False, is_number=False)
         axes.set_xlabel(label)
@@ -139,7 +139,7 @@ def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float
 def _number(summary: Summary) -> str:
     """Format mean and half width as in tables. A dash if runs have no value."""
     if summary.mean is None:
-        return NOTHING
+        return NO_NUMBER
     if not summary.ci95:
         return number(summary.mean, 3)
     mean, half = estimate(summary.mean, summary.ci95)

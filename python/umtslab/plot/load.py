@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas
 from umtslab.plot.palette import style
-from umtslab.plot.strands import several_results
+from umtslab.plot.row_groups import several_results
 from umtslab.plot.style import legend_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def figure(cells: pl.DataFrame, *, title: str = "") -> Figure:
 
 
 def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return for each time the mean over the cells and the edges of the band."""
+    """Return for each second the mean over the cells, and the edges of the band."""
     import polars as pl
 
     requests = pl.col("grants") + pl.col("postponed")

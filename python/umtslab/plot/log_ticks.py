@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 _LETTER_EM = 0.62
 """Width of a letter, in multiples of the font size."""
 
-_PLAIN = (1e-4, 1e5)
+_RANGE_IN_FULL = (1e-4, 1e5)
 """Values in this range are written in full, others as powers of ten."""
 
 
 class OneTwoFive(Locator):
     """Ticks at 1, 2 and 5 of each decade, or at powers of ten, or at every second, third, … power.
 
-    An axis that contains fewer than two such values has ticks at equal distances.
+    The first of these choices whose labels have room is used. An axis that contains fewer than two
+    values at 1, 2 or 5 has ticks at equal distances.
     """
 
     def __init__(self, size_pt: float) -> None:
@@ -39,9 +40,9 @@ class OneTwoFive(Locator):
         if low <= 0 or high <= low:
             return []
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        fine = _within((m * 10.0**e for e in decades for m in (1, 2, 5)), low, high)
-        choices = [fine]
-        if len(fine) < 2:
+        one_two_five = _within((m * 10.0**e for e in decades for m in (1, 2, 5)), low, high)
+        choices = [one_two_five]
+        if len(one_two_five) < 2:
             choices = [_within(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), low, high)]
         strides = range(1, len(decades) + 1)
         choices += [_within((10.0**e for e in decades if e % n == 0), low, high) for n in strides]
@@ -58,12 +59,12 @@ class OneTwoFive(Locator):
         axis: Any = self.axis
         box = axis.axes.get_window_extent()
         size_px = self._size_pt / 72 * axis.axes.figure.dpi
-        places = [math.log10(tick) for tick in ticks]
-        least = min((after - before for before, after in pairwise(places)), default=span)
+        positions = [math.log10(tick) for tick in ticks]
+        min_distance = min((after - before for before, after in pairwise(positions)), default=span)
         if axis.axis_name == "y":
-            return bool(least / span * box.height >= 1.3 * size_px)
+            return bool(min_distance / span * box.height >= 1.3 * size_px)
         letters = max(len(label(tick)) for tick in ticks)
-        return bool(least / span * box.width >= (letters + 1) * _LETTER_EM * size_px)
+        return bool(min_distance / span * box.width >= (letters + 1) * _LETTER_EM * size_px)
 
 
 def log_ticks(axes: Axes, which: str) -> None:
@@ -83,7 +84,7 @@ def label(value: float) -> str:
     >>> label(0.02), label(500.0), label(1e-7)
     ('0.02', '500', '$10^{-7}$')
     """
-    if value <= 0 or _PLAIN[0] <= value < _PLAIN[1]:
+    if value <= 0 or _RANGE_IN_FULL[0] <= value < _RANGE_IN_FULL[1]:
         return f"{value:g}"
     exponent = math.floor(math.log10(value) + 1e-9)
     mantissa = f"{value / 10.0**exponent:g}"

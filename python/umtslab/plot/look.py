@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 WIDTH_IN, HEIGHT_IN = 6.3, 3.6
 """Default size in inches: 160 mm wide, readable in print."""
 
-LEAST_IN, MOST_IN = 2.0, 40.0
+MIN_WIDTH_IN, MAX_WIDTH_IN = 2.0, 40.0
 """Minimum and maximum width of a figure, in inches."""
 
 COLUMN_IN, SLIDE_IN = 4.5, 8.5
 """Widths in inches: up to the first, text has the size of captions; from the second, of slides."""
 
-_NUMBERED = re.compile(r"(?<=[a-z]) (?=\d)")
+_SPACE_BEFORE_NUMBER = re.compile(r"(?<=[a-z]) (?=\d)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -63,6 +63,7 @@ class Look:
 
 
 HOUSE = Look()
+"""The default appearance, called house style."""
 
 
 class UnknownFont(ValueError):
@@ -175,10 +176,10 @@ def _installed(font: str) -> str:
     }
     if font.lower() in names:
         return names[font.lower()]
-    near = get_close_matches(font.lower(), names, 3, 0.5) or ["serif", "sans-serif", "monospace"]
+    similar = get_close_matches(font.lower(), names, 3, 0.5) or ["serif", "sans-serif", "monospace"]
     raise UnknownFont(
         f"there is no font {font!r} on this machine; similar fonts are "
-        f"{', '.join(names[name] for name in near)}"
+        f"{', '.join(names[name] for name in similar)}"
     )
 
 
@@ -196,14 +197,14 @@ def _logarithmic(axes: Axes, look: Look) -> None:
         axes.set_xscale("log")
         log_ticks(axes, "x")
     if look.log_y:
-        least = _least_above_zero(axes)
+        smallest = _smallest_positive(axes)
         axes.set_yscale("log")
         log_ticks(axes, "y")
-        if least is not None:
-            axes.set_ylim(bottom=least / 1.5)
+        if smallest is not None:
+            axes.set_ylim(bottom=smallest / 1.5)
 
 
-def _least_above_zero(axes: Axes) -> float | None:
+def _smallest_positive(axes: Axes) -> float | None:
     """Return the least positive value of all lines, error bars and areas, or None."""
     import numpy as np
 
@@ -241,24 +242,26 @@ def _break_lines(figure: Figure) -> None:
     letter_in, letters = _letter_in(), letters_across(figure)
     height = figure.get_figheight() - _legends_in(figure)
     if figure.get_suptitle():
-        figure.suptitle(filled(figure.get_suptitle(), letters))
+        figure.suptitle(wrapped(figure.get_suptitle(), letters))
     for axes in figure.axes:
-        place = axes.get_position()
-        middle = (place.x0 + place.x1) / 2
+        position = axes.get_position()
+        middle = (position.x0 + position.x1) / 2
         # Changes only the text: setting the label again would reset its position.
         axes.set_title(
-            filled(axes.get_title(loc="left"), letters * (_end(figure, axes) - place.x0)), loc="left"
+            wrapped(axes.get_title(loc="left"), letters * (_right_limit(figure, axes) - position.x0)),
+            loc="left",
         )
-        axes.xaxis.label.set_text(filled(axes.get_xlabel(), 2 * letters * min(middle, 1 - middle)))
-        axes.yaxis.label.set_text(filled(axes.get_ylabel(), place.height * height / letter_in))
+        axes.xaxis.label.set_text(wrapped(axes.get_xlabel(), 2 * letters * min(middle, 1 - middle)))
+        axes.yaxis.label.set_text(wrapped(axes.get_ylabel(), position.height * height / letter_in))
 
 
-def _end(figure: Figure, axes: Axes) -> float:
+def _right_limit(figure: Figure, axes: Axes) -> float:
     """Return the left edge of the next panel in the row, or the right edge of the figure."""
     here = axes.get_position()
     others = (other.get_position() for other in _panels(figure) if other is not axes)
     return min(
-        (place.x0 for place in others if place.x0 > here.x0 and abs(place.y0 - here.y0) < 0.01), default=1.0
+        (position.x0 for position in others if position.x0 > here.x0 and abs(position.y0 - here.y0) < 0.01),
+        default=1.0,
     )
 
 
@@ -267,10 +270,10 @@ def _legends_in(figure: Figure) -> float:
     return sum(float(legend.get_window_extent().height) for legend in figure.legends) / figure.dpi
 
 
-def filled(text: str, letters: float) -> str:
+def wrapped(text: str, letters: float) -> str:
     """Wrap a text at `letters` letters.
 
     Words stay whole, and numbers stay with their word: `connection 1`.
     """
-    bound = _NUMBERED.sub(_NO_BREAK, text)
-    return "\n".join(fill(line, max(12, int(letters))) for line in bound.split("\n")).replace(_NO_BREAK, " ")
+    joined = _SPACE_BEFORE_NUMBER.sub(_NO_BREAK, text)
+    return "\n".join(fill(line, max(12, int(letters))) for line in joined.split("\n")).replace(_NO_BREAK, " ")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 GRID = 360
 """Number of points along the longer side of the area."""
 
-MOST_TRACKS = 5
+MAX_TRACKS = 5
 """Number of users that are drawn if none are chosen."""
 
 STEP_S = 0.1
-_MOST_POINTS = 20_000
-_MOST_NUMBERED = 120
+_MAX_POINTS = 20_000
+_MAX_NUMBERED = 120
 """With more cells than this, numbers would not fit."""
 
 # Each site has one of a few pale hues, and each of its sectors a shade of it, so that neighbouring
@@ -39,11 +39,11 @@ _HUES = (
 )
 
 
-_HOUSE = "#ececec"
+_HOUSE_COLOUR = "#ececec"
 
 
 @dataclass(frozen=True)
-class _Ground:
+class _Layout:
     """The layout in kilometres."""
 
     size: tuple[float, float]
@@ -81,36 +81,36 @@ def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     from matplotlib.lines import Line2D
 
     scenario = _scenario(run)
-    ground = _ground(scenario)
+    layout = _layout(scenario)
     tracks = _tracks(run, scenario, view)
     with printable(look):
-        width, height = ground.size
+        width, height = layout.size
         figure = canvas(5.6 * min(1.3, height / width))
         axes = figure.add_subplot()
         axes.set_title(run.heading, loc="left")
         axes.set_xlabel("east (km)")
         axes.set_ylabel("north (km)")
-        _cells(axes, ground)
-        keys = [
-            _track(axes, f"UE {ue}", places, ground.size, style(at + 1))
-            for at, (ue, places) in enumerate(tracks.items())
+        _cells(axes, layout)
+        handles = [
+            _track(axes, f"UE {ue}", positions, layout.size, style(index + 1))
+            for index, (ue, positions) in enumerate(tracks.items())
         ]
         marks = _handovers(axes, run, view, scenario, list(tracks))
-        east, north = zip(*ground.sites, strict=True)
+        east, north = zip(*layout.sites, strict=True)
         site = axes.scatter(east, north, marker="^", s=26 * scale(), color=COLOURS[0], zorder=4)
         names = [f"UE {ue}" for ue in tracks]
         for mark, name in ((_start(tracks), "start"), (marks, "handover"), (site, "site")):
             if mark is not None:
-                keys.append(mark)
+                handles.append(mark)
                 names.append(name)
-        if rest := _others(scenario, tracks):
-            keys.append(Line2D([], [], linestyle="none"))
-            names.append(f"{rest} other user{'s' if rest > 1 else ''} not drawn")
+        if not_drawn := _users_not_drawn(scenario, tracks):
+            handles.append(Line2D([], [], linestyle="none"))
+            names.append(f"{not_drawn} other user{'s' if not_drawn > 1 else ''} not drawn")
         axes.set_xlim(0, width)
         axes.set_ylim(0, height)
         axes.set_aspect("equal")
         axes.grid(visible=False)
-        put_legend(figure, keys, names)
+        put_legend(figure, handles, names)
         return dress(figure, look)
 
 
@@ -122,18 +122,20 @@ def _scenario(run: Run) -> _core.Scenario:
     return _core.Scenario.load(str(run.folder / "scenario.toml"))
 
 
-def _ground(scenario: _core.Scenario) -> _Ground:
+def _layout(scenario: _core.Scenario) -> _Layout:
     import numpy as np
 
-    whole = scenario.map(1, 1)
-    if whole is None:
+    area = scenario.map(1, 1)
+    if area is None:
         raise MissingSeries("there is no map: the scenario has no [layout]")
-    (width, height), sites, cells, _ = whole
+    (width, height), sites, cells, _ = area
     points = GRID / max(width, height)
     columns, rows = max(1, round(width * points)), max(1, round(height * points))
-    found = scenario.map(columns, rows)
-    best = np.array(found[3] if found is not None else [], dtype=np.int64).reshape(rows, columns)
-    return _Ground(
+    cells_of_points = scenario.map(columns, rows)
+    best = np.array(cells_of_points[3] if cells_of_points is not None else [], dtype=np.int64).reshape(
+        rows, columns
+    )
+    return _Layout(
         (width / 1e3, height / 1e3),
         [(x / 1e3, y / 1e3) for x, y in sites],
         [(x / 1e3, y / 1e3) for _, (x, y) in cells],
@@ -142,27 +144,27 @@ def _ground(scenario: _core.Scenario) -> _Ground:
     )
 
 
-def _cells(axes: Axes, ground: _Ground) -> None:
+def _cells(axes: Axes, layout: _Layout) -> None:
     """Colour each place by its best cell, and number the cells from 1."""
     import numpy as np
     from matplotlib.colors import to_rgb
 
-    sectors = len(ground.centres) // len(ground.sites)
-    colours = np.array([to_rgb(_colour(cell, sectors)) for cell in range(len(ground.centres))])
-    width, height = ground.size
+    sectors = len(layout.centres) // len(layout.sites)
+    colours = np.array([to_rgb(_colour(cell, sectors)) for cell in range(len(layout.centres))])
+    width, height = layout.size
     axes.imshow(
-        colours[ground.best], origin="lower", extent=(0, width, 0, height), interpolation="nearest", zorder=0
+        colours[layout.best], origin="lower", extent=(0, width, 0, height), interpolation="nearest", zorder=0
     )
-    _houses(axes, ground)
-    if len(ground.centres) > _MOST_NUMBERED:
+    _houses(axes, layout)
+    if len(layout.centres) > _MAX_NUMBERED:
         return
     # In streets the centre of a cell is its site, so the number is drawn beside it.
-    beside = (5.0, 5.0) if ground.houses else (0.0, 0.0)
-    for number, (x, y) in enumerate(ground.centres, start=1):
+    offset_pt = (5.0, 5.0) if layout.houses else (0.0, 0.0)
+    for number, (x, y) in enumerate(layout.centres, start=1):
         axes.annotate(
             str(number),
             (x, y),
-            beside,
+            offset_pt,
             textcoords="offset points",
             ha="center",
             va="center",
@@ -172,13 +174,13 @@ def _cells(axes: Axes, ground: _Ground) -> None:
         )
 
 
-def _houses(axes: Axes, ground: _Ground) -> None:
+def _houses(axes: Axes, layout: _Layout) -> None:
     """Draw the blocks of houses between the streets in grey."""
     from matplotlib.collections import PolyCollection
 
-    if ground.houses:
-        corners = [[(a, b), (c, b), (c, d), (a, d)] for a, b, c, d in ground.houses]
-        axes.add_collection(PolyCollection(corners, facecolors=_HOUSE, edgecolors="none", zorder=1))
+    if layout.houses:
+        corners = [[(a, b), (c, b), (c, d), (a, d)] for a, b, c, d in layout.houses]
+        axes.add_collection(PolyCollection(corners, facecolors=_HOUSE_COLOUR, edgecolors="none", zorder=1))
 
 
 def _colour(cell: int, sectors: int) -> str:
@@ -191,19 +193,19 @@ def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[li
     """Return the positions of the users to draw, in metres."""
     begin = view.from_s or 0.0
     end = min(run.duration_s, run.duration_s if view.until_s is None else view.until_s)
-    points = min(_MOST_POINTS, max(1, round((end - begin) / STEP_S)))
-    times = [begin + (end - begin) * at / points for at in range(points + 1)]
-    found: dict[int, list[list[float]]] = {}
-    for ue in view.ues or range(MOST_TRACKS):
-        places = scenario.track(ue, times, run.seed, run.run)
-        if places is not None:
-            found[ue] = places
+    points = min(_MAX_POINTS, max(1, round((end - begin) / STEP_S)))
+    times = [begin + (end - begin) * index / points for index in range(points + 1)]
+    tracks: dict[int, list[list[float]]] = {}
+    for ue in view.ues or range(MAX_TRACKS):
+        positions = scenario.track(ue, times, run.seed, run.run)
+        if positions is not None:
+            tracks[ue] = positions
         elif view.ues:
             raise NobodyChosen(f"there is no UE {ue} in the layout")
-    return found
+    return tracks
 
 
-def _others(scenario: _core.Scenario, tracks: Collection[int]) -> int:
+def _users_not_drawn(scenario: _core.Scenario, tracks: Collection[int]) -> int:
     """Return the number of users in the layout that are not drawn."""
     count = 0
     while scenario.track(count, [0.0], 0, 0) is not None:
@@ -223,18 +225,18 @@ def _start(tracks: Collection[int]) -> Any | None:
 def _track(
     axes: Axes,
     name: str,
-    places: Sequence[Sequence[float]],
+    positions: Sequence[Sequence[float]],
     size: tuple[float, float],
     look: Mapping[str, Any],
 ) -> Any:
     """Draw a track. It is interrupted where it crosses the border of a torus."""
     import numpy as np
 
-    way = np.array(places) / 1e3
-    leaps = np.any(np.abs(np.diff(way, axis=0)) > np.array(size) / 2, axis=1)
-    for part in np.split(way, np.flatnonzero(leaps) + 1):
-        [line] = axes.plot(part[:, 0], part[:, 1], linewidth=1.4 * scale(), zorder=3, label=name, **look)
-    axes.plot(*way[0], marker="o", markersize=4 * scale(), color=look["color"], zorder=4)
+    track = np.array(positions) / 1e3
+    is_jump = np.any(np.abs(np.diff(track, axis=0)) > np.array(size) / 2, axis=1)
+    for piece in np.split(track, np.flatnonzero(is_jump) + 1):
+        [line] = axes.plot(piece[:, 0], piece[:, 1], linewidth=1.4 * scale(), zorder=3, label=name, **look)
+    axes.plot(*track[0], marker="o", markersize=4 * scale(), color=look["color"], zorder=4)
     return line
 
 
@@ -248,16 +250,16 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
         for row in run.series("handovers").to_dicts()
         if row["ue"] in ues and (view.from_s or 0.0) <= row["time_s"] <= until
     ]
-    places = [
-        place
+    positions = [
+        position
         for ue in ues
-        for place in scenario.track(
-            ue, [at for at, handover_ue in rows if handover_ue == ue], run.seed, run.run
+        for position in scenario.track(
+            ue, [time_s for time_s, handover_ue in rows if handover_ue == ue], run.seed, run.run
         )
         or []
     ]
-    if not places:
+    if not positions:
         return None
-    across, up = ([value / 1e3 for value in along] for along in zip(*places, strict=True))
+    east, north = ([value / 1e3 for value in along] for along in zip(*positions, strict=True))
     mark: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[0], "linewidths": 0.7 * scale()}
-    return axes.scatter(across, up, marker="o", s=8 * scale(), zorder=5, **mark)
+    return axes.scatter(east, north, marker="o", s=8 * scale(), zorder=5, **mark)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import bin_length
 from umtslab.analyse.replications import mean_and_half, over_bins
-from umtslab.figure_kinds import known
+from umtslab.figure_kinds import find_kind
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.palette import style
-from umtslab.plot.strands import strands
+from umtslab.plot.row_groups import row_groups
 from umtslab.plot.style import finish, new_figure
 from umtslab.plot.tables import WHOLE, View, table
 from umtslab.plot.titles import shared_title
@@ -29,8 +29,11 @@ _BINS = 100
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Source of a line: series, column and label, and whether the lines of a run are summed."""
+class _Source:
+    """Source of a mean: series, column, label, and scale.
+
+    With `add`, the values of a run's connections or UEs are summed, else averaged.
+    """
 
     series: str
     column: str
@@ -40,11 +43,11 @@ class _Line:
 
 
 MEANS = {
-    "cwnd": _Line("cwnd", "cwnd_segments", "congestion window (segments)"),
-    "outstanding": _Line("outstanding", "outstanding_segments", "outstanding (segments)"),
-    "rtt": _Line("srtt", "srtt_s", "smoothed RTT (s)"),
-    "goodput": _Line("goodput", "goodput_kbps", "goodput (kbit/s)", add=True),
-    "rlc_buffer": _Line("rlc_buffer", "octets", "RLC buffers, downlink (kB)", add=True, scale=1e-3),
+    "cwnd": _Source("cwnd", "cwnd_segments", "congestion window (segments)"),
+    "outstanding": _Source("outstanding", "outstanding_segments", "outstanding (segments)"),
+    "rtt": _Source("srtt", "srtt_s", "smoothed RTT (s)"),
+    "goodput": _Source("goodput", "goodput_kbps", "goodput (kbit/s)", add=True),
+    "rlc_buffer": _Source("rlc_buffer", "octets", "RLC buffers, downlink (kB)", add=True, scale=1e-3),
 }
 """Kinds of figures that can show a mean over runs."""
 
@@ -75,13 +78,15 @@ def draw_mean(
     """
     import numpy as np
 
-    line = known(MEANS, kind, "mean over runs")
+    source = find_kind(MEANS, kind, "mean over runs")
     ends = [run.duration_s for runs in results.values() for run in runs]
     begin, end = view.from_s or 0.0, min(view.until_s or max(ends), max(ends))
-    bins, label = _bins(results, line, view, end - begin)
+    bins, label = _bins(results, source, view, end - begin)
     edges = np.linspace(begin, end, bins + 1)
     bands = {
-        name: mean_and_half([line.scale * one for one in _of_runs(runs, line, view, begin, end, bins)])
+        name: mean_and_half(
+            [source.scale * values for values in _values_of_runs(runs, source, view, begin, end, bins)]
+        )
         for name, runs in results.items()
     }
     equal = equal_to(list(bands), [(mean.tobytes(), half.tobytes()) for mean, half in bands.values()])
@@ -98,13 +103,15 @@ def draw_mean(
         return dress(figure, look)
 
 
-def _bins(results: Mapping[str, Sequence[Run]], line: _Line, view: View, span_s: float) -> tuple[int, str]:
+def _bins(
+    results: Mapping[str, Sequence[Run]], source: _Source, view: View, span_s: float
+) -> tuple[int, str]:
     """Return the number of bins and the label of the axis.
 
     Bins of goodput must contain several segments.
     """
-    if line.series != "goodput":
-        return _BINS, line.label
+    if source.series != "goodput":
+        return _BINS, source.label
     runs = [run for runs in results.values() for run in runs]
     lengths = [
         bin_length(table(run, "goodput", view), "goodput_kbps", table(run, "sent", view)) for run in runs
@@ -113,28 +120,30 @@ def _bins(results: Mapping[str, Sequence[Run]], line: _Line, view: View, span_s:
     return bins, f"goodput over {span_s / bins:.3g} s (kbit/s)"
 
 
-def _of_runs(
-    runs: Sequence[Run], line: _Line, view: View, begin: float, end: float, bins: int
+def _values_of_runs(
+    runs: Sequence[Run], source: _Source, view: View, begin: float, end: float, bins: int
 ) -> list[npt.NDArray[np.float64]]:
     if len(runs) < 2:
         raise MissingSeries(
             "a mean over runs needs at least two runs with time series: umts run FILE --series --runs 5"
         )
-    return [over_bins(_lines(run, line, view), line.column, begin, end, bins, add=line.add) for run in runs]
+    return [
+        over_bins(_lines(run, source, view), source.column, begin, end, bins, add=source.add) for run in runs
+    ]
 
 
-def _lines(run: Run, line: _Line, view: View) -> list[pl.DataFrame]:
+def _lines(run: Run, source: _Source, view: View) -> list[pl.DataFrame]:
     """Return the lines of a run that are included, each with a row at the end of its last value."""
     import polars as pl
 
-    rows = table(run, line.series, view)
+    rows = table(run, source.series, view)
     if "chosen" in rows.columns:
         rows = rows.filter("chosen")
     if "direction" in rows.columns:
         rows = rows.filter(pl.col("direction") == "downlink")
-    found = [strand.rows for strand in strands(rows, ("ue",) if "ue" in rows.columns else ("connection",))]
-    if line.series != "goodput":
-        return found
+    lines = [group.rows for group in row_groups(rows, ("ue",) if "ue" in rows.columns else ("connection",))]
+    if source.series != "goodput":
+        return lines
     # A row of `goodput` covers one second.
-    last = [rows.tail(1).with_columns(pl.col("time_s") + 1.0) for rows in found]
-    return [pl.concat(pair) for pair in zip(found, last, strict=True)]
+    last = [rows.tail(1).with_columns(pl.col("time_s") + 1.0) for rows in lines]
+    return [pl.concat(pair) for pair in zip(lines, last, strict=True)]

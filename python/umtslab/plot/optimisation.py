@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_KEEPS, _BREAKS, _BEST, _PLAIN = COLOURS[1], "#999999", COLOURS[2], COLOURS[0]
+_FEASIBLE_COLOUR, _INFEASIBLE_COLOUR, _BEST_COLOUR, _BASELINE_COLOUR = (
+    COLOURS[1],
+    "#999999",
+    COLOURS[2],
+    COLOURS[0],
+)
 
 
 def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
@@ -29,20 +34,20 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
     study = outcome.study
     with printable(look):
         figure, axes = new_figure(_title(outcome), metric_with_unit(study.metric), "trial (number)")
-        for keeps, words, colour, face in (
-            (True, "satisfies the constraints", _KEEPS, _KEEPS),
-            (False, "violates a constraint", _BREAKS, "white"),
+        for is_feasible, label, colour, fill in (
+            (True, "satisfies the constraints", _FEASIBLE_COLOUR, _FEASIBLE_COLOUR),
+            (False, "violates a constraint", _INFEASIBLE_COLOUR, "white"),
         ):
-            _dots(axes, [t for t in outcome.trials if t.feasible == keeps], words, colour, face)
+            _dots(axes, [t for t in outcome.trials if t.feasible == is_feasible], label, colour, fill)
         best = _best_so_far(outcome)
         if best:
             numbers = [number for number, _ in best] + [len(outcome.trials) - 1]
             values = [value for _, value in best] + [best[-1][1]]
-            axes.plot(numbers, values, drawstyle="steps-post", color=_BEST, label="best so far")
-        plain = outcome.as_it_is
-        if plain.objective.mean is not None:
-            words = "unchanged scenario" if plain.feasible else "unchanged scenario, violates a constraint"
-            axes.axhline(plain.objective.mean, color=_PLAIN, linestyle=(0, (6, 2)), label=words)
+            axes.plot(numbers, values, drawstyle="steps-post", color=_BEST_COLOUR, label="best so far")
+        baseline = outcome.baseline
+        if baseline.objective.mean is not None:
+            label = "unchanged scenario" if baseline.feasible else "unchanged scenario, violates a constraint"
+            axes.axhline(baseline.objective.mean, color=_BASELINE_COLOUR, linestyle=(0, (6, 2)), label=label)
         axes.locator_params(axis="x", integer=True)
         axes.set_xlim(-0.5, len(outcome.trials) - 0.5)
         legend_of(figure, [axes])
@@ -64,7 +69,7 @@ def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
         figure = canvas(3.3 * len(study.constraints) + 0.4)
         panels = figure.subplots(len(study.constraints), 1, squeeze=False)[:, 0]
         for axes, constraint in zip(panels, study.constraints, strict=True):
-            _against(axes, outcome, constraint)
+            _draw_against(axes, outcome, constraint)
         panels[0].set_title(_title(outcome), loc="left")
         legend_of(figure, panels.tolist())
         return dress(figure, look)
@@ -72,12 +77,12 @@ def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
 
 def draw_importance(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
     """Draw the importance of each parameter for the objective, largest at the top."""
-    found = sorted(importance(outcome).items(), key=lambda pair: pair[1])
+    shares = sorted(importance(outcome).items(), key=lambda pair: pair[1])
     with printable(look):
-        figure = canvas(1.2 + 0.4 * len(found))
+        figure = canvas(1.2 + 0.4 * len(shares))
         axes = figure.add_subplot()
-        axes.barh(range(len(found)), [share for _, share in found], 0.6, color=_KEEPS)
-        axes.set_yticks(range(len(found)), [key_label(key) for key, _ in found])
+        axes.barh(range(len(shares)), [share for _, share in shares], 0.6, color=_FEASIBLE_COLOUR)
+        axes.set_yticks(range(len(shares)), [key_label(key) for key, _ in shares])
         axes.set_xlabel(f"share of the importance for {metric_label(outcome.study.metric)} (PED-ANOVA)")
         axes.set_ylabel("parameter")
         axes.set_xlim(0, 1)
@@ -90,7 +95,7 @@ def _title(outcome: Outcome) -> str:
     return study_title(outcome.study.frame, outcome.seed)
 
 
-def _dots(axes: Axes, trials: Sequence[Trial], words: str, colour: str, face: str) -> None:
+def _dots(axes: Axes, trials: Sequence[Trial], label: str, colour: str, fill: str) -> None:
     known = [
         (t.number, t.objective.mean, t.objective.ci95 or 0.0) for t in trials if t.objective.mean is not None
     ]
@@ -98,51 +103,56 @@ def _dots(axes: Axes, trials: Sequence[Trial], words: str, colour: str, face: st
         axes.errorbar(
             [number for number, _, _ in known], [mean for _, mean, _ in known],
             yerr=[half for _, _, half in known], linestyle="none", marker="o", markersize=4.5 * scale(),
-            color=colour, markerfacecolor=face, elinewidth=0.8 * scale(), label=words,
+            color=colour, markerfacecolor=fill, elinewidth=0.8 * scale(), label=label,
         )  # fmt: skip
 
 
 def _best_so_far(outcome: Outcome) -> list[tuple[int, float]]:
     """Return the trials with a new best feasible objective, and its value."""
-    found: list[tuple[int, float]] = []
+    best: list[tuple[int, float]] = []
     for trial in outcome.trials:
         mean = trial.objective.mean
-        if trial.feasible and mean is not None and (not found or _better(outcome, mean, found[-1][1])):
-            found.append((trial.number, mean))
-    return found
+        if trial.feasible and mean is not None and (not best or _better(outcome, mean, best[-1][1])):
+            best.append((trial.number, mean))
+    return best
 
 
 def _better(outcome: Outcome, one: float, other: float) -> bool:
     return one > other if outcome.study.maximise else one < other
 
 
-def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
+def _draw_against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
     """Draw the trials by constraint metric and objective, with the forbidden side shaded."""
-    found = [
+    points = [
         (mean, trial.objective.mean, trial)
-        for trial in (*outcome.trials, outcome.as_it_is)
+        for trial in (*outcome.trials, outcome.baseline)
         if (mean := trial.limits[str(constraint)].mean) is not None and trial.objective.mean is not None
     ]
-    for keeps, words, face in (
-        (True, "satisfies the constraints", _KEEPS),
+    for is_feasible, label, fill in (
+        (True, "satisfies the constraints", _FEASIBLE_COLOUR),
         (False, "violates a constraint", "white"),
     ):
-        dots = [(x, y) for x, y, trial in found if trial.feasible == keeps and trial is not outcome.as_it_is]
+        dots = [
+            (x, y)
+            for x, y, trial in points
+            if trial.feasible == is_feasible and trial is not outcome.baseline
+        ]
         if dots:
+            colour = _FEASIBLE_COLOUR if is_feasible else _INFEASIBLE_COLOUR
             axes.plot(*zip(*dots, strict=True), linestyle="none", marker="o", markersize=4.5 * scale(),
-                      color=_KEEPS if keeps else _BREAKS, markerfacecolor=face, label=words)  # fmt: skip
-    front = _front(outcome, constraint, [(x, y) for x, y, _ in found])
+                      color=colour, markerfacecolor=fill, label=label)  # fmt: skip
+    front = _front(outcome, constraint, [(x, y) for x, y, _ in points])
     axes.plot(*zip(*front, strict=True), drawstyle="steps-post" if constraint.least is None else "steps-pre",
-              color=_BEST, zorder=1.5, label="Pareto front") if front else None  # fmt: skip
-    for x, y, trial in found:
-        if trial is outcome.as_it_is:
+              color=_BEST_COLOUR, zorder=1.5, label="Pareto front") if front else None  # fmt: skip
+    for x, y, trial in points:
+        if trial is outcome.baseline:
             axes.plot(
                 [x],
                 [y],
                 linestyle="none",
                 marker="*",
                 markersize=11 * scale(),
-                color=_PLAIN,
+                color=_BASELINE_COLOUR,
                 label="unchanged scenario",
             )
     _shade(axes, constraint)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.palette import COLOURS
-from umtslab.plot.strands import strands
+from umtslab.plot.row_groups import row_groups
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_NAMED = 60
+MAX_NAMED = 60
 """PDUs of a user have no numbers if there are more than this."""
 
 _LOOKS: dict[str, Any] = {
@@ -48,13 +48,13 @@ def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("i
     import polars as pl
 
     shown = rlc_pdus.filter(pl.col("time_s") < until_s)
-    users = [user for user in strands(shown, ("ue",)) if user.chosen is not False]
+    users = [user for user in row_groups(shown, ("ue",)) if user.chosen is not False]
     drawing = canvas(2.6 * max(len(users), 1) + 0.4)
     panels = drawing.subplots(max(len(users), 1), 1, squeeze=False, sharex=True)[:, 0]
     for axes, user in zip(panels, users, strict=False):
         rows = user.rows.to_dicts()
-        for row in _spread(rows):
-            _arrow(axes, row, named=len(rows) <= MOST_NAMED)
+        for row in _with_index_in_tti(rows):
+            _arrow(axes, row, is_labelled=len(rows) <= MAX_NAMED)
         axes.set_yticks([0, 1], [user.name, "RNC"])
         if user.result is not None:
             axes.set_ylabel(user.result)
@@ -70,26 +70,25 @@ def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("i
     return drawing
 
 
-def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add to each PDU its position among those sent at the same time, and their number."""
-    together: dict[tuple[float, str], list[dict[str, Any]]] = {}
+def _with_index_in_tti(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each PDU its index among the PDUs sent at the same time, and their number."""
+    groups: dict[tuple[float, str], list[dict[str, Any]]] = {}
     for row in rows:
-        together.setdefault((row["time_s"], row["direction"]), []).append(row)
+        groups.setdefault((row["time_s"], row["direction"]), []).append(row)
     return [
-        {**row, "place": place, "of": len(group)}
-        for group in together.values()
-        for place, row in enumerate(group)
+        {**row, "index": index, "count": len(group)}
+        for group in groups.values()
+        for index, row in enumerate(group)
     ]
 
 
-def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
+def _arrow(axes: Axes, row: dict[str, Any], *, is_labelled: bool) -> None:
     down = row["direction"] == "downlink"
-    # Blocks of one TTI leave and arrive together. They are drawn one after the other to keep them
-    # apart.
-    late = (row["end_s"] - row["time_s"]) * row["place"] / max(row["of"], 1)
-    start = (row["time_s"] + late, 1.0 if down else 0.0)
-    end = (row["end_s"] + late, 0.0 if down else 1.0)
-    colour = _LOOKS[_look(row)]["color"]
+    # Blocks of one TTI are sent and arrive at the same time. Their arrows are drawn side by side.
+    offset_s = (row["end_s"] - row["time_s"]) * row["index"] / max(row["count"], 1)
+    start = (row["time_s"] + offset_s, 1.0 if down else 0.0)
+    end = (row["end_s"] + offset_s, 0.0 if down else 1.0)
+    colour = _LOOKS[_kind(row)]["color"]
     if row["lost"]:
         middle = ((start[0] + end[0]) / 2, 0.5)
         axes.plot(*zip(start, middle, strict=True), color=colour, linewidth=1.1)
@@ -99,14 +98,14 @@ def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
     axes.update_datalim([start, end])  # the arrow alone does not extend the axes
     if row["polls"]:
         axes.plot(*start, marker="o", color=colour, markersize=5 * scale())
-    if named:
+    if is_labelled:
         axes.annotate(
             _name(row), start, xytext=(0, 5 if down else -5), textcoords="offset points", fontsize="x-small",
             ha="center", va="bottom" if down else "top", rotation=60 if row["lsn"] is None else 0,
         )  # fmt: skip
 
 
-def _look(row: dict[str, Any]) -> str:
+def _kind(row: dict[str, Any]) -> str:
     if row["kind"] in {"reset", "reset_ack"}:
         return "RESET"
     if row["kind"] == "status":
@@ -115,14 +114,14 @@ def _look(row: dict[str, Any]) -> str:
 
 
 def _name(row: dict[str, Any]) -> str:
-    words = [] if row["sn"] is None else [f"SN {row['sn']}"]
+    parts = [] if row["sn"] is None else [f"SN {row['sn']}"]
     if row["polls"]:
-        words.append("poll")
+        parts.append("poll")
     if row["lsn"] is not None:
-        words.append(
+        parts.append(
             f"up to {row['lsn']}" + (f"\nnot {row['missing'].replace(' ', ', ')}" if row["missing"] else "")
         )
-    return " ".join(words) or str(row["kind"])
+    return " ".join(parts) or str(row["kind"])
 
 
 def _legend(drawing: Figure) -> None:

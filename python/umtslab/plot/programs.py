@@ -1,4 +1,4 @@
-"""Figures of emulated runs: sources of the data of real programs."""
+"""Figures of emulated runs: the kinds of figures and the series that have the data of real programs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from umtslab.plot.tables import View
     from umtslab.run import Run
 
-_OF_KERNEL = {"cwnd", "srtt", "ssthresh", "rto"}
+_KERNEL_SERIES = {"cwnd", "srtt", "ssthresh", "rto"}
 """Series known only to the kernel, which packets do not show."""
 
 
-def of_programs(run: Run, kind: Kind) -> Kind:
+def kind_for_run(run: Run, kind: Kind) -> Kind:
     """Return the kind of figure for this run that corresponds to `kind` for a simulated run.
 
     Round-trip times of an emulation are those of packets (TCP and echoes), without values that a
@@ -33,13 +33,13 @@ def of_programs(run: Run, kind: Kind) -> Kind:
         return kind
     if kind.name == "rtt":
         return replace(kind, name="program_rtt", series=("program_rtt",))
-    if _OF_KERNEL.intersection(kind.series):
+    if _KERNEL_SERIES.intersection(kind.series):
         captures = [file for file in run.captures() if file.name == "server.pcapng"]
-        where = captures[0] if captures else ".../captures/server.pcapng"
-        before = "" if captures else "run it again with --pcap, then "
+        capture = captures[0] if captures else ".../captures/server.pcapng"
+        command = "" if captures else "run it again with --pcap, then "
         raise MissingSeries(
             "the kernel's windows are not visible, so the run has no series of them; figures from "
-            f"its packets: {before}umts analyse {where} --plot FILE.png"
+            f"its packets: {command}umts analyse {capture} --plot FILE.png"
         )
     return kind
 
@@ -54,7 +54,7 @@ def all_users(run: Run, kind: Kind, name: str, view: View) -> pl.DataFrame:
     from umtslab.plot.tables import table
 
     rows = table(run, name, view)
-    beside = f"simulated_{name}"
-    if kind.name != "cell" or beside not in run.series_kinds():
+    simulated_name = f"simulated_{name}"
+    if kind.name != "cell" or simulated_name not in run.series_kinds():
         return rows
-    return pl.concat([rows, table(run, beside, view)])
+    return pl.concat([rows, table(run, simulated_name, view)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import bin_length, rebinned, summed
-from umtslab.plot.strands import strands
-from umtslab.plot.style import MOST_LINES, finish, new_figure, windows
+from umtslab.plot.row_groups import row_groups
+from umtslab.plot.style import MAX_LINES, finish, new_figure, windows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,15 +32,18 @@ def draw_rates(
         Length of a bin in whole seconds; by default long enough for twenty segments.
     """
     column = f"{name}_kbps"
-    is_sum = "chosen" not in rates.columns and _many(rates)
+    is_sum = "chosen" not in rates.columns and _has_too_many_lines(rates)
     if is_sum:
-        rates, name = summed(rates, column), f"{name}, all {rates['connection'].n_unique()} connections"
+        rates, name = (
+            summed(rates, column),
+            f"{name}, all {rates['connection'].n_unique()} connections",
+        )
     length_s = window_s if window_s is not None else bin_length(rates, column, sent)
     drawing, axes = new_figure(title, f"{column.split('_')[0]} over {length_s:g} s (kbit/s)")
     windows(axes, rebinned(rates, column, length_s), column, name, length_s)
     return finish(drawing, axes)
 
 
-def _many(rates: pl.DataFrame) -> bool:
+def _has_too_many_lines(rates: pl.DataFrame) -> bool:
     results = rates["result"].n_unique() if "result" in rates.columns else 1
-    return len(strands(rates)) > max(MOST_LINES, results)
+    return len(row_groups(rates)) > max(MAX_LINES, results)

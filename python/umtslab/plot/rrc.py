@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.plot.look import scale
-from umtslab.plot.strands import Strand, strands
+from umtslab.plot.row_groups import RowGroup, row_groups
 from umtslab.plot.style import OTHERS, legend_below, new_figure
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_UES = 60
+MAX_UES = 60
 """More strips than this are too thin to read. Only the first ones are drawn."""
 
 SWITCHING = "switching"
@@ -48,12 +48,10 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
         One strip per user. Its height corresponds to the cost of the state. With many users only
-        the first `MOST_UES` are drawn.
+        the first `MAX_UES` are drawn.
     """
-    users = strands(rrc_state, ("ue",))
-    shown = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][
-        :MOST_UES
-    ]
+    users = row_groups(rrc_state, ("ue",))
+    shown = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][:MAX_UES]
     shown.sort(key=lambda user: (str(user.result), user.number))
     names = [_name(user) for user in shown]
     drawing, axes = new_figure(title, "UE (number)")
@@ -76,7 +74,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     return legend_below(drawing, colours)
 
 
-def _name(user: Strand) -> str:
+def _name(user: RowGroup) -> str:
     number = user.name.removeprefix("UE ")
     return number if user.result is None else f"{user.result}: {number}"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.strands import results_of, strands
-from umtslab.plot.style import MOST_LINES, PALE, finish, lines, new_figure, points
+from umtslab.plot.row_groups import results_of, row_groups
+from umtslab.plot.style import MAX_LINES, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,12 +32,12 @@ def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: s
     """
     drawing, axes = new_figure(title, "time (s)", "time of the run (s)")
     points(axes, rtt, "rtt_s", "measured", ".", PALE, 2, results=results_of(srtt))
-    lines(axes, srtt, "srtt_s", "smoothed RTT", explained=True)
+    lines(axes, srtt, "srtt_s", "smoothed RTT", name_in_legend=True)
+    # With highlighted connections, only their timeouts are drawn: `chosen` marks their rows.
     if "chosen" in rto.columns:
         srtt, rto = srtt.filter("chosen"), rto.filter("chosen")
-    count = len(strands(srtt))
-    # With five or more connections there are not enough styles for both lines, so timeouts share
-    # one.
-    alike = None if 2 * count <= MOST_LINES else "#E69F00"
-    lines(axes, rto, "rto_s", "timeout (RTO)", first=count, alike=alike)
+    count = len(row_groups(srtt))
+    # If there are too few styles for two lines per connection, all timeouts share a colour.
+    shared_colour = None if 2 * count <= MAX_LINES else "#E69F00"
+    lines(axes, rto, "rto_s", "timeout (RTO)", first=count, shared_colour=shared_colour)
     return finish(drawing, axes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.budget import TRANSFERS_TOTAL, MissingBudget, causes, has_budget, seconds
-from umtslab.plot.causes import IN_PROXY, LOOKS, legend, look_of
+from umtslab.plot.causes import IN_PROXY, LOOKS, bar_style, legend
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
-from umtslab.plot.tables import WHOLE, NobodyChosen, View, under_study
+from umtslab.plot.tables import WHOLE, NobodyChosen, View, highlighted
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_CONNECTIONS = 10
+MAX_CONNECTIONS = 10
 """Number of slowest connections that are drawn if there are more."""
 
-MOST_UES = 20
+MAX_UES = 20
 """Number of users that are drawn if there are more: those with the longest connections."""
 
 _PROGRAMS = "budget_connections"
@@ -78,7 +78,7 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
         panels[0].set_title(run.heading, loc="left")
         panels[-1].set_xlabel("time of a connection (s)")
         panels[-1].set_xlim(0, 1.05 * max(sum(parts.values()) for _, bars in groups for _, parts in bars))
-        legend(figure, _seen(groups)[::-1])
+        legend(figure, _visible_causes(groups)[::-1])
         return dress(figure, look)
 
 
@@ -90,19 +90,19 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
     """Return the panels from top to bottom: title, and bars."""
     count = connections.height
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
-    groups = [("mean", [*_transfers(run), *_of_legs(connections)])]
+    groups = [("mean", [*_transfers(run), *_mean_of_legs(connections)])]
     if count > 1:
-        shown = longest.head(MOST_CONNECTIONS)
-        title = f"slowest {MOST_CONNECTIONS}\nof {count}" if count > MOST_CONNECTIONS else "each"
+        shown = longest.head(MAX_CONNECTIONS)
+        title = f"slowest {MAX_CONNECTIONS}\nof {count}" if count > MAX_CONNECTIONS else "each"
         if view.chooses:
             shown, title = longest.filter(_is_chosen(run, longest, view)), "chosen"
-        named = [(_name(row), _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())]
-        groups.append((title, named))
+        bars_of_connections = [(_name(row), _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())]
+        groups.append((title, bars_of_connections))
     users = connections.partition_by("ue", maintain_order=True)
     if len(users) > 1:
         users.sort(key=lambda rows: -float(str(rows["budget_total_s"].mean())))
-        chosen = sorted(users[:MOST_UES], key=lambda rows: int(rows["ue"][0]))
-        title = f"mean, slowest\n{MOST_UES} of {len(users)} UEs" if len(users) > MOST_UES else "mean"
+        chosen = sorted(users[:MAX_UES], key=lambda rows: int(rows["ue"][0]))
+        title = f"mean, slowest\n{MAX_UES} of {len(users)} UEs" if len(users) > MAX_UES else "mean"
         bars = [(f"UE {rows['ue'][0]}, {_count(rows.height)}", _mean(rows)) for rows in chosen]
         groups.append((title, bars))
     return groups
@@ -128,7 +128,7 @@ def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
         If the run lacks a connection or UE that the view chooses.
     """
     if _PROGRAMS not in run.series_kinds():
-        return rows["connection"].is_in(sorted(under_study(run, view)[0]))
+        return rows["connection"].is_in(sorted(highlighted(run, view)[0]))
     for column, wanted in (("connection", view.connections), ("ue", view.ues)):
         known = set(rows[column])
         if missing := sorted(set(wanted) - known):
@@ -143,24 +143,27 @@ def _count(connections: int) -> str:
 
 
 def _transfers(run: Run) -> list[_Bar]:
-    """Return the mean of all split transfers, causes of both legs together, or an empty list."""
+    """Return a bar with the mean over all split transfers, with the causes of both legs together.
+
+    Empty without split transfers.
+    """
     count = run.metrics.get("proxy_transfers")
     if not count or not run.metrics.get(TRANSFERS_TOTAL):
         return []
 
-    def spent(metric: str) -> float:
+    def mean_s(metric: str) -> float:
         return (run.metrics[metric] or 0.0) / count
 
-    legs = {
-        cause: spent(f"transfer_budget_server_{cause}_s") + spent(f"transfer_budget_radio_{cause}_s")
+    of_both_legs = {
+        cause: mean_s(f"transfer_budget_server_{cause}_s") + mean_s(f"transfer_budget_radio_{cause}_s")
         for cause in causes()
     }
-    proxy = {cause: spent(f"transfer_budget_{cause}_s") for cause in IN_PROXY}
-    return [(f"{count:.0f} transfer{'' if count == 1 else 's'}", {**legs, **proxy})]
+    proxy = {cause: mean_s(f"transfer_budget_{cause}_s") for cause in IN_PROXY}
+    return [(f"{count:.0f} transfer{'' if count == 1 else 's'}", {**of_both_legs, **proxy})]
 
 
-def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
-    """Return the mean of all connections, or with a proxy of the connections on each leg."""
+def _mean_of_legs(connections: pl.DataFrame) -> list[_Bar]:
+    """Return the mean over all connections or, with a proxy, over the connections on each leg."""
     # Runs stored by versions without proxies have no such column.
     if "leg" not in connections.columns or set(connections["leg"]) == {_WHOLE}:
         return [(_count(connections.height), _mean(connections))]
@@ -184,8 +187,8 @@ def _mean(rows: pl.DataFrame) -> dict[str, float]:
     return {cause: float(str(rows[seconds(cause)].mean() or 0.0)) for cause in known}
 
 
-def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
-    """Return the causes for the legend: those with more than 0.1 % of any bar."""
+def _visible_causes(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
+    """Return the causes for the legend: those that are visible because they have more than 0.1 % of a bar."""
     bars = [parts for _, bars in groups for _, parts in bars]
     return [
         cause
@@ -195,13 +198,13 @@ def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
 
 
 def _bars(axes: Axes, bars: list[_Bar]) -> None:
-    places = list(range(len(bars)))
+    positions = list(range(len(bars)))
     lefts = [0.0] * len(bars)
     for cause in _LOOKS:
         widths = [parts.get(cause, 0.0) for _, parts in bars]
         if any(widths):
-            axes.barh(places, widths, 0.75, left=lefts, **look_of(cause, _LOOKS))
+            axes.barh(positions, widths, 0.75, left=lefts, **bar_style(cause, _LOOKS))
         lefts = [left + width for left, width in zip(lefts, widths, strict=True)]
-    axes.set_yticks(places, [name for name, _ in bars])
+    axes.set_yticks(positions, [name for name, _ in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")

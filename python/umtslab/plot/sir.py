@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.palette import COLOURS
-from umtslab.plot.strands import strands
+from umtslab.plot.row_groups import row_groups
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_USERS = 6
+MAX_USERS = 6
 """More panels than this are too low to read. The users with the smallest numbers are drawn."""
 
 _LOOKS = {"uplink": COLOURS[1], "downlink": COLOURS[3]}
@@ -37,8 +37,8 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
         One panel per user, or per highlighted user.
     """
     known = slots.drop_nulls("sir_db")
-    users = [user for user in strands(known, ("ue",)) if user.chosen is not False]
-    drawn = users[:MOST_USERS]
+    users = [user for user in row_groups(known, ("ue",)) if user.chosen is not False]
+    drawn = users[:MAX_USERS]
     drawing = canvas(1.5 * max(len(drawn), 1) + 1.2)
     panels = drawing.subplots(max(len(drawn), 1), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
     for axes, user in zip(panels, drawn, strict=False):
@@ -53,7 +53,7 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     panels[-1].set_xlabel("time (s)")
     if title:
         panels[0].set_title(title, loc="left")
-    _legend(drawing, "" if len(users) <= MOST_USERS else f"{MOST_USERS} of {len(users)} users")
+    _legend(drawing, "" if len(users) <= MAX_USERS else f"{MAX_USERS} of {len(users)} users")
     return drawing
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRAME_S = 0.01
-MOST_FRAMES = 300
+MAX_FRAMES = 300
 """More frames than this are too thin to read. Only the first ones are drawn."""
 
 CODES = 16
 """Number of codes per slot."""
 
-_WAYS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
+_DIRECTION_COLOURS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
 
 
 def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
@@ -40,19 +40,19 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
         Uplink slots are shaded, downlink blocks hatched, lost blocks crossed out. Only the first
-        `MOST_FRAMES` frames are drawn. The twelve users with the most codes have colours of their
+        `MAX_FRAMES` frames are drawn. The twelve users with the most codes have colours of their
         own, which the legend names. All others share a colour.
     """
     import polars as pl
 
     begin_s = float(str(slots["time_s"].min() or 0.0))
-    shown = slots.filter(pl.col("time_s") < begin_s + MOST_FRAMES * FRAME_S - 1e-9)
-    cut = shown.height < slots.height
+    shown = slots.filter(pl.col("time_s") < begin_s + MAX_FRAMES * FRAME_S - 1e-9)
+    is_cut = shown.height < slots.height
     last = int(str(slots["slot"].max()))
-    label = f"slot (number; the first {MOST_FRAMES} frames)" if cut else "slot (number)"
+    label = f"slot (number; the first {MAX_FRAMES} frames)" if is_cut else "slot (number)"
     drawing, axes = new_figure(title, label)
     drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
-    _ways(axes, shown)
+    _shade_uplink(axes, shown)
     colours = _colours(shown)
     _blocks(axes, shown, colours)
     axes.set_yticks(
@@ -76,13 +76,15 @@ def _colours(slots: pl.DataFrame) -> dict[int, str]:
     return colours_of(codes.sort("codes", "ue", descending=[True, False])["ue"].to_list())
 
 
-def _ways(axes: Axes, slots: pl.DataFrame) -> None:
+def _shade_uplink(axes: Axes, slots: pl.DataFrame) -> None:
     """Shade the uplink slots, frame by frame."""
     from matplotlib.collections import PolyCollection
 
     up = slots.filter(slots["direction"] == "uplink").select("time_s", "slot").unique(maintain_order=True)
     corners = [_corners(at, slot * CODES, CODES) for at, slot in up.iter_rows()]
-    axes.add_collection(PolyCollection(corners, facecolors=_WAYS["uplink"], linewidths=0, zorder=0))
+    axes.add_collection(
+        PolyCollection(corners, facecolors=_DIRECTION_COLOURS["uplink"], linewidths=0, zorder=0)
+    )
 
 
 def _blocks(axes: Axes, slots: pl.DataFrame, users: Mapping[int, str]) -> None:

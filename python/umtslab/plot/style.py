@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.equal import equal_to, with_equal
-from umtslab.plot.look import canvas, filled, letters_across, scale
+from umtslab.plot.look import canvas, letters_across, scale, wrapped
 from umtslab.plot.palette import COLOURS, GREY, style
-from umtslab.plot.strands import Strand, strands
+from umtslab.plot.row_groups import RowGroup, row_groups
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LINES = 8
+MAX_LINES = 8
 """More lines than this cannot be distinguished.
 
 They share a style, and the legend gives their number.
@@ -27,13 +27,13 @@ PALE = "#aaaaaa"
 OTHERS = "#bbbbbb"
 """Colour of connections and UEs that are not highlighted."""
 
-_MOST_COLUMNS = 6
+_MAX_COLUMNS = 6
 """Maximum number of columns of a legend."""
 
-_MOST_ENTRIES = 18
+_MAX_ENTRIES = 18
 """A legend with more entries has a smaller font."""
 
-_MOST_VECTORS = 5_000
+_MAX_VECTORS = 5_000
 """Maximum number of marks drawn as vectors. Vector files with more marks are slow to display."""
 
 
@@ -57,63 +57,88 @@ def lines(
     steps: bool = True,
     first: int = 0,
     by: tuple[str, ...] = ("connection",),
-    alike: str | None = None,
-    explained: bool = False,
+    shared_colour: str | None = None,
+    name_in_legend: bool = False,
 ) -> None:
     """Draw one line per connection, or per value of the columns `by`.
 
-    With `steps`, a value holds until the next row. The first line has style number `first`. The
-    second quantity of several results is drawn with thin dots. In a table with ``chosen``, lines
-    that are not chosen are grey. `alike` is a colour for all lines; by default too many lines are
-    grey. The legend states which lines are equal. With `explained` it also states the quantity if
-    there are several results, because their entries contain only the result.
+    In a table with ``chosen``, lines that are not chosen are grey. With several results, each
+    result has a colour, and the legend names the results. The legend also states which lines are
+    equal.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        ``time_s``, the columns of `by` and `column`.
+    name : str
+        The quantity, for the legend.
+    steps : bool
+        Whether a value holds until the next row.
+    first : int
+        Style number of the first line. It is above 0 for the second quantity of a figure, which is
+        drawn with thin dots if there are several results.
+    by : tuple of str
+        Columns that identify a line.
+    shared_colour : str, optional
+        Colour of all lines. By default each has its own, unless there are too many lines.
+    name_in_legend : bool
+        Whether the legend states `name` even if its other entries contain only the results.
     """
-    found = strands(table, by)
-    looks = _looks(found, first, alike)
-    second = bool(first or alike)
-    labels = [_label(name, strand, found, second=second, alike=alike is not None) for strand in found]
-    labels = _with_equal(labels, found, column)
-    for strand, look, label in zip(found, looks, labels, strict=True):
+    groups = row_groups(table, by)
+    looks = _looks(groups, first, shared_colour)
+    is_second_quantity = bool(first or shared_colour)
+    labels = [
+        _label(
+            name,
+            group,
+            groups,
+            is_second_quantity=is_second_quantity,
+            has_shared_colour=shared_colour is not None,
+        )
+        for group in groups
+    ]
+    labels = _with_equal(labels, groups, column)
+    for group, look, label in zip(groups, looks, labels, strict=True):
         axes.plot(
-            strand.rows["time_s"].to_numpy(),
-            strand.rows[column].to_numpy(),
+            group.rows["time_s"].to_numpy(),
+            group.rows[column].to_numpy(),
             drawstyle="steps-post" if steps else "default",
             label=label,
             **look,
         )
-    if found and len(_results(found)) > 1 and (explained or second):
+    if groups and len(_results(groups)) > 1 and (name_in_legend or is_second_quantity):
         dots = {key: looks[-1][key] for key in ("linestyle", "linewidth")} if first else {}
-        axes.plot([], [], label=name, **{"color": alike or GREY, **dots})
+        axes.plot([], [], label=name, **{"color": shared_colour or GREY, **dots})
 
 
-def _results(found: Sequence[Strand]) -> list[str | None]:
+def _results(groups: Sequence[RowGroup]) -> list[str | None]:
     """Return the results of the lines.
 
     If there are several, each has a colour and a legend entry.
     """
-    return list(dict.fromkeys(strand.result for strand in found))
+    return list(dict.fromkeys(group.result for group in groups))
 
 
-def _with_equal(labels: Sequence[str], found: Sequence[Strand], column: str) -> list[str]:
-    """Append to the label of each line with its own entry the name of the first equal line."""
-    is_named = [
+def _with_equal(labels: Sequence[str], groups: Sequence[RowGroup], column: str) -> list[str]:
+    """Append to each label that is shown in the legend the name of the first line that is equal."""
+    have_entries = [
         not label.startswith("_") and one.chosen is not False
-        for label, one in zip(labels, found, strict=True)
+        for label, one in zip(labels, groups, strict=True)
     ]
-    named = [at for at, is_so in enumerate(is_named) if is_so]
-    if len(named) < 2:
+    with_entry = [index for index, has_entry in enumerate(have_entries) if has_entry]
+    if len(with_entry) < 2:
         return list(labels)
-    by_result = len(_results(found)) > 1
+    by_result = len(_results(groups)) > 1
 
-    def curve(strand: Strand) -> tuple[tuple[bytes, bytes], ...]:
-        kin = [other for other in found if other.result == strand.result and other.chosen is not False]
-        return tuple(one.values(column) for one in (kin if by_result else [strand]))
+    def curve(group: RowGroup) -> tuple[tuple[bytes, bytes], ...]:
+        of_result = [other for other in groups if other.result == group.result and other.chosen is not False]
+        return tuple(one.values(column) for one in (of_result if by_result else [group]))
 
-    names = [str(found[at].result) if by_result else found[at].name for at in named]
-    others = equal_to(names, [curve(found[at]) for at in named])
+    names = [str(groups[index].result) if by_result else groups[index].name for index in with_entry]
+    others = equal_to(names, [curve(groups[index]) for index in with_entry])
     result = list(labels)
-    for at, other in zip(named, others, strict=True):
-        result[at] = with_equal(labels[at], other)
+    for index, other in zip(with_entry, others, strict=True):
+        result[index] = with_equal(labels[index], other)
     return result
 
 
@@ -202,8 +227,8 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
             loc="outside lower center",
             ncols=columns,
             frameon=False,
-            title=filled(title, letters_across(figure)) or None,
-            fontsize="small" if len(labels) > _MOST_ENTRIES else None,
+            title=wrapped(title, letters_across(figure)) or None,
+            fontsize="small" if len(labels) > _MAX_ENTRIES else None,
             columnspacing=1.2,
             handlelength=1.8,
         )
@@ -217,7 +242,7 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
 
 def _columns(entries: int) -> int:
     """Return the maximum number of columns: four, or up to six for more than two rows."""
-    return min(entries, max(4, min(_MOST_COLUMNS, -(-entries // 2))))
+    return min(entries, max(4, min(_MAX_COLUMNS, -(-entries // 2))))
 
 
 def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:
@@ -234,46 +259,55 @@ def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[st
     return figure
 
 
-def _looks(found: Sequence[Strand], first: int, alike: str | None) -> list[dict[str, Any]]:
-    """Return the style of each line: by highlighting, result and number, or the colour `alike`."""
+def _looks(groups: Sequence[RowGroup], first: int, shared_colour: str | None) -> list[dict[str, Any]]:
+    """Return the style of each line: by highlighting, result and number, or the colour `shared_colour`."""
     thin = 0.5 * scale()
-    if alike is not None:
-        return [{"color": alike, "linewidth": thin if len(found) > 1 else 1.1 * scale()} for _ in found]
-    results = _results(found)
-    coloured = [strand for strand in found if strand.chosen is not False]
-    if len(results) == 1 and len(coloured) == len(found) > MOST_LINES:
-        return [{"color": GREY, "linewidth": thin} for _ in found]
+    if shared_colour is not None:
+        return [
+            {"color": shared_colour, "linewidth": thin if len(groups) > 1 else 1.1 * scale()} for _ in groups
+        ]
+    results = _results(groups)
+    coloured = [group for group in groups if group.chosen is not False]
+    if len(results) == 1 and len(coloured) == len(groups) > MAX_LINES:
+        return [{"color": GREY, "linewidth": thin} for _ in groups]
     looks: list[dict[str, Any]] = []
-    for strand in found:
-        if strand.chosen is False:
+    for group in groups:
+        if group.chosen is False:
             looks.append({"color": OTHERS, "linewidth": thin})
             continue
         of_result = len(results) > 1
-        look = style(results.index(strand.result) if of_result else coloured.index(strand) + first)
+        look = style(results.index(group.result) if of_result else coloured.index(group) + first)
         if of_result and (first or len(coloured) > len(results)):
             look["linewidth"] = 0.8 * scale()
         if of_result and first:
             look["linestyle"] = (0, (1, 1.5))
-        looks.append(look | ({} if strand.chosen is None else {"zorder": 2.5}))
+        looks.append(look | ({} if group.chosen is None else {"zorder": 2.5}))
     return looks
 
 
-def _label(name: str, strand: Strand, found: Sequence[Strand], *, second: bool, alike: bool) -> str:
+def _label(
+    name: str,
+    group: RowGroup,
+    groups: Sequence[RowGroup],
+    *,
+    is_second_quantity: bool,
+    has_shared_colour: bool,
+) -> str:
     """Return the legend entry of a line, "_" for no entry."""
-    kin = [other for other in found if (other.result, other.chosen) == (strand.result, strand.chosen)]
-    is_first = kin[0] is strand
-    if strand.chosen is False:
-        count = sum(other.chosen is False for other in found)
-        return f"{count} others" if strand is found[0] and not second else "_"
-    if len(_results(found)) > 1:
+    similar = [other for other in groups if (other.result, other.chosen) == (group.result, group.chosen)]
+    is_first = similar[0] is group
+    if group.chosen is False:
+        count = sum(other.chosen is False for other in groups)
+        return f"{count} others" if group is groups[0] and not is_second_quantity else "_"
+    if len(_results(groups)) > 1:
         # Colours stand for results, and the entries of the first quantity name them. `lines`
         # explains the second quantity.
-        return "_" if second or not is_first else str(strand.result)
-    if len(found) == 1:
+        return "_" if is_second_quantity or not is_first else str(group.result)
+    if len(groups) == 1:
         return name
-    if not alike and (strand.chosen or len(found) <= MOST_LINES):
-        return f"{name}, {strand.name}"
-    return f"{name}, {len({other.number for other in found})} {strand.kind}s" if is_first else "_"
+    if not has_shared_colour and (group.chosen or len(groups) <= MAX_LINES):
+        return f"{name}, {group.name}"
+    return f"{name}, {len({other.number for other in groups})} {group.kind}s" if is_first else "_"
 
 
 def _points(
@@ -289,5 +323,5 @@ def _points(
         markersize=size * scale(),
         color=colour,
         label=name,
-        rasterized=len(table) > _MOST_VECTORS,
+        rasterized=len(table) > _MAX_VECTORS,
     )

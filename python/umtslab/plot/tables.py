@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Read = Callable[[Run, str, "View"], pl.DataFrame]
 
-HELD: dict[str, tuple[str, ...]] = {
+RECORDED_ON_CHANGE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("cwnd", "ssthresh", "outstanding", "srtt", "rto", "window"), ("connection",)),
     "rlc_buffer": ("ue", "direction"),
     "rrc_state": ("ue",),
@@ -26,10 +26,10 @@ HELD: dict[str, tuple[str, ...]] = {
 A value holds until the next row.
 """
 
-OF_SWITCHED = {"rrc_state", "cell"}
+SERIES_OF_SWITCHED_USERS = {"rrc_state", "cell"}
 """Series that are empty if no user is switched between channels (``bearer = "switched"``)."""
 
-_STEPS = {**HELD, "acked": ("connection",)}
+_STEPS = {**RECORDED_ON_CHANGE, "acked": ("connection",)}
 """Series drawn as steps.
 
 The last value before the time axis is kept, because it holds at its start.
@@ -107,11 +107,11 @@ def table(run: Run, name: str, view: View) -> pl.DataFrame:
     NobodyChosen
         If the run lacks one of the connections or UEs to highlight.
     """
-    rows = _part(_to_the_end(run, name), run, name, view)
+    rows = _rows_in_view(_extended_to_end(run, name), run, name, view)
     return _with_chosen(rows, run, view) if view.chooses else rows
 
 
-def _part(rows: pl.DataFrame, run: Run, name: str, view: View) -> pl.DataFrame:
+def _rows_in_view(rows: pl.DataFrame, run: Run, name: str, view: View) -> pl.DataFrame:
     """Return the rows inside the time axis of the view."""
     begin = 0.0 if view.from_s is None else view.from_s
     end = run.duration_s if view.until_s is None else view.until_s
@@ -131,7 +131,7 @@ def _with_chosen(rows: pl.DataFrame, run: Run, view: View) -> pl.DataFrame:
     """
     import polars as pl
 
-    connections, ues = under_study(run, view)
+    connections, ues = highlighted(run, view)
     if "connection" in rows.columns:
         return rows.with_columns(pl.col("connection").is_in(sorted(connections)).alias("chosen"))
     if "ue" in rows.columns:
@@ -139,7 +139,7 @@ def _with_chosen(rows: pl.DataFrame, run: Run, view: View) -> pl.DataFrame:
     return rows
 
 
-def under_study(run: Run, view: View) -> tuple[set[int], set[int]]:
+def highlighted(run: Run, view: View) -> tuple[set[int], set[int]]:
     """Return the connections and the UEs that the view highlights in this run.
 
     Raises
@@ -147,20 +147,25 @@ def under_study(run: Run, view: View) -> tuple[set[int], set[int]]:
     NobodyChosen
         If the run lacks one of them. The message names the numbers that exist.
     """
-    of_ue = dict(run.connections().select("connection", "ue").iter_rows())
-    users = set(of_ue.values())
+    ue_of_connection = dict(run.connections().select("connection", "ue").iter_rows())
+    users = set(ue_of_connection.values())
     if run.series_rows("rrc_state"):
         users |= set(run.series("rrc_state")["ue"].unique())
-    for word, wanted, had in (("connection", view.connections, set(of_ue)), ("UE", view.ues, users)):
+    for noun, wanted, existing in (
+        ("connection", view.connections, set(ue_of_connection)),
+        ("UE", view.ues, users),
+    ):
         for number in wanted:
-            if number not in had:
-                span = f"{word}s {min(had)} to {max(had)}" if had else f"no {word}"
-                raise NobodyChosen(f"run {run.run} of {run.scenario} has no {word} {number}; it has {span}")
-    connections = {number for number, ue in of_ue.items() if ue in view.ues} | set(view.connections)
-    return connections, {of_ue[number] for number in view.connections} | set(view.ues)
+            if number not in existing:
+                span = f"{noun}s {min(existing)} to {max(existing)}" if existing else f"no {noun}"
+                raise NobodyChosen(f"run {run.run} of {run.scenario} has no {noun} {number}; it has {span}")
+    connections = {number for number, ue in ue_of_connection.items() if ue in view.ues} | set(
+        view.connections
+    )
+    return connections, {ue_of_connection[number] for number in view.connections} | set(view.ues)
 
 
-def _to_the_end(run: Run, name: str) -> pl.DataFrame:
+def _extended_to_end(run: Run, name: str) -> pl.DataFrame:
     """Read a series.
 
     For series recorded on change, the last values are repeated where their lines end. A line ends
@@ -169,13 +174,13 @@ def _to_the_end(run: Run, name: str) -> pl.DataFrame:
     from umtslab.run import MissingSeries
 
     rows = run.series(name)
-    if name in OF_SWITCHED and rows.is_empty():
+    if name in SERIES_OF_SWITCHED_USERS and rows.is_empty():
         raise MissingSeries(f'no UE of {run.scenario} switches between channels: bearer = "switched"')
     if name == "program_rtt" and rows.is_empty():
         raise MissingSeries(f"{run.scenario} measured no round trip: no TCP segment or ping was answered")
-    if name not in HELD:
+    if name not in RECORDED_ON_CHANGE:
         return rows
-    if HELD[name] != ("connection",):
-        return hold(rows, HELD[name], run.duration_s)
+    if RECORDED_ON_CHANGE[name] != ("connection",):
+        return hold(rows, RECORDED_ON_CHANGE[name], run.duration_s)
     closed = run.connections().select("connection", "closed_s")
     return hold(rows, ("connection",), run.duration_s, closed)

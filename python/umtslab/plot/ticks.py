@@ -19,31 +19,37 @@ _SLANT = 0.45
 
 
 def value_ticks(
-    axes: Axes, places: Sequence[float], names: Sequence[str], *, log: bool, is_number: bool
+    axes: Axes, positions: Sequence[float], names: Sequence[str], *, log: bool, is_number: bool
 ) -> None:
     """Put a tick at every value, with a label if it does not overlap the one before."""
     import numpy as np
 
-    order = sorted(range(len(places)), key=lambda at: places[at])
-    position = np.log10([places[at] for at in order]) if log else np.array([places[at] for at in order])
+    order = sorted(range(len(positions)), key=lambda number: positions[number])
+    scaled = (
+        np.log10([positions[number] for number in order])
+        if log
+        else np.array([positions[number] for number in order])
+    )
     if is_number:
-        begin, end = _limits(position)
+        begin, end = _limits(scaled)
         axes.set_xlim(*(10.0**value if log else value for value in (begin, end)))
     else:
-        begin, end = -0.5, len(places) - 0.5
+        begin, end = -0.5, len(positions) - 0.5
         axes.set_xlim(begin, end)
-    named = _with_room(axes, position, [names[at] for at in order], end - begin)
+    labelled = _labelled_ticks(axes, scaled, [names[number] for number in order], end - begin)
     axes.minorticks_off()
-    axes.set_xticks([places[order[at]] for at in named], [names[order[at]] for at in named])
-    rest = [places[order[at]] for at in range(len(order)) if at not in named]
-    axes.set_xticks(rest, [""] * len(rest), minor=True)
-    if not is_number and len(named) < len(order):
-        step = _step(axes, len(order))
-        texts = [names[at] if place % step == 0 else "" for place, at in enumerate(order)]
-        axes.set_xticks([places[at] for at in order], texts, rotation=35, ha="right")
+    axes.set_xticks(
+        [positions[order[number]] for number in labelled], [names[order[number]] for number in labelled]
+    )
+    unlabelled = [positions[order[number]] for number in range(len(order)) if number not in labelled]
+    axes.set_xticks(unlabelled, [""] * len(unlabelled), minor=True)
+    if not is_number and len(labelled) < len(order):
+        step = _label_step(axes, len(order))
+        texts = [names[number] if index % step == 0 else "" for index, number in enumerate(order)]
+        axes.set_xticks([positions[number] for number in order], texts, rotation=35, ha="right")
 
 
-def _step(axes: Axes, count: int) -> int:
+def _label_step(axes: Axes, count: int) -> int:
     """Return the interval between slanted labels that leaves enough room."""
     import matplotlib as mpl
 
@@ -58,13 +64,15 @@ def _width_pt(axes: Axes) -> float:
     return float(axes.figure.bbox.width) / axes.figure.dpi * _AXIS * 72 / columns
 
 
-def _limits(position: npt.NDArray[np.float64]) -> tuple[float, float]:
-    begin, end = float(position.min()), float(position.max())
+def _limits(scaled: npt.NDArray[np.float64]) -> tuple[float, float]:
+    begin, end = float(scaled.min()), float(scaled.max())
     margin = 0.06 * (end - begin) or 0.5
     return begin - margin, end + margin
 
 
-def _with_room(axes: Axes, position: npt.NDArray[np.float64], names: Sequence[str], span: float) -> list[int]:
+def _labelled_ticks(
+    axes: Axes, scaled: npt.NDArray[np.float64], names: Sequence[str], span: float
+) -> list[int]:
     """Return the ticks to label. Labels must not overlap."""
     import matplotlib as mpl
 
@@ -72,10 +80,10 @@ def _with_room(axes: Axes, position: npt.NDArray[np.float64], names: Sequence[st
     letter_pt = 0.62 * float(mpl.rcParams["font.size"])
     found: list[int] = []
     free_from = float("-inf")
-    for at, (place, name) in enumerate(zip(position, names, strict=True)):
-        middle = place / span * width_pt
+    for number, (position, name) in enumerate(zip(scaled, names, strict=True)):
+        middle = position / span * width_pt
         half = letter_pt * (len(name) + 1) / 2
         if middle - half >= free_from:
-            found.append(at)
+            found.append(number)
             free_from = middle + half
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
 from umtslab.plot.palette import COLOURS, GREY, style
-from umtslab.plot.strands import results_of, strands
+from umtslab.plot.row_groups import results_of, row_groups
 from umtslab.plot.style import OTHERS, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_MOST_TALLER = 1.7
+_MAX_GROWTH = 1.7
 """Maximum factor by which the receiver's window may increase the range of the vertical axis."""
 
-MOST_BARS = 400
+MAX_BARS = 400
 """More segments than this are drawn as dots, because their lengths would be invisible."""
 
 _CAUSES = (
@@ -94,22 +94,24 @@ def figure(
     import polars as pl
 
     drawing, axes = new_figure(title, "sequence number (kB)")
-    kb = pl.col("seq") / 1e3, pl.col("end") / 1e3
-    in_kb = sent.with_columns(*kb) if "seq" in sent.columns else sent.with_columns(kb[1])
-    first, again = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
+    in_kb_columns = pl.col("seq") / 1e3, pl.col("end") / 1e3
+    in_kb = (
+        sent.with_columns(*in_kb_columns) if "seq" in sent.columns else sent.with_columns(in_kb_columns[1])
+    )
+    first, retransmissions = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
     results = results_of(sent)
-    if len(sent) <= MOST_BARS and "seq" in sent.columns and not results:
+    if len(sent) <= MAX_BARS and "seq" in sent.columns and not results:
         _bars(axes, first, "segment", COLOURS[1])
-        _bars(axes, again, "_", "#D55E00")
+        _bars(axes, retransmissions, "_", "#D55E00")
     else:
         points(axes, first, "end", "sent", ".", PALE, 2, results=results)
     if "cause" not in sent.columns:
-        points(axes, again, "end", "retransmission", "x", "#D55E00", 5, results=results)
+        points(axes, retransmissions, "end", "retransmission", "x", "#D55E00", 5, results=results)
     else:
         for name, causes, mark, colour in _CAUSES:
-            rows = again.filter(pl.col("cause").is_in(causes))
+            rows = retransmissions.filter(pl.col("cause").is_in(causes))
             points(axes, rows, "end", name, mark, colour, 5, results=results)
-    lines(axes, acked.with_columns(pl.col("ack") / 1e3), "ack", "acknowledged", explained=True)
+    lines(axes, acked.with_columns(pl.col("ack") / 1e3), "ack", "acknowledged", name_in_legend=True)
     if dropped is not None:
         _drops(axes, dropped, results)
     if sacked is not None and not sacked.is_empty():
@@ -133,7 +135,7 @@ def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
 
     if "chosen" in acked.columns:
         acked, window = acked.filter("chosen"), window.filter("chosen")
-    if len(strands(acked)) != 1:
+    if len(row_groups(acked)) != 1:
         return
     keys = ["result", "connection"] if "result" in acked.columns else ["connection"]
     known = window.select("time_s", *keys, "window_octets").sort("time_s", maintain_order=True)
@@ -143,7 +145,7 @@ def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
     edge = ((pl.col("ack") + pl.col("window_octets")) / 1e3).alias("ack")
     ends = ends.filter(pl.col("window_octets").is_not_null()).with_columns(edge)
     low, high = axes.get_ylim()
-    if ends.is_empty() or float(str(ends["ack"].max())) > low + _MOST_TALLER * (high - low):
+    if ends.is_empty() or float(str(ends["ack"].max())) > low + _MAX_GROWTH * (high - low):
         return
     axes.plot(
         ends["time_s"].to_numpy(),
@@ -167,17 +169,19 @@ def _drops(axes: Axes, dropped: pl.DataFrame, results: Sequence[str]) -> None:
     rows = rows.with_columns(
         pl.when(pl.col("place").is_in(known)).then("place").otherwise(pl.lit("other")).alias("place")
     )
-    for place, words, marker in _DROPS:
-        for kind, name in (("data", words), ("ack", f"ACK {words}")):
-            some = rows.filter((pl.col("place") == place) & (pl.col("kind") == kind))
+    for place, label, marker in _DROPS:
+        for kind, name in (("data", label), ("ack", f"ACK {label}")):
+            of_kind = rows.filter((pl.col("place") == place) & (pl.col("kind") == kind))
             for number, result in enumerate(results or [None]):
-                ours = some if result is None else some.filter(pl.col("result") == result)
-                _hollow(axes, ours, marker, COLOURS[0] if result is None else str(style(number)["color"]))
-            if not some.is_empty():
-                _hollow(axes, some.clear(), marker, GREY if results else COLOURS[0], name)
+                of_result = of_kind if result is None else of_kind.filter(pl.col("result") == result)
+                _draw_hollow_marks(
+                    axes, of_result, marker, COLOURS[0] if result is None else str(style(number)["color"])
+                )
+            if not of_kind.is_empty():
+                _draw_hollow_marks(axes, of_kind.clear(), marker, GREY if results else COLOURS[0], name)
 
 
-def _hollow(axes: Axes, rows: pl.DataFrame, marker: str, colour: str, name: str = "_") -> None:
+def _draw_hollow_marks(axes: Axes, rows: pl.DataFrame, marker: str, colour: str, name: str = "_") -> None:
     axes.plot(
         rows["time_s"].to_numpy(),
         rows["end"].to_numpy(),

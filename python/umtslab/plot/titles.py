@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from umtslab.overrides import in_words, shared_changes
+from umtslab.overrides import changes_text, shared_changes
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def shared_title(results: Sequence[Sequence[Run]]) -> str:
     The title contains the overrides because they are not part of the scenario file. Parts that
     differ are left out. The legend names results by them.
     """
-    shared = in_words(shared_changes(run.changes for result in results for run in result))
+    shared = changes_text(shared_changes(run.changes for result in results for run in result))
     return ", ".join(filter(None, [shared_runs(results), shared]))
 
 
@@ -37,7 +37,7 @@ def shared_runs(results: Sequence[Sequence[Run]]) -> str:
 
 def study_title(frame: Frame, seed: int) -> str:
     """Return the title of a study: title or name, seed, and the settings of all its points."""
-    settings = in_words(tuple((key, str(value)) for key, value in frame.settings.items()))
+    settings = changes_text(tuple((key, str(value)) for key, value in frame.settings.items()))
     return ", ".join(filter(None, [frame.title or frame.name, f"seed {seed}", settings]))
 
 

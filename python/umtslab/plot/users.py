@@ -23,9 +23,9 @@ def user_patches(colours: Mapping[int, str]) -> list[Patch]:
     """Return legend entries: users with a colour of their own, and the number of the others."""
     from matplotlib.patches import Patch
 
-    own = sorted(ue for ue, colour in colours.items() if colour != REST)
-    patches = [Patch(facecolor=colours[ue], label=f"UE {ue}") for ue in own]
-    if rest := len(colours) - len(own):
-        words = "1 other user" if rest == 1 else f"{rest} other users"
-        patches.append(Patch(facecolor=REST, edgecolor="#777777", linewidth=0.4, label=words))
+    with_colour = sorted(ue for ue, colour in colours.items() if colour != REST)
+    patches = [Patch(facecolor=colours[ue], label=f"UE {ue}") for ue in with_colour]
+    if rest := len(colours) - len(with_colour):
+        label = "1 other user" if rest == 1 else f"{rest} other users"
+        patches.append(Patch(facecolor=REST, edgecolor="#777777", linewidth=0.4, label=label))
     return patches

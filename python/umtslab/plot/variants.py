@@ -16,14 +16,14 @@ def default_axis(record: Record) -> str:
     return next((key for key in varied if in_one_unit(values_of(record, key)) is not None), varied[0])
 
 
-def others(record: Record, *taken: str) -> list[str]:
+def other_axes(record: Record, *taken: str) -> list[str]:
     """Return the varied parameters that are not `taken` by an axis."""
     return [key for key in record.axes if key not in taken and len(values_of(record, key)) > 1]
 
 
 def variant(record: Record, cell: Cell, over: str) -> str:
     """Describe a point by the values of the varied parameters other than `over`."""
-    return ", ".join(_word(cell, key) for key in others(record, over) if key in cell.parameters)
+    return ", ".join(_labelled_value(cell, key) for key in other_axes(record, over) if key in cell.parameters)
 
 
 def values_of(record: Record, key: str) -> list[object]:
@@ -32,12 +32,12 @@ def values_of(record: Record, key: str) -> list[object]:
     return list({str(value): value for value in found}.values())
 
 
-def words(value: object) -> str:
-    """Format a value for readers, with numbers in their shortest form."""
+def value_text(value: object) -> str:
+    """Return a value as text for a figure, with numbers in their shortest form."""
     return f"{value:g}" if isinstance(value, float) else value_label(value)
 
 
-def _word(cell: Cell, key: str) -> str:
+def _labelled_value(cell: Cell, key: str) -> str:
     value = cell.parameters[key]
     is_name = isinstance(value, str) and quantity(value) is None
-    return words(value) if is_name else f"{key_label(key)} {words(value)}"
+    return value_text(value) if is_name else f"{key_label(key)} {value_text(value)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.numbering import unwrapped
-from umtslab.plot.causes import IN_PROXY, LOOKS, look_of, words
+from umtslab.plot.causes import IN_PROXY, LOOKS, bar_style, cause_text
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.style import legend_of
 
@@ -32,9 +32,9 @@ _STATES = {
     "switch": ("#ffffff", "//////"),
 }
 
-_NEW, _AGAIN, _ACK = "#0072B2", "#D55E00", "#009E73"
+_NEW, _RETRANSMITTED, _ACK = "#0072B2", "#D55E00", "#009E73"
 
-_PLACES = {
+_LOSS_PLACES = {
     "air": ("lost on the air", "x", "#000000"),
     "nodeb_queue": ("dropped by the full Node B queue", "1", "#CC79A7"),
     "core_network": ("lost in the core network", "+", "#000000"),
@@ -76,6 +76,7 @@ def figure(
     """
     import polars as pl
 
+    # The tables of the panels: segments, proxy buffer, PDUs of the data's direction, RRC, causes.
     layers = waterfall.partition_by("layer", as_dict=True)
     layer = {str(name): rows for (name,), rows in layers.items()}
     none = waterfall.clear()
@@ -88,26 +89,28 @@ def figure(
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))
+    # Only rows inside the time range.
     begin = from_s if from_s is not None else causes["time_s"].min()
     end = until_s if until_s is not None else causes["end_s"].max()
-    is_shown = (pl.col("end_s").fill_null(end) >= begin) & (pl.col("time_s") <= end)
-    tcp, buffer, pdus, rrc, causes = (table.filter(is_shown) for table in (tcp, buffer, pdus, rrc, causes))
+    is_in_range = (pl.col("end_s").fill_null(end) >= begin) & (pl.col("time_s") <= end)
+    tcp, buffer, pdus, rrc, causes = (table.filter(is_in_range) for table in (tcp, buffer, pdus, rrc, causes))
+    # The panels, from the top.
     is_split = "tcp" not in legs
     parts = [2.6, 0.9, 2.6] if is_split else [3.0]
     parts += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
     drawing = canvas(SPLIT_HEIGHT_IN if is_split else HEIGHT_IN)
     panels = drawing.subplots(len(parts), 1, sharex=True, height_ratios=parts)
     if is_split:
-        for panel, leg, whose in ((panels[0], "tcp_server", "server"), (panels[2], "tcp_radio", "radio")):
+        for panel, leg, side in ((panels[0], "tcp_server", "server"), (panels[2], "tcp_radio", "radio")):
             _segments(panel, tcp.filter(pl.col("layer") == leg), direction)
-            panel.set_ylabel(f"TCP {whose} (kB)")
+            panel.set_ylabel(f"TCP {side} (kB)")
         _buffer(panels[1], buffer)
     else:
         _segments(panels[0], tcp, direction)
         panels[0].set_ylabel(f"TCP {direction} (kB)")
-    of_pdus = panels[3 if is_split else 1]
-    _pdus(of_pdus, pdus)
-    of_pdus.set_ylabel("RLC PDU (number)")
+    pdu_panel = panels[3 if is_split else 1]
+    _pdus(pdu_panel, pdus)
+    pdu_panel.set_ylabel("RLC PDU (number)")
     if len(rrc):
         _strip(panels[-2], rrc.select("time_s", "end_s", "what"), "RRC", _STATES)
     _strip(panels[-1], causes, "cause", {**LOOKS, **IN_PROXY})
@@ -131,16 +134,19 @@ def _direction_of_data(tcp: pl.DataFrame) -> str:
 def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
     import polars as pl
 
-    ours = tcp.filter(pl.col("direction") == direction)
+    of_direction = tcp.filter(pl.col("direction") == direction)
     for name, kind, colour in (
         ("segment or PDU, sender to receiver", "segment", _NEW),
-        ("retransmission", "retransmission", _AGAIN),
+        ("retransmission", "retransmission", _RETRANSMITTED),
     ):
-        rows = ours.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
-        arrived, on_way = rows.filter(pl.col("end_s").is_not_null()), rows.filter(pl.col("end_s").is_null())
+        rows = of_direction.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
+        arrived, in_flight = (
+            rows.filter(pl.col("end_s").is_not_null()),
+            rows.filter(pl.col("end_s").is_null()),
+        )
         _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
-        _marks(axes, on_way["time_s"], on_way["last"] / 1e3, ">", colour, "in flight at the end")
-    _lost(axes, ours, "time_s", pl.col("last") / 1e3, "segment ")
+        _marks(axes, in_flight["time_s"], in_flight["last"] / 1e3, ">", colour, "in flight at the end")
+    _lost(axes, of_direction, "time_s", pl.col("last") / 1e3, "segment ")
     acks = tcp.filter(
         (pl.col("direction") != direction) & (pl.col("what") == "ack") & (pl.col("lost_at") == "")
     )
@@ -191,7 +197,7 @@ def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
 
     for name, kind, colour in (
         ("segment or PDU, sender to receiver", "pdu", _NEW),
-        ("retransmission", "pdu_again", _AGAIN),
+        ("retransmission", "pdu_again", _RETRANSMITTED),
     ):
         rows = numbered.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
         _lines(axes, rows, pl.col("first"), pl.col("last"), colour, name)
@@ -202,7 +208,7 @@ def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, layer: str
     """Draw a mark for each loss, by place."""
     import polars as pl
 
-    for place, (fate, marker, colour) in _PLACES.items():
+    for place, (fate, marker, colour) in _LOSS_PLACES.items():
         lost = rows.filter(pl.col("lost_at") == place).select(when, height.alias("height"))
         _marks(axes, lost[when], lost["height"], marker, colour, layer + fate)
 
@@ -235,8 +241,8 @@ def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple
     for kind in (known for known in looks if known in groups):
         rows = groups[kind]
         bars = [(begin, end - begin) for begin, end in rows.select("time_s", "end_s").rows() if end > begin]
-        text = f"RRC: {kind}" if name == "RRC" else words(kind)
-        axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(kind, looks))
+        text = f"RRC: {kind}" if name == "RRC" else cause_text(kind)
+        axes.broken_barh(bars, (0.0, 1.0), label=text, **bar_style(kind, looks))
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.set_ylabel(name, rotation=0, ha="right", va="center")

@@ -13,7 +13,7 @@ from typing import Any
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.reproduce.plan import Figure, Metric, Plan, Point, same
 from umtslab.reproduce.selection import Part
-from umtslab.reproduce.study import Wanted, wanted_points
+from umtslab.reproduce.study import PlannedPoint, wanted_points
 from umtslab.scenario import Scenario
 
 SCENARIO = "scenario"
@@ -21,15 +21,17 @@ SCENARIO = "scenario"
 Row = Mapping[str, str]
 
 
-def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quick: bool) -> str:
-    """Return the points of a figure or of a chapter's plan, without their 3GPP counterparts.
+def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, quick: bool) -> str:
+    """Return the points of a figure or of a chapter's plan as a campaign file.
+
+    Random draws, emulated points and the counterparts with 3GPP's accounting are left out.
 
     Parameters
     ----------
     parts : sequence of Part
         The selected parts (`umtslab.reproduce.selection.select`).
-    typed : sequence of str
-        The words that selected them.
+    selectors : sequence of str
+        The arguments that selected them, for the file's name and first comment.
     data : Path
         The folder that contains ``scenarios``.
     quick : bool
@@ -55,15 +57,15 @@ def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quic
         for entry in wanted_points(plan, part.sweeps(plan), quick=quick)
         if entry.draw is None and not entry.is_emulated and not _is_honest(plan, entry.point)
     ]
-    if part.narrow(plan):
+    if part.places_inside(plan):
         shown = [entry for entry in wanted if any(_shows(plan, of, entry) for of in part.figures(plan))]
         wanted = shown or wanted
     if not wanted:
-        raise UnknownSelection(f"{' '.join(typed)}: it contains no run of a network")
+        raise UnknownSelection(f"{' '.join(selectors)}: it contains no run of a network")
     rows = _completed([_row(plan, entry, data) for entry in wanted])
     runs = max(entry.runs for entry in wanted)
     series = any(entry.series for entry in wanted)
-    return "\n".join(_lines(plan, list(dict.fromkeys(typed)), rows, runs, series)) + "\n"
+    return "\n".join(_lines(plan, list(dict.fromkeys(selectors)), rows, runs, series)) + "\n"
 
 
 def _is_honest(plan: Plan, point: Point) -> bool:
@@ -71,55 +73,55 @@ def _is_honest(plan: Plan, point: Point) -> bool:
     return bool(plan.honest) and all(same(point[name], value) for name, value in plan.honest.items())
 
 
-def _shows(plan: Plan, figure: Figure, entry: Wanted) -> bool:
+def _shows(plan: Plan, figure: Figure, entry: PlannedPoint) -> bool:
     """Whether a figure needs a point, for a curve or as an input of one of its quantities."""
     if figure.average and not entry.is_set:
         return False
     metrics = [metric for metric in plan.metrics if metric.name in figure.y]
     free = {figure.x, *(name for metric in metrics for name in _moved(metric))}
     for name, value in entry.point.items():
-        one = figure.at.get(name, plan.defaults[name])
-        everything = name in free or figure.average
-        listed = figure.curves.get(name, (value,) if everything else (one,))
+        default = figure.at.get(name, plan.defaults[name])
+        is_free = name in free or figure.average
+        listed = figure.curves.get(name, (value,) if is_free else (default,))
         if not any(same(value, wanted) for wanted in listed):
             return False
     return True
 
 
 def _moved(metric: Metric) -> Iterator[str]:
-    """Yield the dimensions in which a quantity uses other points than its own."""
+    """Yield the dimensions for which the definition of a quantity sets other values than the point."""
     yield from metric.at
     yield from metric.over
-    for entry in (*metric.inputs.values(), *metric.beside.values()):
+    for entry in (*metric.inputs.values(), *metric.alternatives.values()):
         yield from entry.at
 
 
-def _row(plan: Plan, entry: Wanted, data: Path) -> dict[str, str]:
+def _row(plan: Plan, entry: PlannedPoint, data: Path) -> dict[str, str]:
     name, overrides = plan.scenario_of(entry.point)
-    place = os.path.normpath(data / "scenarios" / name)
-    near = os.path.relpath(place)
-    return {SCENARIO: place if near.startswith("..") else near, **dict([*entry.settings, *overrides])}
+    path = os.path.normpath(data / "scenarios" / name)
+    relative = os.path.relpath(path)
+    return {SCENARIO: path if relative.startswith("..") else relative, **dict([*entry.settings, *overrides])}
 
 
 def _completed(rows: Sequence[Row]) -> list[Row]:
     """Complete each row with a value for every key, by default the scenario's own."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    own: dict[str, Any] = {
-        place: json.loads(Scenario.load(place).to_json()) for place in {row[SCENARIO] for row in rows}
+    contents: dict[str, Any] = {
+        path: json.loads(Scenario.load(path).to_json()) for path in {row[SCENARIO] for row in rows}
     }
-    found: list[Row] = []
+    completed: list[Row] = []
     for row in rows:
-        full = {key: row.get(key, _found(own[row[SCENARIO]], key)) for key in keys}
-        found.append({key: value for key, value in full.items() if value is not None})
-    return found
+        values = {key: row.get(key, _value_at(contents[row[SCENARIO]], key)) for key in keys}
+        completed.append({key: value for key, value in values.items() if value is not None})
+    return completed
 
 
-def _found(scenario: Any, key: str) -> str | None:
+def _value_at(scenario: Any, key: str) -> str | None:
     """Return the value of a dotted key as text, or None."""
-    for word in key.split("."):
-        place = int(word) if isinstance(scenario, list) and word.isdigit() else word
+    for part in key.split("."):
+        index = int(part) if isinstance(scenario, list) and part.isdigit() else part
         try:
-            scenario = scenario[place]
+            scenario = scenario[index]
         except (KeyError, IndexError, TypeError):
             return None
     if isinstance(scenario, bool):
@@ -127,30 +129,32 @@ def _found(scenario: Any, key: str) -> str | None:
     return str(scenario) if isinstance(scenario, str | int | float) else None
 
 
-def _lines(plan: Plan, typed: Sequence[str], rows: Sequence[Row], runs: int, series: bool) -> Iterator[str]:
-    words = " ".join(typed)
-    yield f"# The points of umts reproduce {words}, to be edited; the campaign is not scored:"
+def _lines(
+    plan: Plan, selectors: Sequence[str], rows: Sequence[Row], runs: int, series: bool
+) -> Iterator[str]:
+    text = " ".join(selectors)
+    yield f"# The points of umts reproduce {text}, to be edited; the campaign is not scored:"
     yield "#"
     yield "#     umts sweep THIS_FILE"
     yield "version = 1"
-    yield f"name = {_text(re.sub('[^A-Za-z0-9._-]+', '-', words))}"
+    yield f"name = {_text(re.sub('[^A-Za-z0-9._-]+', '-', text))}"
     yield f"title = {_text(plan.title)}"
     yield f"scenario = {_text(rows[0][SCENARIO])}      # relative to this file"
     yield f"runs = {runs}"
     if series:
         yield "series = true"
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    settled = [key for key in keys if len({row.get(key) for row in rows}) == 1]
-    varied = [key for key in keys if key not in settled]
+    constant = [key for key in keys if len({row.get(key) for row in rows}) == 1]
+    varied = [key for key in keys if key not in constant]
     values = {key: list(dict.fromkeys(row[key] for row in rows if key in row)) for key in varied}
-    every = {tuple(row.get(key) for key in varied) for row in rows}
-    is_grid = SCENARIO not in varied and every == set(itertools.product(*values.values()))
+    combinations = {tuple(row.get(key) for key in varied) for row in rows}
+    is_grid = SCENARIO not in varied and combinations == set(itertools.product(*values.values()))
     if varied and not is_grid:
         yield "list = ["
         for row in rows:
             yield f"    {{ {', '.join(f'{key} = {_value(row[key])}' for key in varied if key in row)} }},"
         yield "]"
-    yield from _table("set", {key: _value(rows[0][key]) for key in settled if key != SCENARIO})
+    yield from _table("set", {key: _value(rows[0][key]) for key in constant if key != SCENARIO})
     if varied and is_grid:
         yield from _table("grid", {key: f"[{', '.join(map(_value, values[key]))}]" for key in varied})
 
@@ -162,13 +166,13 @@ def _table(name: str, values: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{key} = {value}" for key, value in values.items())
 
 
-def _value(word: str) -> str:
-    """Write numbers and booleans as they are, and all else as text."""
-    if word in {"true", "false"} or re.fullmatch(r"-?\d+(\.\d+)?", word):
-        return word
-    return _text(word)
+def _value(text: str) -> str:
+    """Return a value in TOML: numbers and booleans as they are, and all else as a string."""
+    if text in {"true", "false"} or re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return text
+    return _text(text)
 
 
-def _text(words: str) -> str:
+def _text(text: str) -> str:
     # TOML's basic strings are JSON's, except for control characters, which do not occur here.
-    return json.dumps(words, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False)

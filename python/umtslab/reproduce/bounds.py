@@ -1,4 +1,4 @@
-"""Inequalities of the ledger: at a point, at all varied points, or about the spread of values."""
+"""Claims that are inequalities: at one point, at all varied points, or about the spread of values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.compare import Finding, Verdict, conjunction, over_interval
-from umtslab.reproduce.conditions import Question, rank
+from umtslab.reproduce.conditions import ResolvedConditions, rank
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Expression, Leaf, parse
 from umtslab.reproduce.order import Chain, judge_order, labels
@@ -25,33 +25,33 @@ _SPREAD = re.compile(r"max - min (<=|<) ([\d.]+)")
 
 
 class Judge(Protocol):
-    """Access to results for one claim. It records the numbers used, for the report."""
+    """Access to the results for one claim. Implementations record the numbers used, for the report."""
 
     claim: Claim
     plan: Plan
 
-    def look(self, point: Point, label: str, metric: str = "") -> Sample:
+    def measured(self, point: Point, label: str, metric: str = "") -> Sample:
         """Return the claim's quantity, or `metric`, at a point."""
         ...
 
-    def labelled(self, question: Question, case: Point, label: str, where: str) -> Sample:
+    def sample_of_label(self, resolved: ResolvedConditions, case: Point, label: str, where: str) -> Sample:
         """Return the quantity at the point that a label names."""
         ...
 
-    def dip_pct(self, question: Question, case: Point) -> Sample:
-        """Return how far the lowest set is below the first, in per cent."""
+    def dip_pct(self, resolved: ResolvedConditions, case: Point) -> Sample:
+        """Return how far the lowest parameter set is below the first one, in per cent."""
         ...
 
-    def label(self, question: Question, case: Point) -> str:
+    def label(self, resolved: ResolvedConditions, case: Point) -> str:
         """Return a label that distinguishes this case from the claim's other cases."""
         ...
 
-    def remember(self, label: str, sample: Sample) -> None:
+    def record(self, label: str, sample: Sample) -> None:
         """Record a number that determines the verdict."""
         ...
 
 
-def judge_bound(judge: Judge, question: Question, case: Point) -> Finding:
+def judge_bound(judge: Judge, resolved: ResolvedConditions, case: Point) -> Finding:
     """Judge an inequality.
 
     Raises
@@ -61,64 +61,71 @@ def judge_bound(judge: Judge, question: Question, case: Point) -> Finding:
     """
     expected = str(judge.claim.expected)
     if (limit := LIMIT.fullmatch(expected)) is not None:
-        return _limit(judge, question, case, *limit.group("over", "relation", "at"))
+        return _limit(judge, resolved, case, *limit.group("over", "relation", "at"))
     if _SPREAD.fullmatch(expected) is not None:
-        return _spread(judge, question, case, expected)
+        return _spread(judge, resolved, case, expected)
     expression = parse(expected)
     if not expression.is_inequality:
         raise Missing(f"{expression.text!r} is not an inequality")
     return conjunction(
-        _inequality(judge, question, {**case, **point}, _place(judge, question, case, point), expression)
-        for point in _points(question, case, expression)
+        _inequality(judge, resolved, {**case, **point}, _label_of(judge, resolved, case, point), expression)
+        for point in _points(resolved, case, expression)
     )
 
 
-def _points(question: Question, case: Point, expression: Expression) -> Iterator[Point]:
-    """Yield the points to test: combinations of varied dimensions, or levels of one.
+def _points(resolved: ResolvedConditions, case: Point, expression: Expression) -> Iterator[Point]:
+    """Yield the points to test.
 
-    With one varied dimension, only dimensions named in the inequality are expanded into levels.
+    With several varied dimensions these are all combinations that were run. With one varied
+    dimension, each of its levels is a point if the inequality names the dimension. Otherwise there
+    is one point, without values of varied dimensions.
     """
-    if len(question.vary) > 1 and not question.is_scatter:
-        yield from _combinations(question, case)
+    if len(resolved.vary) > 1 and not resolved.is_scatter:
+        yield from _combinations(resolved, case)
         return
-    # A varied dimension in the inequality has a different value at each level.
-    named = [name for name in question.vary if Leaf(name) in expression.leaves and not question.is_scatter]
-    levels = itertools.product(*(question.levels(case, name) for name in named))
+    named = [name for name in resolved.vary if Leaf(name) in expression.leaves and not resolved.is_scatter]
+    levels = itertools.product(*(resolved.levels(case, name) for name in named))
     yield from (dict(zip(named, values, strict=True)) for values in levels)
 
 
-def _combinations(question: Question, case: Point) -> list[Point]:
+def _combinations(resolved: ResolvedConditions, case: Point) -> list[Point]:
     """Return the distinct combinations of the varied dimensions that were run, in order."""
     found: dict[tuple[str, ...], Point] = {}
-    for point in question.matching(case):
-        values = {name: point[name] for name in question.vary}
-        if all(question.lists(name, value) for name, value in values.items()):
+    for point in resolved.matching(case):
+        values = {name: point[name] for name in resolved.vary}
+        if all(resolved.includes(name, value) for name, value in values.items()):
             found.setdefault(tuple(map(text, values.values())), values)
     return sorted(found.values(), key=lambda point: [rank(value) for value in point.values()])
 
 
-def _spread(judge: Judge, question: Question, case: Point, expected: str) -> Finding:
+def _spread(judge: Judge, resolved: ResolvedConditions, case: Point, expected: str) -> Finding:
     """Test the difference between the largest and the smallest mean, in each run."""
     rows = [
-        (tuple(point.values()), judge.look({**case, **point}, _place(judge, question, case, point)))
-        for point in _combinations(question, case)
+        (tuple(point.values()), judge.measured({**case, **point}, _label_of(judge, resolved, case, point)))
+        for point in _combinations(resolved, case)
     ]
     spread = reduced("range", rows)
-    judge.remember("largest minus smallest", spread)
+    judge.record("largest minus smallest", spread)
     expression = parse(expected.replace("max - min", "spread"))
     return over_interval(spread, expected, lambda value: expression.holds({Leaf("spread"): value}))
 
 
-def _place(judge: Judge, question: Question, case: Point, point: Point) -> str:
-    """Label a case and the values varied in it."""
-    words = [judge.label(question, case), *(f"{name} {text(value)}" for name, value in point.items())]
+def _label_of(judge: Judge, resolved: ResolvedConditions, case: Point, point: Point) -> str:
+    """Return a label for a case and the values varied in it."""
+    words = [judge.label(resolved, case), *(f"{name} {text(value)}" for name, value in point.items())]
     return " ".join(filter(None, words))
 
 
-def _inequality(judge: Judge, question: Question, case: Point, where: str, expression: Expression) -> Finding:
-    """Test an inequality at one point."""
-    if question.is_scatter:
-        dip = judge.dip_pct(question, case)
+def _inequality(
+    judge: Judge, resolved: ResolvedConditions, case: Point, where: str, expression: Expression
+) -> Finding:
+    """Test an inequality at one point.
+
+    Usually the interval of the mean must satisfy it. An equality, or a metric with ``every_run``, is
+    tested in each run.
+    """
+    if resolved.is_scatter:
+        dip = judge.dip_pct(resolved, case)
         leaf = next(iter(expression.leaves))
         return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
     subject = f"{where}: {expression.text}" if where else expression.text
@@ -126,11 +133,11 @@ def _inequality(judge: Judge, question: Question, case: Point, where: str, expre
     constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
     for leaf in sorted(expression.leaves):
         if leaf.name == judge.claim.metric or leaf.name not in constants:
-            what = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
-            columns[leaf] = judge.look(case, what, leaf.name)
+            label = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
+            columns[leaf] = judge.measured(case, label, leaf.name)
     fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
-    each = expression.demands_equality or judge.plan.metric(judge.claim.metric, case).every_run
-    if len(columns) == 1 and not each:
+    in_each_run = expression.demands_equality or judge.plan.metric(judge.claim.metric, case).every_run
+    if len(columns) == 1 and not in_each_run:
         ((leaf, sample),) = columns.items()
         return over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
     runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
@@ -142,10 +149,12 @@ def _inequality(judge: Judge, question: Question, case: Point, where: str, expre
     return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
 
 
-def _limit(judge: Judge, question: Question, case: Point, over: str, relation: str, at: str) -> Finding:
+def _limit(
+    judge: Judge, resolved: ResolvedConditions, case: Point, over: str, relation: str, at: str
+) -> Finding:
     """Test that the quantity at one level of a dimension bounds all others."""
-    others = [text(value) for value in question.levels(case, over) if not same(value, float(at))]
+    others = [text(value) for value in resolved.levels(case, over) if not same(value, float(at))]
     chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
-    where = judge.label(question, case)
-    samples = {label: judge.labelled(question, case, label, where) for label in labels([chain])}
+    where = judge.label(resolved, case)
+    samples = {label: judge.sample_of_label(resolved, case, label, where) for label in labels([chain])}
     return judge_order([chain], samples, {}, f"{where}: " if where else "")

@@ -1,4 +1,4 @@
-"""The ledger: all checkable statements of a document about results, as typed rows."""
+"""The claims of a document: all its checkable statements about results, read from `claims.toml`."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Claim:
 
 
 def papers(root: Path) -> list[str]:
-    """Return the documents with a ledger below `root`, in alphabetical order."""
+    """Return the documents with a file of claims below `root`, in alphabetical order."""
     return sorted(path.parent.name for path in root.glob("*/claims.toml"))
 
 
 def load_claims(root: Path, paper: str) -> list[Claim]:
-    """Read the ledger of one document, in order, with labels and reasons of known mismatches.
+    """Read the claims of one document, in order, with labels and reasons of known mismatches.
 
     Parameters
     ----------

@@ -16,8 +16,7 @@ from umtslab.reproduce.results import Sample
 from umtslab.reproduce.verdict_kind import Verdict as Verdict
 
 ABOUT_EQUAL = 0.05
-"""The ledger's "about equal": within 5 % of the level."""
-
+"""Margin of "about equal" (`~`) in claims, as a share of the level: the mean of both means."""
 
 _SEVERITY = [Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_YET, Verdict.FAIL]
 
@@ -54,7 +53,7 @@ _OPPOSITE = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 def negation(finding: Finding) -> Finding:
-    """Return the opposite of a finding. Open verdicts stay open."""
+    """Return the opposite of a finding. Verdicts other than pass and fail are unchanged."""
     return Finding(_OPPOSITE.get(finding.verdict, finding.verdict), finding.detail)
 
 
@@ -86,7 +85,10 @@ def within(summary: Summary, low: float, high: float, subject: str) -> Finding:
 
 
 def over_interval(sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
-    """Judge whether a condition holds at all of 101 points of a mean's interval, ends included."""
+    """Judge whether a condition holds in the whole 95 % interval of a mean.
+
+    The condition is an arbitrary expression, so it is tested at 101 points of the interval.
+    """
     summary = summarise(sample)
     if summary.mean is None or summary.ci95 is None:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")

@@ -12,14 +12,17 @@ from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.plan import AVERAGE, Plan, Point, same, text
 
 _STRUCTURE = {"vary", "num", "den"}
+"""Conditions that are not dimensions: the varied dimensions, and the two sides of a ratio."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """The points at which a claim is tested.
+class ResolvedConditions:
+    """The conditions of a claim, converted to the points of a plan at which the claim is tested.
 
-    The claim must hold at each of the `cases`, which do not have the varied dimensions. `levels`
-    returns the values of a varied dimension that were run for a case.
+    The claim must hold at each of the `cases`, which have no values for the varied dimensions
+    `vary`. `levels` returns the values of a varied dimension that were run for a case. `limits` has
+    the values of varied dimensions to which the claim is limited. `gaps` has the reasons why further
+    cases of the claim cannot be run.
     """
 
     claim: Claim
@@ -32,7 +35,7 @@ class Question:
 
     @property
     def is_scatter(self) -> bool:
-        """Whether the claim is about all parameter sets, not about values of a dimension."""
+        """Whether the claim is about a scatter plot: the varied quantity is measured, not a dimension."""
         return bool(self.vary) and not any(name in self.plan.dimensions for name in self.vary)
 
     def levels(self, case: Point, name: str) -> list[Value]:
@@ -41,7 +44,7 @@ class Question:
             return _within(self.plan, self.limits[name], case, name, self.points)
         return _available(self.plan, case, name, self.points)
 
-    def lists(self, name: str, value: Value) -> bool:
+    def includes(self, name: str, value: Value) -> bool:
         """Whether the claim includes this value of a varied dimension."""
         return name not in self.limits or any(same(value, limit) for limit in self.limits[name])
 
@@ -61,8 +64,8 @@ def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
 
 def resolve_conditions(
     claim: Claim, plan: Plan, points: Sequence[Point], sets: Sequence[Point] = (), **overrides: Value
-) -> Question:
-    """Convert the conditions of a claim to a question.
+) -> ResolvedConditions:
+    """Convert the conditions of a claim to points of a plan.
 
     Parameters
     ----------
@@ -75,32 +78,32 @@ def resolve_conditions(
     sets : sequence of Point
         The points over which means are taken, for claims about means.
     **overrides
-        Values that replace the plan's defaults, for example the honest accounting.
+        Values that replace the plan's defaults, for example `Plan.honest` (3GPP's accounting).
 
     Raises
     ------
     Missing
         If the plan does not define a condition, or no run meets it.
     """
-    conditions = {**claim.conditions, **plan.readings.get(claim.id, {})}
+    conditions = {**claim.conditions, **plan.interpretations.get(claim.id, {})}
     for name, value in plan.fixed.items():
         if name in conditions and not _equal(conditions[name], value):
             raise Missing(f"no plan for {name} = {conditions[name]}")
     vary = _as_tuple(conditions.get("vary", ()))
     single: dict[str, Value] = dict(overrides)
-    lists: dict[str, tuple[Value, ...]] = {}
+    listed: dict[str, tuple[Value, ...]] = {}
     for name, given in conditions.items():
         if name in _STRUCTURE or name in plan.fixed or name in plan.ignore:
             continue
         if name not in plan.dimensions:
             raise Missing(f"the plan has no dimension {name}")
         if isinstance(given, list):
-            lists[name] = tuple(given)
+            listed[name] = tuple(given)
         else:
             single[name] = given
-    known = [name in plan.dimensions for name in vary]
-    if not all(known) and (any(known) or not plan.is_averaged(claim)):
-        raise Missing(f"the plan does not vary {vary[known.index(False)]}")
+    are_dimensions = [name in plan.dimensions for name in vary]
+    if not all(are_dimensions) and (any(are_dimensions) or not plan.is_averaged(claim)):
+        raise Missing(f"the plan does not vary {vary[are_dimensions.index(False)]}")
     if plan.is_averaged(claim):
         points = sets
         if not points:
@@ -108,27 +111,30 @@ def resolve_conditions(
         defaults: Point = {**plan.defaults, **plan.average_point()}
     else:
         defaults = plan.defaults
-    varied = {k: v for k, v in lists.items() if k not in vary}
+    varied = {k: v for k, v in listed.items() if k not in vary}
     cases, gaps = _cases(plan, {**defaults, **single}, varied, vary, points)
-    return Question(claim, plan, cases, gaps, vary, {k: v for k, v in lists.items() if k in vary}, points)
+    return ResolvedConditions(
+        claim, plan, cases, gaps, vary, {k: v for k, v in listed.items() if k in vary}, points
+    )
 
 
 def _cases(
     plan: Plan,
     single: Mapping[str, Value],
-    lists: Mapping[str, tuple[Value, ...]],
+    listed: Mapping[str, tuple[Value, ...]],
     vary: Sequence[str],
     points: Sequence[Point],
 ) -> tuple[tuple[dict[str, Value], ...], tuple[str, ...]]:
+    """Return all combinations of the values in `listed`, and why some of these values cannot be run."""
     base = {name: value for name, value in single.items() if name not in vary}
-    free = {name: value for name, value in base.items() if name not in lists}
+    free = {name: value for name, value in base.items() if name not in listed}
     if (
         reason := plan.lacks({name: value for name, value in free.items() if plan.dimensions[name].is_run})
     ) is not None:
         raise Missing(reason)
     choices = {}
     gaps: list[str] = []
-    for name, values in lists.items():
+    for name, values in listed.items():
         gaps += [reason for value in values if (reason := plan.dimensions[name].missing.get(text(value)))]
         present = tuple(value for value in values if text(value) not in plan.dimensions[name].missing)
         choices[name] = _within(plan, present, free, name, points) if present else []
@@ -183,20 +189,25 @@ def label_point(label: str, plan: Plan, vary: Sequence[str]) -> dict[str, Value]
     for words in candidates:
         values: dict[str, Value] = {}
         for word in words:
-            if (hit := _label_word(word, plan, vary)) is None:
+            if (named := _label_word(word, plan, vary)) is None:
                 break
-            values.update([hit])
+            values.update([named])
         else:
             return values
     return None
 
 
 def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value] | None:
+    """Return the dimension and the value that a word of a label names, or None.
+
+    The word is the value, also with ``_`` for its decimal point. It may begin with the name of the
+    dimension, its first or last part, or its first letter.
+    """
     for name in vary:
         for value in _known_values(plan, name):
-            spelled = text(value)
+            value_text = text(value)
             stems = ("", name, name.rsplit("_", 1)[0], name.rsplit("_", 1)[-1], name[0])
-            forms = {f"{stem}{form}" for stem in stems for form in (spelled, spelled.replace(".", "_"))}
+            forms = {f"{stem}{form}" for stem in stems for form in (value_text, value_text.replace(".", "_"))}
             if word in forms:
                 return name, value
     return None
@@ -230,12 +241,12 @@ def side_point(side: str, plan: Plan) -> dict[str, Value]:
         elif (match := re.fullmatch(r"user\s?(\d+)", words)) is not None:
             values["user"] = int(match[1])
         elif (match := re.fullmatch(r"(\w+) (\S+)", words)) is not None and match[1] in plan.dimensions:
-            known = _known_values(plan, match[1])
-            values[match[1]] = next((value for value in known if text(value) == match[2]), match[2])
+            known_values = _known_values(plan, match[1])
+            values[match[1]] = next((value for value in known_values if text(value) == match[2]), match[2])
         elif (size := _with_unit(words, plan)) is not None:
             values.update([size])
-        elif (hit := _label_word(words, plan, list(plan.dimensions))) is not None:
-            values.update([hit])
+        elif (named := _label_word(words, plan, list(plan.dimensions))) is not None:
+            values.update([named])
         else:
             raise Missing(f"the plan does not know {item.strip()!r}")
     return values

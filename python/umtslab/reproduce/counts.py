@@ -18,8 +18,8 @@ Rows = Mapping[str, str | int | bool]
 
 
 @dataclass(frozen=True)
-class Place:
-    """Rows that limit a count: its start (`since`), or the periods to count in (`during`)."""
+class SeriesRows:
+    """The rows of a series with the values `rows`, by which a count is limited in time."""
 
     series: str
     rows: Rows
@@ -29,12 +29,17 @@ class Place:
 class Count:
     """A number derived from the rows of a series that have the values `rows`.
 
-    Rows with values below `at_least` are ignored. `how` is ``most`` or ``least``, the largest or
-    smallest value of `column`; ``least_gap``, the smallest difference between successive values;
-    ``number``, the number of rows; ``most_with_equal``, the largest number of rows with equal
-    values of `columns`; ``at``, the value in force at the first row of `since`, including changes
-    at that instant. All but ``at`` use the rows from the first row of `since`. With `during`, only
-    rows between a row of `during` and the same user's next row in that series count.
+    Rows with values below `at_least` are ignored. `how` is one of:
+
+    - ``most``, ``least``: the largest or smallest value of `column`
+    - ``least_gap``: the smallest difference between successive values of `column`
+    - ``number``: the number of rows
+    - ``most_with_equal``: the largest number of rows with equal values of `columns`
+    - ``at``: the value of `column` in force at the first row of `since`, including changes at that
+      instant
+
+    All except ``at`` use only rows from the first row of `since` on. With `during`, only rows between
+    a row of `during` and the same user's next row in that series count.
     """
 
     series: str
@@ -42,8 +47,8 @@ class Count:
     how: str
     column: str = ""
     columns: tuple[str, ...] = ()
-    since: Place | None = None
-    during: Place | None = None
+    since: SeriesRows | None = None
+    during: SeriesRows | None = None
     at_least: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, run: Run) -> float | None:
@@ -57,15 +62,15 @@ class Count:
             If the series lacks a column.
         """
         chosen = with_values(recorded(run, self.series), self.rows, self.series)
-        for name, least in self.at_least.items():
-            chosen = chosen.filter(chosen[name] >= least)
-        begin = self._begin(run)
-        if self.since is not None and begin is None:
+        for name, minimum in self.at_least.items():
+            chosen = chosen.filter(chosen[name] >= minimum)
+        begin_s = self._begin(run)
+        if self.since is not None and begin_s is None:
             return None
         if self.how == "at":
-            return _last(chosen.filter(chosen["time_s"] <= begin), self.column)
-        if begin is not None:
-            chosen = chosen.filter(chosen["time_s"] >= begin)
+            return _last(chosen.filter(chosen["time_s"] <= begin_s), self.column)
+        if begin_s is not None:
+            chosen = chosen.filter(chosen["time_s"] >= begin_s)
         if self.during is not None:
             chosen = _inside(chosen, recorded(run, self.during.series), self.during)
         if self.how == "number":
@@ -74,16 +79,16 @@ class Count:
             sizes = chosen.group_by(self.columns).len()["len"].to_list()
             return float(max(sizes, default=0))
         column = chosen[self.column]
-        found = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
+        result = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
         # The simulation's clock has a resolution of 1 ns, so further digits are rounding errors.
-        return round(float(found), 9) if isinstance(found, int | float) else None
+        return round(float(result), 9) if isinstance(result, int | float) else None
 
     def _begin(self, run: Run) -> float | None:
         if self.since is None:
             return None
         first = with_values(recorded(run, self.since.series), self.since.rows, self.since.series)
-        found = first["time_s"].min()
-        return float(found) if isinstance(found, int | float) else None
+        result = first["time_s"].min()
+        return float(result) if isinstance(result, int | float) else None
 
 
 def recorded(run: Run, series: str) -> pl.DataFrame:
@@ -115,11 +120,11 @@ def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
     return table.filter([pl.col(name) == value for name, value in values.items()] or [pl.lit(True)])
 
 
-def stretches(table: pl.DataFrame, place: Place, ue: int) -> list[tuple[float, float]]:
-    """Return start and end of each period in which the latest row of a user is one of `place`."""
-    own = table.filter(table["ue"] == ue)
-    ends = [*own["time_s"].to_list()[1:], float("inf")]
-    rows = with_values(own.with_columns(end_s=_column(ends)), place.rows, place.series)
+def periods(table: pl.DataFrame, required: SeriesRows, ue: int) -> list[tuple[float, float]]:
+    """Return start and end of each period in which the latest row of a user is one of `required`."""
+    rows_of_ue = table.filter(table["ue"] == ue)
+    ends = [*rows_of_ue["time_s"].to_list()[1:], float("inf")]
+    rows = with_values(rows_of_ue.with_columns(end_s=_column(ends)), required.rows, required.series)
     return list(zip(rows["time_s"].to_list(), rows["end_s"].to_list(), strict=True))
 
 
@@ -129,18 +134,18 @@ def _column(values: list[float]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64)
 
 
-def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: Place) -> pl.DataFrame:
+def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: SeriesRows) -> pl.DataFrame:
     import polars as pl
 
     times = pl.col("time_s")
     inside = [
-        (pl.col("ue") == ue) & (times >= begin) & (times < end)
+        (pl.col("ue") == ue) & (times >= begin_s) & (times < end)
         for ue in table["ue"].unique().sort().to_list()
-        for begin, end in stretches(table, during, ue)
+        for begin_s, end in periods(table, during, ue)
     ]
     return rows.filter(pl.any_horizontal(inside)) if inside else rows.clear()
 
 
 def _last(rows: pl.DataFrame, column: str) -> float | None:
-    found = rows.sort("time_s", maintain_order=True)[column]
-    return float(found[-1]) if len(found) else None
+    result = rows.sort("time_s", maintain_order=True)[column]
+    return float(result[-1]) if len(result) else None

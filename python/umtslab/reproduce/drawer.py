@@ -27,21 +27,23 @@ class Drawer:
             [sys.executable, "-m", __name__], stdin=PIPE, stdout=PIPE, start_new_session=True
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="umts-drawer")
-        self._begun: list[tuple[FigureData, Future[Picture | None]]] = []
+        self._submitted: list[tuple[FigureData, Future[Picture | None]]] = []
 
-    def begin(self, figures: Iterable[FigureData]) -> None:
+    def submit(self, figures: Iterable[FigureData]) -> None:
         """Submit figures for drawing."""
-        self._begun += [(data, self._thread.submit(self._request, data)) for data in figures if data.is_drawn]
+        self._submitted += [
+            (data, self._thread.submit(self._request, data)) for data in figures if data.is_drawn
+        ]
 
     def finish(self) -> None:
         """Wait until all figures are drawn. This process draws the last ones meanwhile."""
-        for data, drawn in reversed(self._begun):
+        for data, drawn in reversed(self._submitted):
             picture = None if drawn.cancel() else drawn.result()
             if picture is None:
                 picture_of(data)
             else:
                 data.drawn.append(picture)
-        self._begun.clear()
+        self._submitted.clear()
 
     def close(self) -> None:
         """Kill the process."""

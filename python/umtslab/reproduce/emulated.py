@@ -1,4 +1,4 @@
-"""Points of a plan in real time: the kernel's TCP transfers files through `umts emulate`."""
+"""Emulated points of a plan: the kernel's TCP transfers files in real time, as with `umts emulate`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from umtslab.scenario import Scenario
     from umtslab.store import Store
 
-AT_ONCE = 4
+MAX_CONCURRENT = 4
 """Number of simultaneous emulations.
 
-Each one is idle mostly, but needs about 1 s of CPU time to start.
+Each one is idle most of the time, but needs about 1 s of CPU time to start.
 """
 
 ATTEMPTS = 3
@@ -102,10 +102,10 @@ def download(
 def _programs(scenario: Scenario) -> _Programs:
     content = json.loads(scenario.to_json())
     flows = content.get("flow", [])
-    lasting = ("duration", "1000000 h")
+    endless = ("duration", "1000000 h")
     if len(flows) == 1 and flows[0]["traffic"] == "file" and flows[0]["direction"] == "downlink":
         size = str(_octets(flows[0]["size"]))
-        return _Programs(("receive", size), ("send", size), (("flow.0.start", NEVER), lasting))
+        return _Programs(("receive", size), ("send", size), (("flow.0.start", NEVER), endless))
     sessions = flows[0].get("ftp_sessions", {}) if flows else {}
     is_of_one_size = "file_min" in sessions and sessions["file_min"] == sessions.get("file_max")
     is_of_first_user = bool(flows) and flows[0]["ue"] == content["ue"][0]["name"]
@@ -119,7 +119,7 @@ def _programs(scenario: Scenario) -> _Programs:
     begin_s = _seconds(content["measure"]["from"])
     times = (begin_s, scenario.duration_s, _seconds(sessions["reading_time"]))
     receive = ("sessions", size, *(f"{time_s:g}" for time_s in times))
-    return _Programs(receive, ("serve", size), (lasting,))
+    return _Programs(receive, ("serve", size), (endless,))
 
 
 def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tuple[str, Run]]:
@@ -133,72 +133,72 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
     EmulationFailed
         If an emulation fails, or is missing from the store afterwards. The others are kept.
     """
-    lacking = []
-    for wanted in downloads:
-        found = _kept(wanted, store)
+    missing = []
+    for requested in downloads:
+        found = _finished_run(requested, store)
         if found is None:
-            lacking.append(wanted)
+            missing.append(requested)
         else:
-            yield wanted.identity.key, found
+            yield requested.identity.key, found
     finished: SimpleQueue[Future[Download]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(MAX_CONCURRENT) as pool:
 
-        def begin(wanted: Download) -> None:
-            pool.submit(_carry, wanted).add_done_callback(finished.put)
+        def submit(requested: Download) -> None:
+            pool.submit(_emulate, requested).add_done_callback(finished.put)
 
-        tried: Counter[str] = Counter()
+        attempts: Counter[str] = Counter()
         try:
-            for wanted in lacking:
-                begin(wanted)
-            left = len(lacking)
-            while left:
-                wanted = finished.get().result()
-                tried[wanted.identity.key] += 1
-                found = _kept(wanted, store)
-                if found is None and tried[wanted.identity.key] >= ATTEMPTS:
+            for requested in missing:
+                submit(requested)
+            pending = len(missing)
+            while pending:
+                requested = finished.get().result()
+                attempts[requested.identity.key] += 1
+                found = _finished_run(requested, store)
+                if found is None and attempts[requested.identity.key] >= ATTEMPTS:
                     # The runs have other keys, for example because the code has changed.
                     raise EmulationFailed(
-                        f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and no run is stored; "
+                        f"{requested.scenario.name}: emulated {ATTEMPTS} times, and no run is stored; "
                         "check whether the package was rebuilt in the meantime"
                     )
                 if found is None:
-                    begin(wanted)
+                    submit(requested)
                 else:
-                    left -= 1
-                    yield wanted.identity.key, found
+                    pending -= 1
+                    yield requested.identity.key, found
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _kept(wanted: Download, store: Store) -> Run | None:
+def _finished_run(requested: Download, store: Store) -> Run | None:
     """Return the first run that kept real time, or the last attempt.
 
     None while attempts are left.
     """
     for number in range(ATTEMPTS):
-        run = store.get(replace(wanted.identity, run=number))
+        run = store.get(replace(requested.identity, run=number))
         if run is None or run.folder is None:
             return None
         card = json.loads((run.folder / "emulation.json").read_text(encoding="utf-8"))
         if not card["degraded"]:
             return run
     print(
-        f"umts: {wanted.scenario.name}: degraded in all {ATTEMPTS} attempts; the last run is used",
+        f"umts: {requested.scenario.name}: degraded in all {ATTEMPTS} attempts; the last run is used",
         file=sys.stderr,
     )
     return run
 
 
-def _carry(wanted: Download) -> Download:
+def _emulate(requested: Download) -> Download:
     from umtslab.emulate.command import start
 
-    status = start(wanted.session).wait()
+    status = start(requested.session).wait()
     if status != 0:
-        raise EmulationFailed(f"{wanted.scenario.name}: the emulated download ended with status {status}")
-    return wanted
+        raise EmulationFailed(f"{requested.scenario.name}: the emulated download ended with status {status}")
+    return requested
 
 
-def why_not() -> str | None:
+def missing_requirement() -> str | None:
     """Describe what this user lacks for an emulation, with advice. None if nothing is missing."""
     from umtslab.emulate import machine
 
@@ -208,11 +208,11 @@ def why_not() -> str | None:
     return None
 
 
-def _seconds(written: str) -> float:
+def _seconds(text: str) -> float:
     """Convert a time of a scenario to seconds."""
-    found = quantity(written)
+    found = quantity(text)
     if found is None:
-        raise BadData(f"{written!r} is not a time")
+        raise BadData(f"{text!r} is not a time")
     return found.base
 
 

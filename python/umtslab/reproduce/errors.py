@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BadData(ValueError):
-    """A ledger or plan breaks a rule. The message names file, entry and rule."""
+    """A file of claims, a plan or another file of a reproduction is invalid. The message says where."""
 
 
 class EmulationFailed(RuntimeError):
@@ -16,4 +16,4 @@ class UnknownSelection(ValueError):
 
 
 class Missing(Exception):
-    """A claim cannot be scored yet. The message names what is missing."""
+    """A claim cannot be scored yet: a point, a metric or a rule is missing. The message names it."""

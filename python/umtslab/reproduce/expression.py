@@ -1,4 +1,4 @@
-"""Arithmetic and inequalities of ledgers and plans, parsed without ``eval``.
+"""Arithmetic and inequalities in claims and plans, parsed without ``eval``.
 
 Supports names, numbers, ``+ - * /``, comparisons, and ``x in {1, 2}``. A call takes a metric from
 the connections of a run: ``total(x)``, ``average(x)``, ``first(x)``, ``last(x)``.
@@ -33,7 +33,7 @@ _COMPARISON: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, order=True)
 class Leaf:
-    """A name in an expression: a metric of the run, or with `scope` of its connections."""
+    """A name in an expression: a metric of the run or, with `scope`, of its connections."""
 
     name: str
     scope: str = ""
@@ -89,19 +89,19 @@ def parse(text: str) -> Expression:
     Raises
     ------
     Missing
-        If it contains anything but numbers, names, the four operations, comparisons and the scopes
-        of connections.
+        If it is not an expression of numbers, names, the four operations, comparisons and scopes of
+        connections.
     """
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
-        raise Missing(f"no rule reads {text!r}") from None
+        raise Missing(f"there is no rule for {text!r}") from None
     leaves: set[Leaf] = set()
     if isinstance(tree, ast.Compare) and _members(tree) is not None:
         _collect(tree.left, leaves, text)
     elif isinstance(tree, ast.Compare):
         if any(type(op) not in _COMPARISON for op in tree.ops):
-            raise Missing(f"no rule reads {text!r}")
+            raise Missing(f"there is no rule for {text!r}")
         for side in (tree.left, *tree.comparators):
             _collect(side, leaves, text)
     else:
@@ -132,7 +132,7 @@ def _collect(node: ast.expr, leaves: set[Leaf], text: str) -> None:
             _collect(left, leaves, text)
             _collect(right, leaves, text)
         case _:
-            raise Missing(f"no rule reads {text!r}")
+            raise Missing(f"there is no rule for {text!r}")
 
 
 def _leaf(node: ast.expr, text: str) -> Leaf:
@@ -142,7 +142,7 @@ def _leaf(node: ast.expr, text: str) -> Leaf:
         case ast.Call(func=ast.Name(id=scope), args=[ast.Name(id=name)], keywords=[]) if scope in SCOPES:
             return Leaf(name, scope)
         case _:
-            raise Missing(f"no rule reads {text!r}")
+            raise Missing(f"there is no rule for {text!r}")
 
 
 def _value(node: ast.expr, names: Mapping[Leaf, float | None]) -> float:

@@ -11,13 +11,13 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.conditions import matching, rank, resolve_conditions
 from umtslab.reproduce.counts import recorded
-from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.measure import measure, measure_phases, measure_series, too_few
 from umtslab.reproduce.pdus import pdus_of
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
 from umtslab.reproduce.results import Results, Series
+from umtslab.reproduce.time_course import bins
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedNumber:
     """A number stated in the document, at one x or over a time span."""
 
     label: str
@@ -48,8 +48,9 @@ class Stated:
 class Line:
     """One curve.
 
-    `honest` marks a measurement with 3GPP's accounting. `one_run` is the time course of a single
-    run. `change` lists the settings that differ from the scored runs.
+    `honest` marks a measurement with 3GPP's accounting, which is not scored (`Plan.honest`).
+    `one_run` is the time course of a single run. `change` lists the settings that differ from the
+    scored runs.
     """
 
     label: str
@@ -96,7 +97,7 @@ class FigureData:
     figure: Figure
     x_label: str
     lines: tuple[Line, ...]
-    stated: tuple[Stated, ...]
+    stated: tuple[StatedNumber, ...]
     gaps: tuple[str, ...]
     pdus: pl.DataFrame | None = field(default=None, compare=False)
     run: Run | None = field(default=None, compare=False)
@@ -143,11 +144,11 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
     """
     gaps: dict[str, None] = {}
     if figure.kind in {"pdus", "channels"}:
-        return _of_one_run(plan, figure, results)
-    collect = {"time": _course_lines, "scatter": _clouds}.get(figure.kind, _lines)
-    lines = list(collect(plan, figure, results, gaps))
+        return _figure_of_one_run(plan, figure, results)
+    lines_of = {"time": _time_course_lines, "scatter": _scatter_lines}.get(figure.kind, _lines)
+    lines = list(lines_of(plan, figure, results, gaps))
     if figure.kind == "scatter":
-        stated: Iterable[Stated] = ()
+        stated: Iterable[StatedNumber] = ()
     else:
         stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
     x_label = figure.x_label or ("Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label)
@@ -179,16 +180,16 @@ def with_change(data: FigureData, changed: FigureData, change: str) -> FigureDat
 
     Curves that become equal by the change (for example if it sets the TCP version) are drawn once.
     """
-    beside: dict[tuple[object, ...], Line] = {}
+    changed_lines: dict[tuple[object, ...], Line] = {}
     for line in changed.lines:
-        curve = (line.quantity, line.honest, line.dots)
-        label = change if curve in beside else f"{line.label}, {change}".removeprefix(", ")
-        beside[curve] = replace(line, label=label, one_run=(), change=change)
+        content = (line.quantity, line.honest, line.dots)
+        label = change if content in changed_lines else f"{line.label}, {change}".removeprefix(", ")
+        changed_lines[content] = replace(line, label=label, one_run=(), change=change)
     new = [f"with {change}: {gap}" for gap in changed.gaps if gap not in data.gaps]
-    return replace(data, lines=(*data.lines, *beside.values()), gaps=(*data.gaps, *new))
+    return replace(data, lines=(*data.lines, *changed_lines.values()), gaps=(*data.gaps, *new))
 
 
-def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
+def _figure_of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
     """Return the PDUs or the channel use of the first run at the figure's point."""
     try:
         run = results.recorded(plan.point(figure.at))
@@ -202,7 +203,7 @@ def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
 
 
 def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str, Value]]]:
-    """Yield label, honesty and parameter values of each curve."""
+    """Yield for each curve its label, whether it has 3GPP's accounting (`Plan.honest`), and its values."""
     names = [name for name in figure.curves if name != figure.x]
     for honest in (False, True) if plan.honest else (False,):
         for values in itertools.product(*(figure.curves[name] for name in names)):
@@ -225,19 +226,19 @@ def _dots(
     plan: Plan, figure: Figure, results: Results, quantity: str, values: Point, gaps: dict[str, None]
 ) -> Iterator[Dot]:
     base = _base(plan, figure, values)
-    wanted = figure.curves.get(figure.x)
-    there = matching(
+    listed = figure.curves.get(figure.x)
+    matching_points = matching(
         plan,
         {name: value for name, value in base.items() if name != figure.x},
         results.sets() if figure.average else results.points(),
     )
-    for x in {text(point[figure.x]): point[figure.x] for point in there}.values():
-        if wanted is not None and not any(same(x, value) for value in wanted):
+    for x in {text(point[figure.x]): point[figure.x] for point in matching_points}.values():
+        if listed is not None and not any(same(x, value) for value in listed):
             continue
         try:
             point = {**base, figure.x: x}
-            if (few := too_few(plan, results, quantity, point)) is not None:
-                gaps[f"{quantity} at {figure.x} {text(x)}{_of_curve(plan, figure, values)}: {few}"] = None
+            if (reason := too_few(plan, results, quantity, point)) is not None:
+                gaps[f"{quantity} at {figure.x} {text(x)}{_of_curve(plan, figure, values)}: {reason}"] = None
                 continue
             yield Dot(x, summarise(measure(plan, results, quantity, point)))
         except Missing as missing:
@@ -255,7 +256,7 @@ def _base(plan: Plan, figure: Figure, values: Point) -> dict[str, Value]:
     return plan.point({**(plan.average_point() if figure.average else {}), **values})
 
 
-def _clouds(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+def _scatter_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
     """Yield one point per parameter set: the means over its runs."""
     for quantity in figure.y:
         for label, honest, values in _variants(plan, figure):
@@ -270,7 +271,7 @@ def _clouds(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None])
                 gaps["the parameter sets were not run"] = None
 
 
-def _course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+def _time_course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
     for quantity in figure.y:
         for label, honest, values in _variants(plan, figure):
             try:
@@ -278,11 +279,13 @@ def _course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, 
             except Missing as missing:
                 gaps[str(missing)] = None
                 continue
-            yield _course(label, quantity, honest, runs, figure.window_s)
+            yield _time_course_line(label, quantity, honest, runs, figure.window_s)
     yield from _levels(plan, figure, results)
 
 
-def _course(label: str, quantity: str, honest: bool, runs: Sequence[Series], window_s: float) -> Line:
+def _time_course_line(
+    label: str, quantity: str, honest: bool, runs: Sequence[Series], window_s: float
+) -> Line:
     end = min(run.end_s for run in runs)
     columns = [bins(run, 0.0, end, window_s) for run in runs]
     dots = [Dot(row[0][0], summarise(mean for _, mean in row)) for row in zip(*columns, strict=True)]
@@ -302,7 +305,7 @@ def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
             yield Line(f"{label}, {level.label}", level.quantity, honest, dots)
 
 
-def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[Stated]:
+def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[StatedNumber]:
     """Yield the value claims about the figure's quantities that state a point of it."""
     names = [name for name in figure.curves if name != figure.x]
     base = _base(plan, figure, figure.at)
@@ -314,15 +317,15 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
         ):
             continue
         for case in _all_cases(claim, plan, results):
-            off = [
+            differing = [
                 k
                 for k, v in base.items()
                 if k != figure.x and k not in names and not same(case[k], v) and v != AVERAGE
             ]
             listed = all(any(same(case[k], v) for v in figure.curves[k]) for k in names)
-            if not off and listed:
+            if not differing and listed:
                 label = ", ".join(text(case[name]) for name in names)
-                yield Stated(label, claim.metric, case[figure.x], float(claim.expected))
+                yield StatedNumber(label, claim.metric, case[figure.x], float(claim.expected))
 
 
 def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str, Value]]:
@@ -332,15 +335,17 @@ def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str,
         return ()
 
 
-def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[Stated]:
+def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[StatedNumber]:
     values = {claim.id: claim for claim in _values(claims)}
     for mark in figure.marks:
         if (claim := values.get(mark.claim)) is not None:
-            named = claim.conditions.get("tcp")
+            variants = claim.conditions.get("tcp")
             shown = {text(value) for values in figure.curves.values() for value in values}
-            for value in named if isinstance(named, list) else [named or claim.metric]:
+            for value in variants if isinstance(variants, list) else [variants or claim.metric]:
                 if text(value) in shown:
-                    yield Stated(text(value), claim.metric, mark.start_s, float(claim.expected), mark.end_s)
+                    yield StatedNumber(
+                        text(value), claim.metric, mark.start_s, float(claim.expected), mark.end_s
+                    )
 
 
 def _values(claims: Sequence[Claim]) -> list[Claim]:

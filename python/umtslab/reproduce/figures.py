@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from umtslab.plot.campaign import how_many
+from umtslab.plot.campaign import runs_and_interval
 from umtslab.plot.dots import Dot, draw_dots, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
 from umtslab.plot.palette import marker_of, style
 from umtslab.plot.style import legend_of, put_legend
 from umtslab.plot.ticks import value_ticks
-from umtslab.reproduce.figuredata import FigureData, Line, Picture, Stated
+from umtslab.reproduce.figuredata import FigureData, Line, Picture, StatedNumber
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import text
 
@@ -96,12 +96,12 @@ def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
     axes.set_ylabel(data.figure.label)
     if kind == "scatter":
         for line in lines:
-            _cloud(axes, line, looks[line.label])
+            _draw_scatter(axes, line, looks[line.label])
     elif kind == "time":
         for line in lines:
             # The honest curve is close to its counterpart, so it has its own colour and dashes.
-            at = list(looks).index(line.label) + len(looks)
-            _course(axes, line, _Look(style(at), "") if line.honest else looks[line.label])
+            index = list(looks).index(line.label) + len(looks)
+            _draw_time_course(axes, line, _Look(style(index), "") if line.honest else looks[line.label])
         axes.margins(x=0)
         if float(axes.dataLim.y0) >= 0:
             axes.set_ylim(bottom=0)
@@ -109,17 +109,19 @@ def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
         _curves(axes, lines, stated, looks, log=data.figure.log)
     if kind in ("scatter", "time"):
         for mark in stated:
-            _stated(axes, mark, looks[mark.label], float(mark.x))
-    _phases(axes, data.phases)
+            _draw_stated(axes, mark, looks[mark.label], float(mark.x))
+    _draw_phases(axes, data.phases)
 
 
 def _heading(data: FigureData) -> str:
     """Return the title of the legend: the labels' quantity, and the number of runs."""
-    of = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
+    curves_label = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
     if data.figure.kind == "scatter":
-        return "".join(of)
-    counts = how_many([dot.y for line in data.lines for dot in line.dots])
-    return "; ".join([*of, counts.replace("interval", "band") if data.figure.kind == "time" else counts])
+        return "".join(curves_label)
+    counts = runs_and_interval([dot.y for line in data.lines for dot in line.dots])
+    return "; ".join(
+        [*curves_label, counts.replace("interval", "band") if data.figure.kind == "time" else counts]
+    )
 
 
 @dataclass(frozen=True)
@@ -136,25 +138,30 @@ class _Look:
 
 def _looks(data: FigureData) -> dict[str, _Look]:
     labels = dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
-    looks = {label: _Look(style(at), marker_of(at)) for at, label in enumerate(labels)}
+    looks = {label: _Look(style(index), marker_of(index)) for index, label in enumerate(labels)}
     changed = dict.fromkeys(line.label for line in data.lines if line.change)
     if not changed:
         return looks
     scored = {label: _Look({**look.line, "color": _SCORED}, look.marker) for label, look in looks.items()}
-    return scored | {label: _Look(style(at), marker_of(at)) for at, label in enumerate(changed)}
+    return scored | {label: _Look(style(index), marker_of(index)) for index, label in enumerate(changed)}
 
 
 def _curves(
-    axes: Axes, lines: Sequence[Line], stated: Sequence[Stated], looks: Mapping[str, _Look], *, log: bool
+    axes: Axes,
+    lines: Sequence[Line],
+    stated: Sequence[StatedNumber],
+    looks: Mapping[str, _Look],
+    *,
+    log: bool,
 ) -> None:
     """Draw means with a tick at each value that was run. Words are in order of appearance."""
     values = dict.fromkeys([*(dot.x for line in lines for dot in line.dots), *(mark.x for mark in stated)])
     is_number = not any(isinstance(value, str) for value in values)
-    place = {value: float(value) if is_number else float(at) for at, value in enumerate(values)}
-    known = [_known(line, place) for line in lines]
+    positions = {value: float(value) if is_number else float(index) for index, value in enumerate(values)}
+    line_dots = [_line_dots(line, positions) for line in lines]
     names = [f"{line.label}, 3GPP accounting" if line.honest else line.label for line in lines]
-    labels = named_equal(names, [tuple(dots) for dots in known])
-    for number, (line, dots) in enumerate(zip(lines, known, strict=True)):
+    labels = named_equal(names, [tuple(dots) for dots in line_dots])
+    for number, (line, dots) in enumerate(zip(lines, line_dots, strict=True)):
         look = looks[line.label]
         dashes = {} if is_number else {"linestyle": "none"}
         if dots:
@@ -169,25 +176,27 @@ def _curves(
                 hollow=line.honest,
             )
     for mark in stated:
-        _stated(axes, mark, looks[mark.label], place[mark.x])
+        _draw_stated(axes, mark, looks[mark.label], positions[mark.x])
     axes.set_ylim(
-        limits([*(dot for dots in known for dot in dots), *((0.0, mark.y, 0.0) for mark in stated)])
+        limits([*(dot for dots in line_dots for dot in dots), *((0.0, mark.y, 0.0) for mark in stated)])
     )
-    if log and is_number and min(place.values(), default=0.0) > 0:
+    if log and is_number and min(positions.values(), default=0.0) > 0:
         axes.set_xscale("log")
-    if place:
+    if positions:
         value_ticks(
-            axes, list(place.values()), [text(value) for value in place], log=log, is_number=is_number
+            axes, list(positions.values()), [text(value) for value in positions], log=log, is_number=is_number
         )
 
 
-def _known(line: Line, place: Mapping[Any, float]) -> list[Dot]:
+def _line_dots(line: Line, positions: Mapping[Any, float]) -> list[Dot]:
     return sorted(
-        (place[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0) for dot in line.dots if dot.y.mean is not None
+        (positions[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0)
+        for dot in line.dots
+        if dot.y.mean is not None
     )
 
 
-def _course(axes: Axes, line: Line, look: _Look) -> None:
+def _draw_time_course(axes: Axes, line: Line, look: _Look) -> None:
     """Draw a mean over time in its 95 % band, and one of the runs."""
     dots = [dot for dot in line.dots if dot.y.mean is not None]
     if not dots:
@@ -204,7 +213,7 @@ def _course(axes: Axes, line: Line, look: _Look) -> None:
         axes.plot(*zip(*line.one_run, strict=True), label=f"{label}: run 0", **run)
 
 
-def _cloud(axes: Axes, line: Line, look: _Look) -> None:
+def _draw_scatter(axes: Axes, line: Line, look: _Look) -> None:
     x = [float(dot.x) for dot in line.dots]
     y = [float("nan") if dot.y.mean is None else dot.y.mean for dot in line.dots]
     axes.plot(
@@ -219,11 +228,12 @@ def _cloud(axes: Axes, line: Line, look: _Look) -> None:
     )
 
 
-def _stated(axes: Axes, mark: Stated, look: _Look, x: float) -> None:
+def _draw_stated(axes: Axes, mark: StatedNumber, look: _Look, x: float) -> None:
     """Draw a star, or a dotted line for a time span. Each label has one legend entry."""
     label = f"{mark.label}: stated in the document"
-    known: Iterable[str] = axes.get_legend_handles_labels()[1]
-    shown = "_" if label in known else label
+    legend_labels: Iterable[str] = axes.get_legend_handles_labels()[1]
+    # Matplotlib leaves labels that begin with an underscore out of the legend.
+    shown = "_" if label in legend_labels else label
     if mark.x_end is not None:
         dots: dict[str, Any] = {"color": look.colour, "linestyle": ":", "linewidth": 2 * scale()}
         axes.plot([x, mark.x_end], [mark.y, mark.y], label=shown, **dots)
@@ -257,12 +267,12 @@ def _channels(run: Run, until_s: float, look: Look) -> Figure:
         handles = [handle for legend in figure.legends for handle in legend.legend_handles if handle]
         for legend in figure.legends:
             legend.remove()
-        all_ = [*handles, crosses]
-        put_legend(figure, all_, [str(handle.get_label()) for handle in all_])
+        handles = [*handles, crosses]
+        put_legend(figure, handles, [str(handle.get_label()) for handle in handles])
     return dress(figure, look)
 
 
-def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
+def _draw_phases(axes: Axes, phases: Sequence[Phase]) -> None:
     """Draw the phases' names and limits behind the curves. Phases are clipped to the time axis."""
     left, right = axes.get_xlim()
     for number, phase in enumerate(phases):
@@ -270,6 +280,6 @@ def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
         if number % 2:
             axes.axvspan(start, end, color="0.9", zorder=0)
         axes.text(
-            (start + end) / 2, 0.99, phase.word, rotation=90, fontsize="small", color="0.35",
+            (start + end) / 2, 0.99, phase.name, rotation=90, fontsize="small", color="0.35",
             horizontalalignment="center", verticalalignment="top", transform=axes.get_xaxis_transform(),
         )  # fmt: skip

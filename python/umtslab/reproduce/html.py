@@ -14,9 +14,9 @@ from umtslab.reproduce.compare import show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import picture_of
 from umtslab.reproduce.plan import Plan, text
-from umtslab.reproduce.report import label_reason, scored_reasons, table_of, totals, turned
+from umtslab.reproduce.report import changed_verdicts, label_reason, scored_reasons, table_of, totals
 from umtslab.reproduce.reproduction import Chapter
-from umtslab.reproduce.verdict import Reading, Scored
+from umtslab.reproduce.verdict import Measurement, Scored
 from umtslab.reproduce.verdict_kind import LABELS, Verdict
 
 _LARGEST_TABLE = 200_000
@@ -27,10 +27,7 @@ ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_
 
 @dataclass(frozen=True)
 class Section:
-    """A figure or table with the claims about it.
-
-    Without a figure, claims about a section of the text.
-    """
+    """A section of the report: a figure or table with the claims about it, or claims about the text."""
 
     anchor: str
     title: str
@@ -90,7 +87,8 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "change": chapter.change,
         "changed": len(chapter.changed),
         "turned": [
-            (scored.claim.id, str(scored.verdict), _claim(other)) for scored, other in turned(chapter)
+            (scored.claim.id, str(scored.verdict), _claim(other))
+            for scored, other in changed_verdicts(chapter)
         ],
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
@@ -100,21 +98,23 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
 
 def _subset(plan: Plan) -> list[str]:
     """Describe the differences between a quick run and the full plan."""
-    words = [f"{plan.quick_runs} runs of each point instead of {plan.runs}"]
-    words += [f"{name} = {value}" for name, value in plan.quick_settings.items()]
+    descriptions = [f"{plan.quick_runs} runs of each point instead of {plan.runs}"]
+    descriptions += [f"{name} = {value}" for name, value in plan.quick_settings.items()]
     for sweep in plan.sweeps:
         for name, values in sweep.quick.items():
             label = plan.dimensions[name].label
-            of = f" (of {len(sweep.grid[name])})" if name in sweep.grid else ""
-            words.append(f"{sweep.name}: {label} {', '.join(text(value) for value in values)}{of}")
-    return words
+            grid_size = f" (of {len(sweep.grid[name])})" if name in sweep.grid else ""
+            descriptions.append(
+                f"{sweep.name}: {label} {', '.join(text(value) for value in values)}{grid_size}"
+            )
+    return descriptions
 
 
 def _sections(chapter: Chapter) -> Iterable[Section]:
     """Yield figures with their claims, then claims about the text by section."""
     shown = {data.figure.id for data in chapter.figures}
     for data in chapter.figures:
-        about = [scored for scored in chapter.scored if data.figure.id in scored.claim.places]
+        claims_of_section = [scored for scored in chapter.scored if data.figure.id in scored.claim.places]
         rows = [_row(row) for row in data.rows()] if data.figure.kind != "time" else []
         yield Section(
             anchor=f"{chapter.paper}-{data.figure.id}",
@@ -126,14 +126,16 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
             rows=rows,
             x=data.x_label,
             gaps=data.gaps,
-            claims=_sorted(about),
+            claims=_sorted(claims_of_section),
         )
     places: dict[str, list[Scored]] = {}
     for scored in chapter.scored:
         if not shown & set(scored.claim.places):
             places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
-    for place, about in places.items():
-        yield Section(f"{chapter.paper}-{place}", _place(place), "", "", "", "", (), "", (), _sorted(about))
+    for place, claims_of_section in places.items():
+        yield Section(
+            f"{chapter.paper}-{place}", _place(place), "", "", "", "", (), "", (), _sorted(claims_of_section)
+        )
 
 
 def _sorted(scored: Sequence[Scored]) -> list[dict[str, Any]]:
@@ -157,34 +159,34 @@ def _claim(scored: Scored) -> dict[str, Any]:
         "detail": scored.detail,
         "label": label_reason(scored),
         "reasons": scored_reasons(scored),
-        "ours": [_reading(reading) for reading in scored.ours],
-        "beside": [_reading(reading) for reading in scored.beside],
+        "ours": [_measurement(measurement) for measurement in scored.ours],
+        "beside": [_measurement(measurement) for measurement in scored.alternatives],
         "honest": None
         if honest is None
         else {
             "verdict": str(honest.verdict),
             "detail": honest.detail,
-            "ours": [_reading(reading) for reading in honest.ours],
+            "ours": [_measurement(measurement) for measurement in honest.ours],
         },
     }
 
 
 def _conditions(claim: Claim) -> str:
-    words = []
+    descriptions = []
     for name, value in claim.conditions.items():
         values = value if isinstance(value, list) else [value]
-        words.append(f"{name} {', '.join(map(str, values))}")
-    return "; ".join(words)
+        descriptions.append(f"{name} {', '.join(map(str, values))}")
+    return "; ".join(descriptions)
 
 
-def _reading(reading: Reading) -> dict[str, Any]:
-    return {"label": reading.label, "value": reading.shown, "n": reading.summary.n}
+def _measurement(measurement: Measurement) -> dict[str, Any]:
+    return {"label": measurement.label, "value": measurement.shown, "n": measurement.summary.n}
 
 
 def _row(row: Row) -> dict[str, Any]:
     """Format a point of a figure, with its deviation from the document's number."""
     mean, stated = row["mean"], row["stated"]
-    off = 100 * (mean / stated - 1) if mean is not None and stated else None
+    deviation_pct = 100 * (mean / stated - 1) if mean is not None and stated else None
     return {
         "curve": row["curve"],
         "accounting": row["accounting"],
@@ -193,7 +195,7 @@ def _row(row: Row) -> dict[str, Any]:
         "n": row["n"],
         "ours": show(Summary(row["n"], mean, row["sd"], row["ci95"])),
         "stated": "" if stated is None else f"{stated:.4g}",
-        "off": "" if off is None else f"{off:+.1f} %",
+        "off": "" if deviation_pct is None else f"{deviation_pct:+.1f} %",
     }
 
 
@@ -209,9 +211,9 @@ def _table(data: FigureData) -> str:
     return f"data:text/csv;base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def _place(word: str) -> str:
+def _place(place: str) -> str:
     """Return the title of a place: ``fig6_1`` is ``Figure 6.1``."""
     for prefix, name in (("fig", "Figure"), ("tab", "Table"), ("sec", "Section")):
-        if word.startswith(prefix) and word[len(prefix) :][:1].isdigit():
-            return f"{name} {word[len(prefix) :].replace('_', '.')}"
-    return word or "General"
+        if place.startswith(prefix) and place[len(prefix) :][:1].isdigit():
+            return f"{name} {place[len(prefix) :].replace('_', '.')}"
+    return place or "General"

@@ -1,4 +1,4 @@
-"""Labels that replace the pass of a claim: `labels.toml` beside the ledger."""
+"""Labels that replace the verdict *pass* of a claim, read from `labels.toml` beside `claims.toml`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OPTIONAL = {"control"}
 class Label:
     """A verdict that replaces a pass, and its reason.
 
-    `control` contains conditions under which the claim must not hold. If it does hold, a pass does
-    not confirm the cause named in the document, and the label replaces the pass. Without a control,
-    the label always replaces it.
+    `control` contains conditions under which the cause named in the document is absent, so that the
+    claim should not hold. If it holds there too, the pass does not confirm the cause, and the label
+    replaces the pass. Without a control, the label always replaces it.
     """
 
     verdict: Verdict

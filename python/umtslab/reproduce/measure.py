@@ -1,4 +1,4 @@
-"""Measurement of a ledger's quantities from the results of its plan."""
+"""Measurement of the quantities of claims from the results of a plan."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from umtslab.reproduce.results import Results, Sample, Series
 
 
 def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
-    """Return a quantity of the ledger at a point, one value per run.
+    """Return a quantity of the claims at a point, one value per run.
 
     Raises
     ------
     Missing
-        If the quantity is a time course or words, or a point that it needs was not run.
+        If the quantity is a time course or a text, or a point that it needs was not run.
     """
     metric = plan.metric(name, point)
     if metric.series is not None:
         raise Missing(f"{name} is a time series, not a number")
-    if metric.told or metric.requests:
+    if metric.pdu_templates or metric.requests:
         raise Missing(f"{name} is a text, not a number")
-    moved = {**point, **metric.at}
+    moved_point = {**point, **metric.at}
     if not metric.over:
-        return _evaluate(plan, results, metric, metric.expr, moved)
-    return _reduce(plan, results, metric, moved)
+        return _evaluate(plan, results, metric, metric.expr, moved_point)
+    return _reduce(plan, results, metric, moved_point)
 
 
 def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sample:
@@ -48,43 +48,43 @@ def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sampl
 
 def too_few(plan: Plan, results: Results, name: str, point: Point) -> str | None:
     """Return why a figure omits a quantity at a point (too few samples), or None."""
-    least = plan.metric(name, point).samples
-    if least is None:
+    samples = plan.metric(name, point).samples
+    if samples is None:
         return None
-    found = summarise(_evaluate(plan, results, plan.metric(name, point), least.expr, point)).mean
-    if found is None or found >= least.least:
+    count = summarise(_evaluate(plan, results, plan.metric(name, point), samples.expr, point)).mean
+    if count is None or count >= samples.minimum:
         return None
-    return f"{found:.3g} samples a run, fewer than {least.least:g}"
+    return f"{count:.3g} samples a run, fewer than {samples.minimum:g}"
 
 
-def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
-    """Return other readings of a quantity by label, for points that were run."""
+def measure_alternatives(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
+    """Return the quantity by other interpretations of the document, by label, for points that were run."""
     metric = plan.metric(name, point)
-    found = {}
-    for label, entry in metric.beside.items():
-        # No verdict depends on these readings, so missing ones are ignored.
+    values = {}
+    for label, entry in metric.alternatives.items():
+        # No verdict depends on these values, so missing ones are ignored.
         with suppress(Missing):
-            found[label] = _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
-    return found
+            values[label] = _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
+    return values
 
 
 def measure_series(plan: Plan, results: Results, name: str, point: Point) -> list[Series]:
-    """Return a quantity of the ledger as a time course, per run."""
+    """Return a quantity of the claims as a time course, per run."""
     metric = plan.metric(name, point)
     if metric.series is None:
         raise Missing(f"no series gives {name}")
-    moved = {**point, **metric.at}
+    moved_point = {**point, **metric.at}
     user = text(point.get("user", "all"))
-    return results.series(_run_point(plan, moved), metric.series, None if user == "all" else int(user))
+    return results.series(_run_point(plan, moved_point), metric.series, None if user == "all" else int(user))
 
 
-def measure_words(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
-    """Return a quantity of the ledger that is expressed in words, per run."""
+def measure_texts(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
+    """Return a quantity of the claims that is a text, per run."""
     metric = plan.metric(name, point)
-    place = _run_point(plan, {**point, **metric.at})
+    run_point = _run_point(plan, {**point, **metric.at})
     if metric.requests is not None:
-        return results.answers(place, metric.requests)
-    return results.words(place, metric.told)
+        return results.answers(run_point, metric.requests)
+    return results.descriptions(run_point, metric.pdu_templates)
 
 
 def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> list[list[Phase]]:
@@ -102,46 +102,50 @@ def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, po
 def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point) -> Sample:
     if (entry := metric.inputs.get(leaf.name)) is not None:
         return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
-    place = _run_point(plan, point)
+    run_point = _run_point(plan, point)
     if leaf.name in plan.dimensions and not leaf.scope:
-        return _of_point(plan, results, leaf.name, point, place)
-    if AVERAGE in place.values():
-        return _mean_over_sets(plan, results, leaf, place)
-    return _of_run(plan, results, leaf, place)
+        return _of_point(plan, results, leaf.name, point, run_point)
+    if AVERAGE in run_point.values():
+        return _mean_over_sets(plan, results, leaf, run_point)
+    return _of_run(plan, results, leaf, run_point)
 
 
-def _of_point(plan: Plan, results: Results, name: str, point: Point, place: Point) -> Sample:
+def _of_point(plan: Plan, results: Results, name: str, point: Point, run_point: Point) -> Sample:
     """Return the value of a dimension at a point, repeated for all its runs."""
     value = point.get(name, plan.defaults.get(name))
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise Missing(f"{name} is {value!r} there, not a number") from None
-    return [number] * results.replications(place)
+    return [number] * results.replications(run_point)
 
 
-def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
-    fixed = {name: value for name, value in place.items() if value != AVERAGE}
-    sets = [one for one in results.sets() if all(same(one[name], value) for name, value in fixed.items())]
+def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, run_point: Point) -> Sample:
+    fixed = {name: value for name, value in run_point.items() if value != AVERAGE}
+    sets = [
+        set_point
+        for set_point in results.sets()
+        if all(same(set_point[name], value) for name, value in fixed.items())
+    ]
     if not sets:
         listed = ", ".join(f"{name} {text(value)}" for name, value in fixed.items())
         raise Missing(f"no parameter set was run with {listed}")
-    return mean_of([_of_run(plan, results, leaf, one) for one in sets])
+    return mean_of([_of_run(plan, results, leaf, set_point) for set_point in sets])
 
 
-def _of_run(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
+def _of_run(plan: Plan, results: Results, leaf: Leaf, run_point: Point) -> Sample:
     if (count := plan.counts.get(leaf.name)) is not None:
-        return results.counted(place, count)
+        return results.counted(run_point, count)
     if not leaf.scope:
-        return results.metric(place, leaf.name)
-    return [_aggregate(leaf.scope, values) for values in results.connections(place, leaf.name)]
+        return results.metric(run_point, leaf.name)
+    return [_aggregate(leaf.scope, values) for values in results.connections(run_point, leaf.name)]
 
 
 def _run_point(plan: Plan, point: Point) -> Point:
-    place = plan.point(point)
-    if (reason := plan.lacks(place)) is not None:
+    run_point = plan.point(point)
+    if (reason := plan.lacks(run_point)) is not None:
         raise Missing(reason)
-    return place
+    return run_point
 
 
 def _aggregate(scope: str, values: Iterable[float | None]) -> float | None:

@@ -1,4 +1,4 @@
-"""Orders of the ledger: chains of ``>``, ``>=``, ``<``, ``<=`` and ``~`` over labels.
+"""Claims about orders: chains of ``>``, ``>=``, ``<``, ``<=`` and ``~`` (about equal) over labels.
 
 Labels separated by ``,`` must each fulfil the relations. Chains separated by ``;`` must all hold.
 """
@@ -14,8 +14,9 @@ from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
 
 OTHERS = "other combinations"
+"""Label of all combinations of varied values that the order does not name."""
 
-_RANK = {"~": 0, ">=": 1, "<=": 1, ">": 2, "<": 2}
+_STRENGTH = {"~": 0, ">=": 1, "<=": 1, ">": 2, "<": 2}
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def parse_order(text: str) -> list[Chain]:
         pieces = re.split(r"\s*(>=|<=|>|<|~)\s*", part.strip())
         groups = tuple(tuple(label.strip() for label in piece.split(",")) for piece in pieces[::2])
         if len(groups) < 2 or any(not label for group in groups for label in group):
-            raise Missing(f"no rule reads the order {text!r}")
+            raise Missing(f"there is no rule for the order {text!r}")
         if {piece[0] for piece in pieces[1::2]} >= {"<", ">"}:
             raise Missing(f"the order {text!r} uses both > and <")
         chains.append(Chain(groups, tuple(pieces[1::2])))
@@ -78,6 +79,11 @@ def judge_order(
 def _judge_chain(
     groups: list[list[str]], relations: tuple[str, ...], samples: Mapping[str, Sample], where: str
 ) -> list[Finding]:
+    """Judge the relations between successive groups.
+
+    Empty groups are skipped: with ``a > b ~ c`` and no label in the group of b, the strongest of the
+    skipped relations must hold between a and c.
+    """
     findings = []
     last: list[str] | None = None
     pending: list[str] = []
@@ -87,7 +93,7 @@ def _judge_chain(
         if not group:
             continue
         if last is not None:
-            relation = max(pending, key=_RANK.__getitem__)
+            relation = max(pending, key=_STRENGTH.__getitem__)
             check: Callable[[Sample, Sample, str], Finding] = RELATIONS[relation]
             findings += [
                 check(samples[a], samples[b], f"{where}{a} {relation} {b}") for a in last for b in group

@@ -1,7 +1,8 @@
 """RLC PDUs of a run, described in the words and numbers of a document.
 
-The table is the series ``rlc_pdus``, a row per PDU in order of departure. Documents number PDUs
-from 1. So PDU `n` has sequence number `n` - 1, and a report "up to `n`" acknowledges all below `n`.
+The descriptions are compared with the text of a claim. The table is the series ``rlc_pdus``, with
+one row per PDU in the order in which they were sent. Documents number PDUs from 1. So PDU *n* has
+sequence number *n* - 1, and an acknowledgment of all PDUs up to *n* has the sequence number *n*.
 """
 
 from __future__ import annotations
@@ -22,13 +23,19 @@ PDUS = "rlc_pdus"
 
 
 @dataclass(frozen=True)
-class Part:
+class PduTemplate:
     """Template for the description of the rows with the values `rows`, at most the `first` ones.
 
-    Row *k* uses form *k*, or the last form if there are fewer. Fields of a form are columns, and:
-    ``{number}`` the PDU's number, ``{ack}`` the cumulative acknowledgment of a report, ``{bitmap}``
-    its bitmap of later PDUs (1 is received), ``{later}`` the number of TTIs since the first row
-    with the values `since` left (with `since_end`: since it arrived).
+    Row *k* uses the format string `forms[k]`, or the last one if there are fewer. Its fields are
+    the columns of the table, and:
+
+    ``{number}``
+        The PDU's number, from 1.
+    ``{ack}``, ``{bitmap}``
+        The cumulative acknowledgment of a STATUS PDU, and its bitmap of later PDUs (1 is received).
+    ``{later}``
+        The number of TTIs since the first row with the values `since` was sent or, with `since_end`,
+        since it arrived.
     """
 
     rows: Rows
@@ -39,7 +46,7 @@ class Part:
     tti_s: float = 0.0
     since_end: bool = False
 
-    def words(self, table: pl.DataFrame) -> str:
+    def describe(self, table: pl.DataFrame) -> str:
         """Describe the PDUs of a run."""
         chosen = with_values(table, self.rows, PDUS).head(self.first or len(table)).to_dicts()
         origin = (
@@ -47,11 +54,11 @@ class Part:
             if self.since
             else None
         )
-        lines = []
-        for place, row in enumerate(chosen):
-            form = self.forms[min(place, len(self.forms) - 1)]
-            lines.append(form.format(**row, **self._derived(row, origin)))
-        return f"[{', '.join(lines)}]" if self.is_list else "; ".join(lines)
+        descriptions = []
+        for index, row in enumerate(chosen):
+            form = self.forms[min(index, len(self.forms) - 1)]
+            descriptions.append(form.format(**row, **self._derived(row, origin)))
+        return f"[{', '.join(descriptions)}]" if self.is_list else "; ".join(descriptions)
 
     def _derived(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
         later = None
@@ -61,7 +68,7 @@ class Part:
         return {"number": number, "later": later, **_report(row)}
 
 
-def describe(parts: Sequence[Part], run: Run) -> str:
+def describe(parts: Sequence[PduTemplate], run: Run) -> str:
     """Describe the PDUs of a run, part by part.
 
     Raises
@@ -73,7 +80,7 @@ def describe(parts: Sequence[Part], run: Run) -> str:
     """
     table = pdus_of(run)
     try:
-        return "; ".join(filter(None, (part.words(table) for part in parts)))
+        return "; ".join(filter(None, (part.describe(table) for part in parts)))
     except KeyError as error:
         raise BadData(f"a form names the field {error}, which PDUs do not have") from error
 
@@ -90,9 +97,9 @@ def pdus_of(run: Run) -> pl.DataFrame:
 
 
 def _report(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cumulative acknowledgment and the bitmap of a report.
+    """Return the cumulative acknowledgment and the bitmap of a STATUS PDU.
 
-    The bitmap ends before the LSN.
+    The bitmap ends before the LSN, the last sequence number on which the PDU reports.
     """
     if row["lsn"] is None:
         return {"ack": None, "bitmap": None}

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase with start and end. `word` is its name."""
+    """A phase with its start and end."""
 
-    word: str
+    name: str
     start_s: float
     end_s: float
 
@@ -59,9 +59,9 @@ def _phases_of(state: str, towards: str, start: float, end: float, buffer: pl.Da
     import polars as pl
 
     if towards:
-        held = buffer.filter(pl.col("time_s").is_between(start, end, closed="left"))["octets"]
+        during = buffer.filter(pl.col("time_s").is_between(start, end, closed="left"))["octets"]
         before = buffer.filter(pl.col("time_s") < start)["octets"].tail(1)
-        falls = (before.append(held).diff() < 0).any()
+        falls = (before.append(during).diff() < 0).any()
         return [Phase("switching with data" if falls else "switching", start, end)]
     if state != "CELL_DCH":
         return [Phase("fach", start, end)]

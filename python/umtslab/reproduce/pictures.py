@@ -1,4 +1,4 @@
-"""Pictures of a plan's runs that are no figures of the document: time budgets, channels, cell."""
+"""Pictures of a plan's runs that are not figures of the document: time budgets, channels, cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """A picture for the report."""
 
     anchor: str
@@ -26,7 +26,9 @@ class Picture:
     """Data URL of the picture."""
 
 
-def pictures(plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]) -> list[Picture]:
+def pictures(
+    plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
+) -> list[ReportPicture]:
     """Return pictures of series that the plan's runs recorded. Empty if there are none.
 
     Parameters
@@ -43,9 +45,9 @@ def pictures(plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Seq
 
 def _budgets(
     plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
-) -> Iterator[Picture]:
+) -> Iterator[ReportPicture]:
     """Yield the time budgets over the plan's parameters, for as many variants as fit."""
-    from umtslab.plot.budget import MOST_VARIANTS, draw_budget
+    from umtslab.plot.budget import MAX_VARIANTS, draw_budget
     from umtslab.plot.variants import default_axis, variant
 
     cells = [Cell(dict(point), tuple(runs_of(point))) for point in points]
@@ -56,47 +58,49 @@ def _budgets(
     record = Record(plan.name, plan.title, axes, cells[0].runs[0].seed, tuple(cells))
     over = default_axis(record)
     variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
-    chosen = variants[:MOST_VARIANTS]
+    chosen = variants[:MAX_VARIANTS]
     record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
-    words = (
+    text = (
         "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % interval of "
         "the total."
     )
     if len(variants) > len(chosen):
-        words += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} more combinations were run."
-    yield Picture(
+        text += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} more combinations were run."
+    yield ReportPicture(
         f"{plan.name}-budget",
         "Time budget",
-        words,
+        text,
         address(draw_budget(record, over), in_pixels=True),
     )
 
 
 def _of_one_run(
     plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
-) -> Iterator[Picture]:
+) -> Iterator[ReportPicture]:
     """Yield channels and cell of the first run with channel switching, and the first waterfall."""
     from umtslab.plot import draw, draw_waterfall
 
     recorded = [(point, run) for point in points for run in runs_of(point)[:1] if run.series_kinds()]
     for point, run in recorded:
         if "rrc_state" in run.series_kinds() and len(run.series("rrc_state")):
-            words = _which(point, run)
+            text = _run_label(point, run)
             for kind, title in (("rrc", "RRC states of the UEs"), ("cell", "DCHs of the cell")):
-                yield Picture(f"{plan.name}-{kind}", title, words, address(draw(run, kind), in_pixels=True))
+                yield ReportPicture(
+                    f"{plan.name}-{kind}", title, text, address(draw(run, kind), in_pixels=True)
+                )
             break
     for point, run in recorded:
         if run.folder is not None and "waterfall" in run.series_kinds():
             title = "One connection on one time axis"
-            yield Picture(
+            yield ReportPicture(
                 f"{plan.name}-waterfall",
                 title,
-                _which(point, run),
+                _run_label(point, run),
                 address(draw_waterfall(run), in_pixels=True),
             )
             break
 
 
-def _which(point: Point, run: Run) -> str:
+def _run_label(point: Point, run: Run) -> str:
     values = ", ".join(f"{name} {text(value)}" for name, value in point.items())
     return f"Run {run.run}{f' of {values}' if values else ''}."

@@ -2,7 +2,7 @@
 
 A *point* assigns a value to every dimension, for example ``{tcp: reno, bler: 0.1, part: 1, …}``.
 Sweeps list the points to run. Dimensions define the meaning of values in a scenario file. Metrics
-define how a quantity of the ledger is computed from a run. Figures define what is drawn.
+define how a quantity of the claims is computed from a run. Figures define what is drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.expression import Expression, parse
-from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.requests import Requests
 
 Point = Mapping[str, Value]
@@ -45,10 +45,10 @@ def key(point: Point) -> Key:
 
 @dataclass(frozen=True)
 class Meaning:
-    """Meaning of one value of a dimension: overrides of the scenario, and words in its file name.
+    """Meaning of one value of a dimension: overrides of the scenario, and parts of its file name.
 
     If any value of a point `is_emulated`, the kernel's TCP carries the download in real time. Its
-    settings are those of all values of the point together.
+    settings are the settings of all values of the point together.
     """
 
     overrides: Mapping[str, str]
@@ -62,8 +62,8 @@ class Dimension:
     """A parameter that the document varies.
 
     A value is looked up in `values`, or else inserted into the templates of `overrides`. A
-    dimension with neither only selects metrics. `missing` maps values that the model does not
-    support to the reason.
+    dimension with neither has no effect on a run and only selects metrics (`Metric.when`). `missing`
+    maps values that the model does not support to the reason.
     """
 
     name: str
@@ -99,18 +99,23 @@ class Samples:
     """The number of samples of a mean in a run, and the minimum for a figure to show it."""
 
     expr: Expression
-    least: float
+    minimum: float
 
 
 @dataclass(frozen=True)
 class Metric:
-    """Computation of a quantity of the ledger. `when` restricts it to some points.
+    """Computation of a quantity of the claims. `when` restricts the entry to some points.
+
+    Usually the quantity is the formula `expr` over metrics, with the values `at` set at the point.
+    `inputs` are formulas at other points, which `expr` uses by name. `alternatives` are formulas for
+    other interpretations of the document. They are reported but not scored.
 
     With `over` the formula is evaluated at each combination of these values, and `reduce`
-    (`umtslab.reproduce.reduce`) combines the results. With the key `told` the quantity is a description of
-    RLC PDUs (`umtslab.reproduce.pdus`), with `requests` the answers to DCH requests. With `phases`
-    it is the sequence of phases of a transfer (`umtslab.reproduce.phases`). With `every_run` a
-    bound must hold in each run, not for the mean, for example for a smallest or largest value.
+    (`umtslab.reproduce.reduce`) combines the results. With `pdu_templates` (key ``told``) the quantity
+    is a description of RLC PDUs (`umtslab.reproduce.pdus`), with `requests` it is the answers to DCH
+    requests. With `phases` it is the sequence of phases of a transfer (`umtslab.reproduce.phases`). With
+    `every_run` a bound must hold in each run, not for the mean, for example for a smallest or largest
+    value.
     """
 
     name: str
@@ -118,11 +123,11 @@ class Metric:
     at: Point
     expr: Expression
     inputs: Mapping[str, Input]
-    beside: Mapping[str, Input]
+    alternatives: Mapping[str, Input]
     series: str | None
     over: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     reduce: str = ""
-    told: tuple[Part, ...] = ()
+    pdu_templates: tuple[PduTemplate, ...] = ()
     phases: bool = False
     every_run: bool = False
     requests: Requests | None = None
@@ -206,7 +211,11 @@ class Plan:
     """The experiments of one chapter or paper.
 
     `claims` are prefixes (whole words) of the ids of claims that the plan covers. `counts` are
-    numbers from recorded series that formulas can use like metrics.
+    numbers from recorded series that formulas can use like metrics. `honest` has the values with
+    which a point uses 3GPP's accounting, without the simplifications of the document's own
+    simulator. Such points are reported but not scored. `fixed` are conditions that all runs of the
+    plan meet, `ignore` conditions that have no effect. `interpretations` has for some claims
+    conditions that replace those in `claims.toml`.
 
     `averaged` has patterns of ids of claims about means over the points of the sweep
     `average_over`, restricted to the conditions of the claim. The sweep must be a complete grid, so
@@ -230,7 +239,7 @@ class Plan:
     defaults: Point
     dimensions: Mapping[str, Dimension]
     metrics: tuple[Metric, ...]
-    readings: Mapping[str, Mapping[str, Value | list[Value]]]
+    interpretations: Mapping[str, Mapping[str, Value | list[Value]]]
     sweeps: tuple[Sweep, ...]
     figures: tuple[Figure, ...]
     gaps: Mapping[str, str] = field(default_factory=dict)
@@ -264,7 +273,7 @@ class Plan:
         return {name: AVERAGE for name, dimension in self.dimensions.items() if dimension.is_run}
 
     def averaging(self) -> list[Sweep]:
-        """Return the sweeps over which means are taken."""
+        """Return the sweeps `average_over`, over whose points means are taken."""
         return [sweep for sweep in self.sweeps if sweep.name in self.average_over]
 
     def points(self, sweep: Sweep, *, quick: bool) -> Iterator[dict[str, Value]]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from umtslab.reproduce import toml
 from umtslab.reproduce.claims import Value
-from umtslab.reproduce.counts import Count, Place
+from umtslab.reproduce.counts import Count, SeriesRows
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.expression import parse
-from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.plan import (
     Dimension,
     Draw,
@@ -71,7 +71,7 @@ class _Reader:
             paper=self.path.parent.name,
             name=self.path.stem,
             title=top["title"],
-            claims=_words(top["claims"]),
+            claims=_as_tuple(top["claims"]),
             scenario=top["scenario"],
             runs=top["runs"],
             quick_runs=top["quick_runs"],
@@ -82,11 +82,11 @@ class _Reader:
             fixed=top.get("fixed", {}),
             ignore=frozenset(top.get("ignore", [])),
             averaged=tuple(top.get("averaged", [])),
-            average_over=_words(top.get("average_over", [])),
+            average_over=_as_tuple(top.get("average_over", [])),
             defaults=top["defaults"],
             dimensions={name: self.dimension(name, entry) for name, entry in top["dimension"].items()},
             metrics=tuple(self.metric(entry) for entry in top.get("metric", [])),
-            readings=top.get("reading", {}),
+            interpretations=top.get("reading", {}),
             sweeps=tuple(self.sweep(entry) for entry in top["sweep"]),
             figures=tuple(self.figure(entry) for entry in top.get("figure", [])),
             gaps=top.get("gap", {}),
@@ -127,11 +127,11 @@ class _Reader:
             at=entry.get("at", {}),
             expr=parse(entry.get("expr", entry["name"])),
             inputs={name: self.input(table) for name, table in entry.get("inputs", {}).items()},
-            beside={label: self.input(table) for label, table in entry.get("beside", {}).items()},
+            alternatives={label: self.input(table) for label, table in entry.get("beside", {}).items()},
             series=entry.get("series"),
             over=_lists(entry.get("over", {})),
             reduce=entry.get("reduce", ""),
-            told=tuple(self.part(part) for part in entry.get("told", [])),
+            pdu_templates=tuple(self.part(part) for part in entry.get("told", [])),
             phases=entry.get("phases", False),
             every_run=entry.get("every_run", False),
             requests=self.requests(entry["requests"]) if "requests" in entry else None,
@@ -146,12 +146,12 @@ class _Reader:
         self.table(entry, "samples of a metric", "expr least")
         return Samples(parse(entry["expr"]), float(entry["least"]))
 
-    def part(self, entry: Mapping[str, Any]) -> Part:
+    def part(self, entry: Mapping[str, Any]) -> PduTemplate:
         self.table(entry, "a part of `told`", "rows since since_end forms list first tti_s")
-        return Part(
+        return PduTemplate(
             rows=entry["rows"],
             since=entry.get("since", {}),
-            forms=_words(entry["forms"]),
+            forms=_as_tuple(entry["forms"]),
             is_list=entry.get("list", False),
             first=entry.get("first"),
             tti_s=float(entry.get("tti_s", 0.0)),
@@ -162,8 +162,8 @@ class _Reader:
         self.table(entry, f"count {name}", f"series rows at_least since during {_HOW_TO_COUNT}")
         how = [word for word in _HOW_TO_COUNT.split() if word in entry]
         if len(how) != 1:
-            *words, last = _HOW_TO_COUNT.split()
-            raise BadData(f"{self.path}: count {name} needs one of {', '.join(words)} and {last}")
+            *names, last = _HOW_TO_COUNT.split()
+            raise BadData(f"{self.path}: count {name} needs one of {', '.join(names)} and {last}")
         counted = entry[how[0]]
         return Count(
             series=entry.get("series", "rlc_pdus"),
@@ -171,14 +171,14 @@ class _Reader:
             how=how[0],
             column=counted if isinstance(counted, str) else "",
             columns=tuple(counted) if isinstance(counted, list) else (),
-            since=self.place(entry["since"]) if "since" in entry else None,
-            during=self.place(entry["during"]) if "during" in entry else None,
+            since=self.series_rows(entry["since"]) if "since" in entry else None,
+            during=self.series_rows(entry["during"]) if "during" in entry else None,
             at_least=entry.get("at_least", {}),
         )
 
-    def place(self, entry: Mapping[str, Any]) -> Place:
+    def series_rows(self, entry: Mapping[str, Any]) -> SeriesRows:
         self.table(entry, "since or during", "series rows")
-        return Place(entry["series"], entry["rows"])
+        return SeriesRows(entry["series"], entry["rows"])
 
     def input(self, entry: Mapping[str, Any]) -> Input:
         self.table(entry, "an input of a metric", "expr at")
@@ -264,7 +264,7 @@ _PLAN_KEYS = """version title claims scenario runs quick_runs set quick_set emul
 averaged average_over defaults dimension gap count metric reading sweep figure"""
 
 
-def _words(given: str | list[str]) -> tuple[str, ...]:
+def _as_tuple(given: str | list[str]) -> tuple[str, ...]:
     """Return one word or several as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)
 
@@ -277,13 +277,13 @@ def _used_dimensions(plan: Plan) -> Iterable[tuple[str, Iterable[str]]]:
     yield "defaults", plan.defaults
     yield "honest", plan.honest
     for metric in plan.metrics:
-        ats = [
+        value_tables = [
             metric.when,
             metric.at,
             metric.over,
-            *(entry.at for entry in (*metric.inputs.values(), *metric.beside.values())),
+            *(entry.at for entry in (*metric.inputs.values(), *metric.alternatives.values())),
         ]
-        yield f"metric {metric.name}", itertools.chain.from_iterable(ats)
+        yield f"metric {metric.name}", itertools.chain.from_iterable(value_tables)
     for sweep in plan.sweeps:
         yield f"sweep {sweep.name}", (*sweep.grid, *sweep.quick)
     for figure in plan.figures:

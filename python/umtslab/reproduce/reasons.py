@@ -20,8 +20,8 @@ class Number:
     """A number in the text of a reason, and its place in the output of a command.
 
     `row` are words of the printed row. `column` is the heading of the column; if empty, the row has
-    one value. `stated` is the number. `within` is the maximum relative deviation of the quick form
-    of the command.
+    one value. `stated` is the number. `within` is the maximum relative deviation from it of the
+    number that the command prints with its `quick` options.
     """
 
     row: tuple[str, ...]
@@ -78,12 +78,12 @@ def _shown(row: Mapping[str, Any], path: Path) -> Shown:
 
 def _number(row: Mapping[str, Any], path: Path) -> Number:
     _check(row, {"row", "is"}, _NUMBER, "a number of a reason", path)
-    words = row["row"] if isinstance(row["row"], list) else [row["row"]]
-    return Number(tuple(words), str(row.get("column", "")), float(row["is"]), float(row.get("within", 0.05)))
+    texts = row["row"] if isinstance(row["row"], list) else [row["row"]]
+    return Number(tuple(texts), str(row.get("column", "")), float(row["is"]), float(row.get("within", 0.05)))
 
 
-def _check(row: Mapping[str, Any], needed: set[str], known: set[str], place: str, path: Path) -> None:
+def _check(row: Mapping[str, Any], needed: set[str], known: set[str], subject: str, path: Path) -> None:
     if lacking := needed - row.keys():
-        raise BadData(f"{path}: {place} lacks the field {min(lacking)}")
+        raise BadData(f"{path}: {subject} lacks the field {min(lacking)}")
     if unknown := row.keys() - known:
-        raise BadData(f"{path}: {place} has the unknown field {min(unknown)}")
+        raise BadData(f"{path}: {subject} has the unknown field {min(unknown)}")

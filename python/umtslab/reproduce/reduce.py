@@ -1,7 +1,7 @@
 """Quantities over several points, such as the range over TCP versions.
 
-The extreme points are chosen by the means over all runs, and the quantity is then taken in each run
-at these points. A range of the extremes of each run would grow with the noise. This range does not.
+For minimum and range, the extreme points are chosen by the means over all runs. The quantity is then
+computed in each run at these points. A range of the extremes of each run would grow with the noise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
 
 Rows = Sequence[tuple[Sequence[Value], Sample]]
-"""Values of the dimensions, and the quantity there, by run."""
+"""For each point the values of its dimensions, and the quantity in each run."""
 
 
 def mean_of(samples: Sequence[Sample]) -> Sample:
@@ -63,7 +63,10 @@ def _range_pct(rows: Rows) -> Sample:
 
 
 def _argmax(rows: Rows) -> Sample:
-    """Return the position of the largest value, in each run. Needs one dimension of numbers."""
+    """Return in each run the value of the dimension at which the quantity is largest.
+
+    Needs one dimension of numbers.
+    """
     found: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = [(value, float(at[0])) for at, sample in rows if (value := sample[run]) is not None]
@@ -72,21 +75,24 @@ def _argmax(rows: Rows) -> Sample:
 
 
 def _reaches_95pct(rows: Rows) -> Sample:
-    """Return the least position with at least 95 % of the maximum, in each run.
+    """Return in each run the smallest value of the dimension with at least 95 % of the maximum.
 
     Needs one dimension of numbers.
     """
     found: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = sorted((float(at[0]), value) for at, sample in rows if (value := sample[run]) is not None)
-        enough = 0.95 * max((value for _, value in known), default=0.0)
-        places = [place for place, value in known if value >= enough]
-        found.append(places[0] if len(known) == len(rows) else None)
+        threshold = 0.95 * max((value for _, value in known), default=0.0)
+        positions = [position for position, value in known if value >= threshold]
+        found.append(positions[0] if len(known) == len(rows) else None)
     return found
 
 
 def _residual_variance(rows: Rows) -> Sample:
-    """Return the variance around the best sum of two functions, one per dimension."""
+    """Return in each run the residual variance of a fit by a sum of two functions, one per dimension.
+
+    It is the interaction of a two-way analysis of variance: how irregular the surface is.
+    """
     firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
     if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
         raise Missing(

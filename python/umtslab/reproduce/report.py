@@ -15,10 +15,11 @@ from umtslab.reproduce.compare import show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw, picture_of, pixels_of
 from umtslab.reproduce.reproduction import Chapter
-from umtslab.reproduce.verdict import Reading, Scored
+from umtslab.reproduce.verdict import Measurement, Scored
 from umtslab.reproduce.verdict_kind import LABELS, Verdict
 
-_SHOWN = 4
+_MAX_MEASUREMENTS = 4
+"""Maximum number of measurements in a cell of the page. Of more, the first and the last are shown."""
 
 
 def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]:
@@ -57,9 +58,9 @@ def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]
 
 
 def _write(path: Path, content: bytes) -> Path:
-    from umtslab.atomic_files import whole_file
+    from umtslab.atomic_files import atomic_file
 
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(content)
     return path
 
@@ -129,22 +130,24 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
             f"{claim.statement} ({claim.where})",
             f"{claim.metric}: {claim.expected}",
             "" if claim.tolerance is None else f"{claim.tolerance:.3g}",
-            _readings(entry.ours),
-            _readings(entry.beside),
-            "" if entry.honest is None else f"{entry.honest.verdict}; {_readings(entry.honest.ours)}",
+            _join_measurements(entry.ours),
+            _join_measurements(entry.alternatives),
+            ""
+            if entry.honest is None
+            else f"{entry.honest.verdict}; {_join_measurements(entry.honest.ours)}",
             " ".join(filter(None, [label_reason(entry), entry.detail, *numbers])),
         ]
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def turned(chapter: Chapter) -> list[tuple[Scored, Scored]]:
+def changed_verdicts(chapter: Chapter) -> list[tuple[Scored, Scored]]:
     """Return the claims with another verdict under the chapter's change, as scored and changed."""
     pairs = zip(chapter.scored, chapter.changed, strict=False)
     return [(scored, changed) for scored, changed in pairs if changed.verdict is not scored.verdict]
 
 
 def _change_table(chapter: Chapter) -> Iterable[str]:
-    pairs = turned(chapter)
+    pairs = changed_verdicts(chapter)
     yield f"{len(pairs)} of {len(chapter.changed)} verdicts would differ. None of this is scored."
     if not pairs:
         return
@@ -153,7 +156,8 @@ def _change_table(chapter: Chapter) -> Iterable[str]:
     yield "|---|---|---|---|---|"
     for scored, changed in pairs:
         name, why = scored.claim.id.removeprefix(chapter.paper + "."), changed.detail.replace("|", "\\|")
-        yield f"| `{name}` | {scored.verdict} | {changed.verdict} | {_readings(changed.ours)} | {why} |"
+        ours = _join_measurements(changed.ours)
+        yield f"| `{name}` | {scored.verdict} | {changed.verdict} | {ours} | {why} |"
 
 
 def _figure_section(data: FigureData) -> Iterable[str]:
@@ -168,8 +172,8 @@ def _figure_section(data: FigureData) -> Iterable[str]:
         yield "|---|---|---|---|---|---|"
         rows = list(data.rows())
         for row in rows:
-            words = [row["at"], row["curve"], row["accounting"], row["quantity"], _ours(row), row["stated"]]
-            yield "| " + " | ".join("" if word is None else str(word) for word in words) + " |"
+            cells = [row["at"], row["curve"], row["accounting"], row["quantity"], _ours(row), row["stated"]]
+            yield "| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |"
         if not rows:
             yield "Nothing to show."
     elif data.is_drawn:
@@ -204,9 +208,9 @@ def lines(chapter: Chapter) -> Iterator[str]:
         yield f"{entry.verdict:<15}  {names[claim.id]:<{width}}  {claim.expected}{tolerance}{ours}"
 
 
-def turned_lines(chapter: Chapter) -> Iterator[str]:
+def changed_verdict_lines(chapter: Chapter) -> Iterator[str]:
     """Yield a line for each verdict that would differ with the chapter's change."""
-    pairs = turned(chapter)
+    pairs = changed_verdicts(chapter)
     yield f"With {chapter.change} {len(pairs)} of {len(chapter.changed)} verdicts would differ."
     width = max((len(_short_id(chapter, scored)) for scored, _ in pairs), default=0)
     for scored, changed in pairs:
@@ -292,32 +296,32 @@ def _claim_json(entry: Scored) -> dict[str, Any]:
         if claim.label is None
         else {"is": str(claim.label.verdict), "reason": claim.label.reason},
         "reasons": list(scored_reasons(entry)),
-        "ours": [_reading_json(reading) for reading in entry.ours],
-        "beside": [_reading_json(reading) for reading in entry.beside],
+        "ours": [_measurement_json(measurement) for measurement in entry.ours],
+        "beside": [_measurement_json(measurement) for measurement in entry.alternatives],
         "honest": None
         if honest is None
         else {
             "verdict": str(honest.verdict),
             "detail": honest.detail,
-            "ours": [_reading_json(reading) for reading in honest.ours],
+            "ours": [_measurement_json(measurement) for measurement in honest.ours],
         },
     }
 
 
 def _changed_json(entry: Scored) -> dict[str, Any]:
-    ours = [_reading_json(reading) for reading in entry.ours]
+    ours = [_measurement_json(measurement) for measurement in entry.ours]
     return {"id": entry.claim.id, "verdict": str(entry.verdict), "detail": entry.detail, "ours": ours}
 
 
-def _reading_json(reading: Reading) -> dict[str, Any]:
-    words = {"words": reading.words} if reading.words else {}
-    return {"label": reading.label, **reading.summary.as_dict(), **words}
+def _measurement_json(measurement: Measurement) -> dict[str, Any]:
+    text = {"words": measurement.text} if measurement.text else {}
+    return {"label": measurement.label, **measurement.summary.as_dict(), **text}
 
 
-def _readings(readings: Sequence[Reading]) -> str:
-    if len(readings) <= _SHOWN:
-        return "; ".join(str(reading) for reading in readings)
-    return f"{readings[0]}; … {len(readings) - 2} more …; {readings[-1]}"
+def _join_measurements(measurements: Sequence[Measurement]) -> str:
+    if len(measurements) <= _MAX_MEASUREMENTS:
+        return "; ".join(str(measurement) for measurement in measurements)
+    return f"{measurements[0]}; … {len(measurements) - 2} more …; {measurements[-1]}"
 
 
 def scored_reasons(entry: Scored) -> Sequence[str]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.figuredata import FigureData, figure_data, with_change
-from umtslab.reproduce.pictures import Picture, pictures
+from umtslab.reproduce.pictures import ReportPicture, pictures
 from umtslab.reproduce.plan import Plan
 from umtslab.reproduce.selection import Part
-from umtslab.reproduce.study import StudyResults, Wanted, check_changes, run_plan, wanted_points
+from umtslab.reproduce.study import PlannedPoint, StudyResults, check_changes, run_plan, wanted_points
 from umtslab.reproduce.verdict import Scored, not_yet, score
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Chapter:
     runs: int
     scored: tuple[Scored, ...]
     figures: tuple[FigureData, ...] = field(default=(), repr=False)
-    pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    pictures: tuple[ReportPicture, ...] = field(default=(), repr=False)
     change: str = ""
     """Settings of the runs that are drawn beside the scored ones."""
     changed: tuple[Scored, ...] = field(default=(), repr=False)
@@ -107,10 +107,10 @@ def reproduce(
     run = partial(run_plan, scenarios=data / "scenarios", store=store, budget=budget, jobs=jobs)
     for part in parts:
         for plan in part.plans:
-            wanted = wanted_points(plan, part.sweeps(plan), quick=quick, real_time=real_time)
+            planned = wanted_points(plan, part.sweeps(plan), quick=quick, real_time=real_time)
             if changes:
-                check_changes(plan, wanted, data / "scenarios", changes)
-            chapters.append(_chapter(part, plan, partial(run, plan), wanted, quick, changes, progress))
+                check_changes(plan, planned, data / "scenarios", changes)
+            chapters.append(_chapter(part, plan, partial(run, plan), planned, quick, changes, progress))
             if each is not None:
                 each(chapters[-1])
         if uncovered := part.open_claims():
@@ -125,7 +125,7 @@ def _chapter(
     part: Part,
     plan: Plan,
     run: Callable[..., StudyResults],
-    wanted: Sequence[Wanted],
+    planned: Sequence[PlannedPoint],
     quick: bool,
     changes: Sequence[tuple[str, str]],
     progress: Progress | None,
@@ -136,20 +136,20 @@ def _chapter(
         if progress is not None:
             progress(title, done, total)
 
-    results = run(wanted, progress=partial(report, plan.title))
+    results = run(planned, progress=partial(report, plan.title))
     claims = part.claims_of(plan)
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
-    runs = sum(entry.runs for entry in wanted if entry.draw is None)
+    runs = sum(entry.runs for entry in planned if entry.draw is None)
     changed: tuple[Scored, ...] = ()
     if changes:
-        simulated = [entry for entry in wanted if not entry.is_emulated]
+        simulated = [entry for entry in planned if not entry.is_emulated]
         other = run(simulated, progress=partial(report, change), changes=changes)
         runs += sum(entry.runs for entry in simulated if entry.draw is None)
         drawn = tuple(with_change(of, figure_data(plan, of.figure, other, ()), change) for of in drawn)
         changed = tuple(score(claim, plan, other) for claim in claims)
-    beside = tuple(pictures(plan, results.points(), results.runs))
-    return Chapter(part.paper, plan, quick, runs, scored, drawn, beside, change, changed)
+    extra_pictures = tuple(pictures(plan, results.points(), results.runs))
+    return Chapter(part.paper, plan, quick, runs, scored, drawn, extra_pictures, change, changed)
 
 
 def find_data() -> Path:

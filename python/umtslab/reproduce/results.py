@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from umtslab.reproduce.counts import Count
-from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.pdus import PduTemplate
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import Point
 from umtslab.reproduce.requests import Requests
@@ -59,7 +59,7 @@ class Results(Protocol):
     def counted(self, point: Point, count: Count) -> Sample:
         """Return a number derived from recorded series, per run."""
 
-    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def descriptions(self, point: Point, parts: Sequence[PduTemplate]) -> list[str]:
         """Return the description of the RLC PDUs, per run."""
 
     def answers(self, point: Point, requests: Requests) -> list[str]:

@@ -33,20 +33,20 @@ class Part:
         """Return the claims that no plan covers yet."""
         return [claim for claim in self.claims if not any(plan.covers(claim) for plan in self.plans)]
 
-    def narrow(self, plan: Plan) -> set[str]:
-        """Return the selected places inside the plan. Empty stands for the whole plan."""
+    def places_inside(self, plan: Plan) -> set[str]:
+        """Return the selected places inside the plan. An empty set stands for the whole plan."""
         return {place for place in self.places if place not in plan.chapter}
 
     def sweeps(self, plan: Plan) -> list[Sweep]:
         """Return the plan's sweeps that feed the part, or all if no sweep names the place."""
-        narrow = self.narrow(plan)
-        feeding = [sweep for sweep in plan.sweeps if narrow & set(sweep.feeds)]
+        places = self.places_inside(plan)
+        feeding = [sweep for sweep in plan.sweeps if places & set(sweep.feeds)]
         return feeding or list(plan.sweeps)
 
     def figures(self, plan: Plan) -> list[Figure]:
         """Return the plan's figures and tables in the part."""
-        narrow = self.narrow(plan)
-        return [figure for figure in plan.figures if not narrow or figure.id in narrow]
+        places = self.places_inside(plan)
+        return [figure for figure in plan.figures if not places or figure.id in places]
 
 
 def select(root: Path, selections: Sequence[str]) -> list[Part]:

@@ -1,6 +1,6 @@
-"""Runs of a plan: points become scenarios that the campaign engine runs.
+"""Runs of a plan: converts points to scenarios, and runs them by the campaign engine.
 
-Only this module knows both.
+Only this module depends on both plans and the engine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Part, describe
+from umtslab.reproduce.pdus import PduTemplate, describe
 from umtslab.reproduce.phases import Phase, phases
 from umtslab.reproduce.plan import Draw, Key, Plan, Point, Sweep, key, text
 from umtslab.reproduce.requests import Requests
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlannedPoint:
     """A point to run. `is_set` marks the parameter sets over which means are taken."""
 
     point: Point
@@ -53,33 +53,33 @@ class Wanted:
 
 def wanted_points(
     plan: Plan, sweeps: Iterable[Sweep], *, quick: bool, real_time: bool = False
-) -> list[Wanted]:
+) -> list[PlannedPoint]:
     """Return every point of the sweeps once, with series if any of its sweeps records them.
 
     Emulated points are included only with `real_time`.
     """
-    found: dict[Key, Wanted] = {}
+    found: dict[Key, PlannedPoint] = {}
     runs = plan.quick_runs if quick else plan.runs
     settings = {**plan.settings, **plan.quick_settings} if quick else plan.settings
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
-            entry = found.get(key(point), Wanted(point, runs, series=False))
+            entry = found.get(key(point), PlannedPoint(point, runs, series=False))
             is_set = entry.is_set or sweep in plan.averaging()
             kernel = plan.kernel(point)
             if kernel is None:
                 series = entry.series or sweep.series
-                found[key(point)] = Wanted(
+                found[key(point)] = PlannedPoint(
                     point, runs, series, is_set, draw=sweep.draw, settings=tuple(settings.items())
                 )
             elif real_time:
                 series = entry.series or sweep.series
-                found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), series, is_set, kernel)
+                found[key(point)] = PlannedPoint(point, min(runs, plan.emulated_runs), series, is_set, kernel)
     return list(found.values())
 
 
 def run_plan(
     plan: Plan,
-    wanted: Sequence[Wanted],
+    planned: Sequence[PlannedPoint],
     scenarios: Path,
     *,
     store: Store,
@@ -94,7 +94,7 @@ def run_plan(
     ----------
     plan : Plan
         The plan.
-    wanted : sequence of Wanted
+    planned : sequence of PlannedPoint
         Its points to run.
     scenarios : Path
         The folder of the plan's scenario files.
@@ -119,19 +119,19 @@ def run_plan(
     from umtslab.campaign import run_missing
     from umtslab.reproduce.emulated import emulate_missing
 
-    more = [*([("measure.budget", "true")] if budget else []), *changes]
+    extra = [*([("measure.budget", "true")] if budget else []), *changes]
     tasks: dict[Key, list[Task]] = {}
     draws: dict[Key, Callable[[], list[Run]]] = {}
     downloads: dict[Key, list[Download]] = {}
-    for entry in wanted:
+    for entry in planned:
         if entry.is_emulated:
             downloads[key(entry.point)] = list(_downloads(plan, entry, scenarios, store))
         elif entry.draw is not None:
-            draws[key(entry.point)] = _draws(plan, entry, scenarios, more)
+            draws[key(entry.point)] = _draws(plan, entry, scenarios, extra)
         else:
-            tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, more))
+            tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, extra))
     finished: dict[str, Run] = {}
-    total = sum(entry.runs for entry in wanted if entry.draw is None)
+    total = sum(entry.runs for entry in planned if entry.draw is None)
     # Tasks with series come first, because the engine runs each key once, as the first task
     # requires.
     ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
@@ -141,34 +141,39 @@ def run_plan(
     # Draws are long calls of the core, so a thread makes them in parallel with the runs.
     thread = ThreadPoolExecutor(1)
     try:
-        draws_of = {place: thread.submit(draw) for place, draw in draws.items()}
+        draws_of = {point_key: thread.submit(draw) for point_key, draw in draws.items()}
         for identity, run in chain(run_missing(ordered, store, jobs), emulated):
             finished[identity] = run
             if progress is not None:
                 progress(len(finished), total)
-        drawn = {place: made.result() for place, made in draws_of.items()}
+        drawn = {point_key: future.result() for point_key, future in draws_of.items()}
     finally:
         thread.shutdown(cancel_futures=True)
-    every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
-    runs = {place: [finished[task.identity.key] for task in group] for place, group in every.items()}
+    tasks_or_downloads: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
+    runs = {
+        point_key: [finished[task.identity.key] for task in group]
+        for point_key, group in tasks_or_downloads.items()
+    }
     runs.update(drawn)
-    ends_s = {place: group[0].scenario.duration_s for place, group in every.items()}
-    sets = [entry.point for entry in wanted if entry.is_set]
-    return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
+    ends_s = {point_key: group[0].scenario.duration_s for point_key, group in tasks_or_downloads.items()}
+    sets = [entry.point for entry in planned if entry.is_set]
+    return StudyResults([entry.point for entry in planned], sets, runs, ends_s)
 
 
-def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Task]:
+def _tasks(
+    plan: Plan, planned: PlannedPoint, scenarios: Path, extra: Sequence[tuple[str, str]]
+) -> Iterator[Task]:
     from umtslab.scenario import Scenario
     from umtslab.task import Task
 
-    name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, [*wanted.settings, *overrides, *more])
-    for run in range(wanted.runs):
-        yield Task(scenario, scenario.seed, run, wanted.series)
+    name, overrides = plan.scenario_of(planned.point)
+    scenario = Scenario.load(scenarios / name, [*planned.settings, *overrides, *extra])
+    for run in range(planned.runs):
+        yield Task(scenario, scenario.seed, run, planned.series)
 
 
 def check_changes(
-    plan: Plan, wanted: Sequence[Wanted], scenarios: Path, changes: Sequence[tuple[str, str]]
+    plan: Plan, planned: Sequence[PlannedPoint], scenarios: Path, changes: Sequence[tuple[str, str]]
 ) -> None:
     """Check that the changes fit every point, before anything is run.
 
@@ -179,26 +184,23 @@ def check_changes(
     """
     from umtslab.scenario import Scenario
 
-    for entry in wanted:
+    for entry in planned:
         name, overrides = plan.scenario_of(entry.point)
         Scenario.load(scenarios / name, [*entry.settings, *overrides, *changes])
 
 
 def _draws(
-    plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]
+    plan: Plan, planned: PlannedPoint, scenarios: Path, extra: Sequence[tuple[str, str]]
 ) -> Callable[[], list[Run]]:
-    """Return a function that makes runs without a network.
-
-    Their metrics are moments of random draws.
-    """
+    """Return a function that makes runs without a network: their metrics are moments of random draws."""
     from umtslab.run import Identity, Run
     from umtslab.scenario import Scenario
     from umtslab.version import code_version
 
-    draw = wanted.draw
-    assert draw is not None, "only these are drawn"
-    name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, [*wanted.settings, *overrides, *more])
+    draw = planned.draw
+    assert draw is not None, "the caller checks this"
+    name, overrides = plan.scenario_of(planned.point)
+    scenario = Scenario.load(scenarios / name, [*planned.settings, *overrides, *extra])
 
     def one(run: int) -> Run:
         if draw.what == "traffic":
@@ -208,17 +210,17 @@ def _draws(
         identity = Identity(scenario.content_hash, code_version(), scenario.seed, run)
         return Run(scenario.name, identity, metrics, events=0, duration_s=0.0)
 
-    return lambda: [one(run) for run in range(wanted.runs)]
+    return lambda: [one(run) for run in range(planned.runs)]
 
 
-def _downloads(plan: Plan, wanted: Wanted, scenarios: Path, store: Store) -> Iterator[Download]:
+def _downloads(plan: Plan, planned: PlannedPoint, scenarios: Path, store: Store) -> Iterator[Download]:
     from umtslab.reproduce.emulated import download
     from umtslab.scenario import Scenario
 
-    name, overrides = plan.scenario_of(wanted.point)
+    name, overrides = plan.scenario_of(planned.point)
     scenario = Scenario.load(scenarios / name, overrides)
-    for run in range(wanted.runs):
-        yield download(scenario, wanted.kernel or {}, scenario.seed + run, store, series=wanted.series)
+    for run in range(planned.runs):
+        yield download(scenario, planned.kernel or {}, scenario.seed + run, store, series=planned.series)
 
 
 class StudyResults:
@@ -247,11 +249,11 @@ class StudyResults:
 
     def replications(self, point: Point) -> int:
         """Return the number of runs of the point."""
-        return len(self._at(point))
+        return len(self._runs_at(point))
 
     def metric(self, point: Point, name: str) -> Sample:
         """Return a metric of the run."""
-        runs = self._at(point)
+        runs = self._runs_at(point)
         if name not in runs[0].metrics:
             raise Missing(f"runs have no metric {name}")
         return [run.metrics[name] for run in runs]
@@ -262,7 +264,7 @@ class StudyResults:
         Connections are in order of their opening.
         """
         found = []
-        for run in self._at(point):
+        for run in self._runs_at(point):
             columns = self._columns(run)
             if name not in columns:
                 raise Missing(f"connections have no metric {name}")
@@ -271,31 +273,31 @@ class StudyResults:
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         """Return a series per run: of one user's connection, or the sum of all."""
-        return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
+        return [_series(run, name, user, self._ends_s[key(point)]) for run in self._runs_at(point)]
 
     def counted(self, point: Point, count: Count) -> Sample:
         """Return a number derived from recorded series, per run."""
-        return [count.value(run) for run in self._at(point)]
+        return [count.value(run) for run in self._runs_at(point)]
 
-    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def descriptions(self, point: Point, parts: Sequence[PduTemplate]) -> list[str]:
         """Return the description of the RLC PDUs, per run."""
-        return [describe(parts, run) for run in self._at(point)]
+        return [describe(parts, run) for run in self._runs_at(point)]
 
     def answers(self, point: Point, requests: Requests) -> list[str]:
         """Return the answers to DCH requests, per run."""
-        return [requests.words(run) for run in self._at(point)]
+        return [requests.summary(run) for run in self._runs_at(point)]
 
     def phases(self, point: Point) -> list[list[Phase]]:
         """Return the phases of the first user's transfer, per run."""
-        return [phases(run) for run in self._at(point)]
+        return [phases(run) for run in self._runs_at(point)]
 
     def recorded(self, point: Point) -> Run:
         """Return the first run with its recorded series."""
-        return self._at(point)[0]
+        return self._runs_at(point)[0]
 
     def runs(self, point: Point) -> Sequence[Run]:
         """Return the runs of a point."""
-        return self._at(point)
+        return self._runs_at(point)
 
     def _columns(self, run: Run) -> dict[str, Sample]:
         """Return the connections of a run by column. Each run is read once."""
@@ -303,7 +305,7 @@ class StudyResults:
             self._connections[run.key] = run.connections().sort("opened_s").to_dict(as_series=False)
         return self._connections[run.key]
 
-    def _at(self, point: Point) -> list[Run]:
+    def _runs_at(self, point: Point) -> list[Run]:
         runs = self._runs.get(key(point))
         if runs is None:
             listed = ", ".join(f"{name} {text(value)}" for name, value in point.items())
@@ -325,10 +327,10 @@ _VALUE_COLUMN = {
 
 
 def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
-    """Return a series of the connection that opened as number `user`, from 1.
+    """Return a series of the connection that opened as number `user`, counted from 1.
 
-    None adds up all connections. For a series of users, returns the downlink of user number `user`,
-    by default the first.
+    If `user` is None, the values of all connections with the same time are added. If the rows of
+    the series are those of users, returns the downlink of user number `user`, by default the first.
     """
     import polars as pl
 

@@ -35,10 +35,11 @@ def judge_surface(expected: str, rows: Rows) -> Finding:
     for pattern, rule in _RULES.items():
         if (match := re.fullmatch(pattern, expected.strip())) is not None:
             return rule(match, rows)
-    raise Missing(f"no rule reads the trend {expected!r}")
+    raise Missing(f"there is no rule for the trend {expected!r}")
 
 
 def _over_sum(match: re.Match[str], rows: Rows) -> Finding:
+    """Judge a trend over the sum of two dimensions."""
     names = [match[2], match[3]]
     groups: dict[float, list[Sample]] = {}
     for point, sample in rows:
@@ -49,6 +50,7 @@ def _over_sum(match: re.Match[str], rows: Rows) -> Finding:
 
 
 def _best_in_set(match: re.Match[str], rows: Rows) -> Finding:
+    """Require that the best point of a set is better than each point outside it."""
     names = [name.strip() for name in match[1].split(",")]
     sets = [{text(_number(v)) for v in part.strip(" {}").split(",")} for part in match[2].split(" x ")]
     inside = [row for row in rows if all(text(row[0][n]) in s for n, s in zip(names, sets, strict=True))]
@@ -57,34 +59,35 @@ def _best_in_set(match: re.Match[str], rows: Rows) -> Finding:
         raise Missing("the points inside and outside the set were not all run")
     best = max(inside, key=lambda row: usable_mean(row[1]))
 
-    def named(point: Mapping[str, Value]) -> str:
+    def point_label(point: Mapping[str, Value]) -> str:
         return "/".join(text(point[name]) for name in names)
 
-    return conjunction(greater(best[1], y, f"{named(best[0])} > {named(x)}") for x, y in outside)
+    return conjunction(greater(best[1], y, f"{point_label(best[0])} > {point_label(x)}") for x, y in outside)
 
 
 def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
+    """Require two best values that differ and are both significantly better than the others."""
     over, by = match[1], match[2]
     bests: dict[str, tuple[str, Verdict]] = {}
     for value in dict.fromkeys(text(point[by]) for point, _ in rows):
-        own = [(text(point[over]), sample) for point, sample in rows if text(point[by]) == value]
-        if len(own) < 2:
+        candidates = [(text(point[over]), sample) for point, sample in rows if text(point[by]) == value]
+        if len(candidates) < 2:
             raise Missing(f"{over} was not varied for {value}")
-        name, best = max(own, key=lambda row: usable_mean(row[1]))
-        found = conjunction(greater(best, sample, "") for level, sample in own if level != name)
+        name, best = max(candidates, key=lambda row: usable_mean(row[1]))
+        found = conjunction(greater(best, sample, "") for level, sample in candidates if level != name)
         bests[value] = (name, found.verdict)
     detail = ", ".join(f"{value}: {name}" for value, (name, _) in bests.items())
-    sure = {name for name, verdict in bests.values() if verdict is Verdict.PASS}
-    if len(sure) > 1:
+    certain = {name for name, verdict in bests.values() if verdict is Verdict.PASS}
+    if len(certain) > 1:
         return Finding(Verdict.PASS, detail)
     if all(verdict is Verdict.PASS for _, verdict in bests.values()):
         return Finding(Verdict.FAIL, detail)
-    unsure = ", ".join(value for value, (_, verdict) in bests.items() if verdict is not Verdict.PASS)
-    return Finding(Verdict.INCONCLUSIVE, f"{detail}; inside the noise for {unsure}")
+    uncertain = ", ".join(value for value, (_, verdict) in bests.items() if verdict is not Verdict.PASS)
+    return Finding(Verdict.INCONCLUSIVE, f"{detail}; inside the noise for {uncertain}")
 
 
-def in_order_of(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
-    """Return the points as a curve of y over the mean of x.
+def curve_ordered_by(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
+    """Return the points as a curve of y, ordered by the mean of x.
 
     Raises
     ------

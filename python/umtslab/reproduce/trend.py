@@ -1,9 +1,10 @@
-"""Trends of the ledger: the shape of a quantity over the values of one dimension.
+"""Claims about trends: the shape of a quantity over the values of one dimension.
 
 `increasing` and `decreasing` require every step to be significant. `nondecreasing`, `nonincreasing`
-and `flat` compare all pairs with the ledger's tolerance of 5 %, so that small steps cannot add up
-unnoticed. `concave` and `increasing_convex` compare the slopes of adjacent steps. `linear` fits a
-straight line to each run's points. The other shapes are combinations of these.
+and `flat` compare all pairs with the tolerance of "about equal" (5 %), so that small steps cannot
+add up unnoticed. `peak`, `dip` and `argmax` compare the best point with others. `concave` and
+`increasing_convex` compare the slopes of steps. `linear` fits a straight line to each run's points.
+The other shapes are combinations of these.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ def parse_trend(text: str) -> Trend:
     """
     match = re.fullmatch(r"(\w+)\(([^()]*)\)\s*(?:(=|<=|>=|<|>)\s*([-+.\w]+))?", text.strip())
     if match is None:
-        raise Missing(f"no rule reads the trend {text!r}")
+        raise Missing(f"there is no rule for the trend {text!r}")
     over, *rest = [item.strip() for item in match[2].split(",")]
     options: dict[str, float] = {}
     for item in rest:
         name, equals, value = item.partition("=")
         if not equals:
-            raise Missing(f"no rule reads the trend {text!r}")
+            raise Missing(f"there is no rule for the trend {text!r}")
         options[name.strip()] = float(value)
     if "=" in over:  # steps_down(count=2, after=1500): over time
         name, _, value = over.partition("=")
@@ -101,7 +102,7 @@ def judge_trend(trend: Trend, curve: Curve) -> Finding:
     part = curve.part(lambda x: low <= x <= high)
     rule = _RULES.get(trend.shape)
     if rule is None:
-        raise Missing(f"no rule reads the trend {trend.shape}")
+        raise Missing(f"there is no rule for the trend {trend.shape}")
     if len(part.x) < 2:
         raise Missing(f"{trend.shape} needs two values of {trend.over} or more, and {len(part.x)} were run")
     return rule(part, trend)
@@ -110,13 +111,13 @@ def judge_trend(trend: Trend, curve: Curve) -> Finding:
 def _increasing(curve: Curve, trend: Trend) -> Finding:
     """Every step must be up.
 
-    `rise` limits the increase from the first to the last point, as a share.
+    The option `rise` limits the increase from the first to the last point, as a share of the first.
     """
     found = steps(curve.y, "<", curve.names())
-    if (most := trend.options.get("rise")) is not None:
+    if (max_rise := trend.options.get("rise")) is not None:
         pairs = zip(curve.y[0], curve.y[-1], strict=False)
         rises = [100 * (b / a - 1) if a and b is not None else None for a, b in pairs]
-        found.append(within(summarise(rises), -100.0, 100 * most, "rise from first to last (%)"))
+        found.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
     return conjunction(found)
 
 
@@ -152,17 +153,22 @@ def _flat_then(curve: Curve, trend: Trend, then: Callable[[Curve, Trend], Findin
 
 
 def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
-    """The best point must exceed both ends. Without ``at`` it is the point with the best mean."""
-    turned = curve if sign > 0 else Curve(curve.x, [_negated(sample) for sample in curve.y])
-    top = _index(curve, trend.options["at"]) if "at" in trend.options else _best(turned)
+    """The extreme point must lie beyond both ends, and no other point beyond it.
+
+    It is a maximum (`sign` 1) or a minimum (-1): the point ``at`` or, without this option, the point
+    with the extreme mean.
+    """
+    oriented = curve if sign > 0 else Curve(curve.x, [_negated(sample) for sample in curve.y])
+    top = _index(curve, trend.options["at"]) if "at" in trend.options else _best(oriented)
     names = curve.names()
     if top in (0, len(curve.x) - 1):
         return Finding(Verdict.FAIL, f"the extreme is at the end, {trend.over} = {names[top]}")
     ends = [
-        greater(turned.y[top], turned.y[i], f"{names[top]} beyond {names[i]}") for i in (0, len(names) - 1)
+        greater(oriented.y[top], oriented.y[i], f"{names[top]} beyond {names[i]}")
+        for i in (0, len(names) - 1)
     ]
     others = [
-        negation(greater(turned.y[i], turned.y[top], f"{names[i]} beyond {names[top]}"))
+        negation(greater(oriented.y[i], oriented.y[top], f"{names[i]} beyond {names[top]}"))
         for i in range(1, len(names) - 1)
         if i != top
     ]
@@ -186,8 +192,11 @@ def _argmax(curve: Curve, trend: Trend) -> Finding:
     return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
 
 
-def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
-    """Slopes must fall (sign −1) or rise (1) overall, and no step may go the wrong way."""
+def _slopes_change(curve: Curve, trend: Trend, sign: int) -> Finding:
+    """The last slope must be above (`sign` 1) or below (-1) the first one.
+
+    No slope may change significantly in the opposite direction from one step to the next.
+    """
     if len(curve.x) < 3:
         raise Missing(
             f"{trend.shape} needs three values of {trend.over} or more, and {len(curve.x)} were run"
@@ -198,8 +207,8 @@ def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
     ]
     names = [f"slope {a} to {b}" for a, b in zip(curve.names(), curve.names()[1:], strict=False)]
     overall = greater(slopes[-1], slopes[0], f"{names[-1]} against {names[0]}")
-    wrong = [negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
-    return conjunction([overall, *wrong])
+    contradictions = [negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
+    return conjunction([overall, *contradictions])
 
 
 def _linear(curve: Curve, trend: Trend) -> Finding:
@@ -212,15 +221,15 @@ def _linear(curve: Curve, trend: Trend) -> Finding:
     lines = [_line(curve.x, [y for y in run if y is not None]) for run in runs]
     span = curve.x[-1] - curve.x[0]
     rises = summarise(None if line is None else line[1] * span for line in lines)
-    moves = interval(rises)
-    if moves is None:
+    rise_interval = interval(rises)
+    if rise_interval is None:
         return Finding(Verdict.INCONCLUSIVE, f"{rises.n} runs give no interval of the rise")
-    if moves[0] <= 0 <= moves[1]:
+    if rise_interval[0] <= 0 <= rise_interval[1]:
         return Finding(Verdict.INCONCLUSIVE, f"the rise of {show(rises)} is inside the noise")
-    margin = ABOUT_EQUAL * abs((moves[0] + moves[1]) / 2)
+    margin = ABOUT_EQUAL * abs((rise_interval[0] + rise_interval[1]) / 2)
     return conjunction(
         within(
-            summarise(_off(line, x, y) for line, y in zip(lines, sample, strict=False)),
+            summarise(_residual(line, x, y) for line, y in zip(lines, sample, strict=False)),
             -margin,
             margin,
             f"{name}: off the line by",
@@ -237,12 +246,12 @@ def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float] | None:
     return fit.intercept, fit.slope
 
 
-def _off(line: tuple[float, float] | None, x: float, y: float | None) -> float | None:
+def _residual(line: tuple[float, float] | None, x: float, y: float | None) -> float | None:
     return None if line is None or y is None else y - line[0] - line[1] * x
 
 
 def _increasing_convex(curve: Curve, trend: Trend) -> Finding:
-    return conjunction([_increasing(curve, trend), _bent(curve, trend, 1)])
+    return conjunction([_increasing(curve, trend), _slopes_change(curve, trend, 1)])
 
 
 def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Finding:
@@ -320,7 +329,7 @@ _RULES: dict[str, Callable[[Curve, Trend], Finding]] = {
     "peak": _peak,
     "dip": _dip,
     "argmax": _argmax,
-    "concave": lambda curve, trend: _bent(curve, trend, -1),
+    "concave": lambda curve, trend: _slopes_change(curve, trend, -1),
     "increasing_convex": _increasing_convex,
     "linear": _linear,
 }

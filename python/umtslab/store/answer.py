@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-_PLAIN = frozenset(
+_KEPT_TYPES = frozenset(
     {
         "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger",
         "ubigint", "uhugeint", "float", "double", "decimal", "varchar", "time", '"null"', "null", "sqlnull",
@@ -17,7 +17,7 @@ _PLAIN = frozenset(
 )  # fmt: skip
 """DuckDB's names of the types that are kept."""
 
-_NESTED = frozenset({"list", "array", "struct"})
+_NESTED_TYPES = frozenset({"list", "array", "struct"})
 
 _DATES = {
     "date": "date '0001-01-01' and date '9999-12-31'",
@@ -29,8 +29,8 @@ _DATES = {
 def write_answer(answer: duckdb.DuckDBPyRelation, file: Path) -> None:
     """Write the rows of a query as Parquet.
 
-    Other types become text, and dates beyond year 9999 null. Uses a file: DuckDB 2.0 reports leaks
-    on standard error if an Arrow stream outlives the connection.
+    Types that are not kept become text, and dates beyond year 9999 null. A file is used because
+    DuckDB 2.0 reports leaks on standard error if an Arrow stream outlives the connection.
     """
     columns = (
         f"{_expression(number, kind)} as {_quoted(name)}"
@@ -48,10 +48,10 @@ def _expression(number: int, kind: Any) -> str:
 
 def _is_kept(kind: Any) -> bool:
     name = str(kind.id).lower()
-    if name in _NESTED:
+    if name in _NESTED_TYPES:
         parts = [part for _, part in kind.children if not isinstance(part, int)]
         return bool(parts) and all(map(_is_kept, parts))
-    return name in _PLAIN
+    return name in _KEPT_TYPES
 
 
 def _quoted(name: str) -> str:

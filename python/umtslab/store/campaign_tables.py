@@ -12,7 +12,7 @@ from umtslab.store.seal import unsealed
 if TYPE_CHECKING:
     import polars as pl
 
-_OF_POINTS = ("campaign", "point", "label", "key")
+_POINT_COLUMNS = ("campaign", "point", "label", "key")
 
 
 def campaign_content(path: Path) -> dict[str, Any]:
@@ -66,15 +66,15 @@ def campaigns_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     }
     rows = [
         (
-            one["name"],
-            one["title"],
-            one["seed"],
-            list(one["axes"]),
-            list(one.get("metrics", ())),
-            len(one["points"]),
-            sum(len(point["runs"]) for point in one["points"]),
+            campaign["name"],
+            campaign["title"],
+            campaign["seed"],
+            list(campaign["axes"]),
+            list(campaign.get("metrics", ())),
+            len(campaign["points"]),
+            sum(len(point["runs"]) for point in campaign["points"]),
         )
-        for one in campaigns
+        for campaign in campaigns
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -88,9 +88,9 @@ def points_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        (one["name"], number, point["parameters"], key)
-        for one in campaigns
-        for number, point in enumerate(one["points"])
+        (campaign["name"], number, point["parameters"], key)
+        for campaign in campaigns
+        for number, point in enumerate(campaign["points"])
         for key in point["runs"] or [None]
     ]
     labels = [", ".join(f"{key} = {value}" for key, value in values.items()) for _, _, values, _ in rows]
@@ -100,6 +100,6 @@ def points_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         "label": pl.Series(labels, dtype=pl.String),
         "key": pl.Series([key for *_, key in rows], dtype=pl.String),
     }
-    axes = sorted({key for _, _, values, _ in rows for key in values}.difference(_OF_POINTS))
+    axes = sorted({key for _, _, values, _ in rows for key in values}.difference(_POINT_COLUMNS))
     varied = {key: column(key, [values.get(key) for _, _, values, _ in rows]) for key in axes}
     return pl.DataFrame({**content, **varied})

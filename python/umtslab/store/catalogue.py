@@ -57,8 +57,8 @@ _RUN_COLUMNS = (
     "command"
 )
 
-_VALUES = 500
-"""Number of values per query. SQLite allows at least 1000."""
+_MAX_VALUES = 500
+"""Maximum number of values per query. SQLite allows at least 1000."""
 
 
 @dataclass(frozen=True)
@@ -115,20 +115,20 @@ class Catalogue:
             row.created,
             row.command,
         )
-        names, marks = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
-        statement = f"INSERT OR REPLACE INTO runs ({names}) VALUES ({marks})"
+        names, placeholders = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
+        statement = f"INSERT OR REPLACE INTO runs ({names}) VALUES ({placeholders})"
         with self._lock, self._db:
             self._db.execute(statement, (*values, seal(values)))
 
     def remove(self, keys: Iterable[str]) -> None:
         """Delete runs."""
-        struck = [(key,) for key in keys]
+        rows = [(key,) for key in keys]
         with self._lock, self._db:
-            self._db.executemany("DELETE FROM runs WHERE key = ?", struck)
-            self._db.executemany("DELETE FROM sound WHERE key = ?", struck)
+            self._db.executemany("DELETE FROM runs WHERE key = ?", rows)
+            self._db.executemany("DELETE FROM sound WHERE key = ?", rows)
 
     def states(self) -> dict[str, str]:
-        """Return the recorded file system state of sound runs, by key.
+        """Return the recorded file system state of sound (undamaged) runs, by key.
 
         Empty in catalogues of earlier versions.
         """
@@ -168,7 +168,7 @@ class Catalogue:
     def of_keys(self, keys: Iterable[str]) -> list[Run]:
         """Return the existing runs with these keys."""
         wanted = list(keys)
-        parts = (wanted[first : first + _VALUES] for first in range(0, len(wanted), _VALUES))
+        parts = (wanted[first : first + _MAX_VALUES] for first in range(0, len(wanted), _MAX_VALUES))
         return [
             run
             for part in parts

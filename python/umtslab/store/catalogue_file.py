@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from umtslab.atomic_files import irregular, stored_text
+from umtslab.atomic_files import describe_irregular, stored_text
 from umtslab.store.catalogue import COLUMNS, SCHEMA, SEALED, Catalogue, Row, seal
 from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
 
@@ -23,10 +23,13 @@ LAYOUT = 1
 """Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
 
 _WAIT_S = 60.0
+"""Time for which SQLite waits for a lock of another process."""
 
-_LONGEST_NOTE = 4096
+_MAX_STATE_BYTES = 4096
+"""Maximum size in bytes of the recorded state."""
 
 _MAGIC = b"SQLite format 3\0"
+"""The beginning of a database file."""
 
 _NOT_DAMAGE = frozenset(
     {
@@ -62,8 +65,8 @@ def refuse_irregular(path: Path) -> None:
     """
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
-        if (found := irregular(file)) is not None:
-            raise BrokenCatalogue(f"{file.name} is {found}, not a file")
+        if (kind := describe_irregular(file)) is not None:
+            raise BrokenCatalogue(f"{file.name} is {kind}, not a file")
 
 
 def refuse_other_layout(store: Path) -> None:
@@ -89,8 +92,8 @@ def _layout(store: Path) -> int | None:
     try:
         db = _connect_to_read(store / NAME)
     except (NoCatalogue, BrokenCatalogue):
-        found = {other_layout(card.parent) for card in (store / "runs").glob("*/run.json")}
-        return found.pop() if len(found) == 1 else None
+        layouts = {other_layout(card.parent) for card in (store / "runs").glob("*/run.json")}
+        return layouts.pop() if len(layouts) == 1 else None
     with closing(db), suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         return int(db.execute("PRAGMA user_version").fetchone()[0])
     return None
@@ -99,8 +102,8 @@ def _layout(store: Path) -> int | None:
 def _layout_in_header(path: Path) -> int | None:
     """Return ``user_version`` from the file header.
 
-    None if there is no file or its log is not empty. Opening a database with a log leaves two files
-    beside it, even if it is only read.
+    None if there is no file or its log is not empty: opening a database with a log, even for
+    reading, leaves two files beside the database.
     """
     if not path.is_file() or not _log_is_empty(path):
         return None
@@ -118,8 +121,8 @@ def _log_is_empty(path: Path) -> bool:
 # ── Opening ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def open_to_read(store: Path, *, audited: bool = False) -> Catalogue:
-    """Open the catalogue for reading. It is checked if it may have changed, or with `audited`.
+def open_to_read(store: Path, *, is_audited: bool = False) -> Catalogue:
+    """Open the catalogue for reading. It is checked if it may have changed, or always with `is_audited`.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def open_to_read(store: Path, *, audited: bool = False) -> Catalogue:
     """
     db = _connect_to_read(store / NAME)
     try:
-        if audited or not _is_noted(store):
+        if is_audited or not _is_unchanged(store):
             audit(db)
         return Catalogue(store, db)
     except BaseException:
@@ -151,7 +154,7 @@ def open_to_write(store: Path) -> Catalogue:
     is_new = not path.exists() or path.stat().st_size == 0
     db = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
     try:
-        if not is_new and not _is_noted(store):
+        if not is_new and not _is_unchanged(store):
             audit(db)
         with _broken_if_damaged():
             db.execute("PRAGMA journal_mode = WAL")
@@ -240,28 +243,30 @@ def audit(db: sqlite3.Connection) -> None:
             raise BrokenCatalogue("it has no table `runs`")
         if "seal" not in columns:
             return  # written before there were seals
-        for *values, found in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED"):
-            if found is not None and seal(tuple(values)) != found:
+        for *values, digest in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED"):
+            if digest is not None and seal(tuple(values)) != digest:
                 raise BrokenCatalogue("a row is not as it was written")
 
 
 def salvage(path: Path) -> dict[str, Row]:
     """Read the intact rows of a damaged catalogue, from both ends, by key."""
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     try:
         refuse_irregular(path)
     except BrokenCatalogue:
-        return found
+        return rows
     for order in ("", "ORDER BY rowid DESC"):
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-                for *values, mark in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED {order}"):
+                for *values, digest_of_row in db.execute(
+                    f"SELECT {SEALED}, seal FROM runs NOT INDEXED {order}"
+                ):
                     row = dict(zip(COLUMNS, values, strict=False))
-                    if seal(tuple(values)) == mark:
-                        found[row["key"]] = Row(row["parameters"], row["created"], row["command"])
+                    if seal(tuple(values)) == digest_of_row:
+                        rows[row["key"]] = Row(row["parameters"], row["created"], row["command"])
         except (sqlite3.Error, ValueError, OverflowError):
             continue
-    return found
+    return rows
 
 
 def _columns(db: sqlite3.Connection) -> list[str]:
@@ -271,27 +276,27 @@ def _columns(db: sqlite3.Connection) -> list[str]:
 # ── Last known sound state ─────────────────────────────────────────────────────────────────────────
 
 
-def note(store: Path) -> None:
+def record_state(store: Path) -> None:
     """Record the file system state of the catalogue, which must be intact and closed."""
-    _write_note(store, _state(store) or "")
+    _write_state(store, _state(store) or "")
 
 
-def forget(store: Path) -> None:
+def clear_state(store: Path) -> None:
     """Clear the record, so that the next process to open the catalogue checks it."""
-    _write_note(store, "")
+    _write_state(store, "")
 
 
-def _write_note(store: Path, text: str) -> None:
+def _write_state(store: Path, text: str) -> None:
     lock = store / ".staging" / "lock"
-    if irregular(lock) is None:
+    if describe_irregular(lock) is None:
         with suppress(OSError):
             lock.write_text(text, encoding="ascii")
 
 
-def _is_noted(store: Path) -> bool:
+def _is_unchanged(store: Path) -> bool:
     state = _state(store)
     try:
-        return state is not None and stored_text(store / ".staging" / "lock", _LONGEST_NOTE) == state
+        return state is not None and stored_text(store / ".staging" / "lock", _MAX_STATE_BYTES) == state
     except (OSError, ValueError):
         return False
 
@@ -304,7 +309,7 @@ def _state(store: Path) -> str | None:
     try:
         if not _log_is_empty(store / NAME):
             return None
-        found = (store / NAME).stat()
+        status = (store / NAME).stat()
     except OSError:
         return None
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}\n"
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n"

@@ -11,7 +11,7 @@ from umtslab.store.seal import Damage
 
 FOLDER = "damaged"
 
-Tell = Callable[[Damage], None]
+DamageHandler = Callable[[Damage], None]
 """Called once for each damaged item."""
 
 
@@ -26,21 +26,21 @@ def warn(damage: Damage) -> None:
     warnings.warn(f"{damage}; it is skipped", DamagedStore, stacklevel=2)
 
 
-def set_aside(store: Path, things: Iterable[Path]) -> Path:
+def set_aside(store: Path, items: Iterable[Path]) -> Path:
     """Move related files or folders to ``damaged/``. Returns the new path of the first one."""
     folder = store / FOLDER
     folder.mkdir(exist_ok=True)
-    first, *others = things
+    first, *others = items
     numbers = itertools.count(1)
-    place = folder / first.name
-    while lexists(place) or any(lexists(folder / _beside(place, first, other)) for other in others):
-        place = folder / f"{first.name}.{next(numbers)}"
+    target = folder / first.name
+    while lexists(target) or any(lexists(folder / _new_name(target, first, other)) for other in others):
+        target = folder / f"{first.name}.{next(numbers)}"
     for other in others:
-        other.rename(folder / _beside(place, first, other))
-    first.rename(place)
-    return place
+        other.rename(folder / _new_name(target, first, other))
+    first.rename(target)
+    return target
 
 
-def _beside(place: Path, first: Path, other: Path) -> str:
+def _new_name(target: Path, first: Path, other: Path) -> str:
     """Return the new name of a file with the first file's prefix: ``catalogue.sqlite.1-wal``."""
-    return place.name + other.name.removeprefix(first.name)
+    return target.name + other.name.removeprefix(first.name)

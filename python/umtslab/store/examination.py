@@ -13,7 +13,7 @@ from umtslab.run import Run
 from umtslab.store import catalogue_file
 from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.damaged import set_aside
-from umtslab.store.reconcile import folders, kept_run
+from umtslab.store.reconcile import folders, read_stored_run
 from umtslab.store.seal import Damage, Damaged, unsealed
 from umtslab.store.staging import Staging, irregular_locks
 from umtslab.store.store import open_store
@@ -29,7 +29,7 @@ class Examination:
     without_digests: int = 0
     """Sound runs written before digests existed. Most damage to them cannot be detected."""
     damage: list[Damage] = field(default_factory=list)
-    contradicted: list[str] = field(default_factory=list)
+    contradicted_rows: list[str] = field(default_factory=list)
     """Keys of sound runs with a catalogue row that differs from their files."""
 
 
@@ -44,26 +44,26 @@ def examine(store: Path) -> Examination:
         If it cannot be read.
     """
     catalogue_file.refuse_other_layout(store)
-    found = Examination(store)
+    examination = Examination(store)
     sound = {}
     for key in sorted(folders(store)):
         try:
-            sound[key] = kept_run(store, key)
+            sound[key] = read_stored_run(store, key)
         except Damaged as damaged:
-            found.damage.append(damaged.damage)
+            examination.damage.append(damaged.damage)
         else:
-            found.without_digests += not _has_digests(store / "runs" / key)
-    found.runs = len(sound)
-    found.damage += [
-        *_of_catalogue(found, sound),
-        *_of_campaigns(store),
-        *_of_studies(store),
-        *_of_locks(store),
+            examination.without_digests += not _has_digests(store / "runs" / key)
+    examination.runs = len(sound)
+    examination.damage += [
+        *_catalogue_damage(examination, sound),
+        *_campaign_damage(store),
+        *_study_damage(store),
+        *_lock_damage(store),
     ]
-    return found
+    return examination
 
 
-def repair(found: Examination) -> list[str]:
+def repair(examination: Examination) -> list[str]:
     """Set damaged items aside, and rebuild a damaged catalogue. Returns the steps as text.
 
     Raises
@@ -71,28 +71,28 @@ def repair(found: Examination) -> list[str]:
     OSError
         If the store cannot be written.
     """
-    done = []
-    for path, _ in irregular_locks(found.store):
-        aside = set_aside(found.store, [path])
-        done.append(f"lock {path.name} was moved to {aside}")
-    staging = Staging(found.store)
+    steps = []
+    for path, _ in irregular_locks(examination.store):
+        aside = set_aside(examination.store, [path])
+        steps.append(f"lock {path.name} was moved to {aside}")
+    staging = Staging(examination.store)
     try:
         with staging.exclusively():
-            for damage in found.damage:
-                if things := _things(found.store, damage):
-                    aside = set_aside(found.store, things)
-                    done.append(f"{damage.kind} {damage.name} was moved to {aside}")
+            for damage in examination.damage:
+                if paths := _paths_to_set_aside(examination.store, damage):
+                    aside = set_aside(examination.store, paths)
+                    steps.append(f"{damage.kind} {damage.name} was moved to {aside}")
     finally:
         staging.close()
-    catalogue_file.forget(found.store)
-    again: list[Damage] = []
-    with open_store(found.store, again.append) as store:
-        store.reinsert(found.contradicted)
-    entered = [f"run {key} was added to the catalogue again" for key in found.contradicted]
-    return [*done, *map(str, again), *entered]
+    catalogue_file.clear_state(examination.store)
+    damage_on_opening: list[Damage] = []
+    with open_store(examination.store, damage_on_opening.append) as store:
+        store.reinsert(examination.contradicted_rows)
+    reinserted = [f"run {key} was added to the catalogue again" for key in examination.contradicted_rows]
+    return [*steps, *map(str, damage_on_opening), *reinserted]
 
 
-def _things(store: Path, damage: Damage) -> list[Path]:
+def _paths_to_set_aside(store: Path, damage: Damage) -> list[Path]:
     """Return the files to set aside. The catalogue is set aside when the store is opened."""
     match damage.kind:
         case "run":
@@ -106,10 +106,10 @@ def _things(store: Path, damage: Damage) -> list[Path]:
     return []
 
 
-def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Damage]:
+def _catalogue_damage(examination: Examination, sound: Mapping[str, Run]) -> Iterator[Damage]:
     name = catalogue_file.NAME
     try:
-        catalogue = catalogue_file.open_to_read(found.store, audited=True)
+        catalogue = catalogue_file.open_to_read(examination.store, is_audited=True)
     except catalogue_file.NoCatalogue:
         if sound:
             yield Damage("catalogue", name, (f"{name} is missing or cannot be read",))
@@ -119,14 +119,14 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
         return
     with closing(catalogue):
         rows = catalogue.of_keys(sound)
-    found.contradicted = sorted(run.key for run in rows if run != sound[run.key])
+    examination.contradicted_rows = sorted(run.key for run in rows if run != sound[run.key])
     if flaws := tuple(
-        f"its row of run {key} differs from the files of the run" for key in found.contradicted
+        f"its row of run {key} differs from the files of the run" for key in examination.contradicted_rows
     ):
         yield Damage("catalogue", name, flaws)
 
 
-def _of_campaigns(store: Path) -> Iterator[Damage]:
+def _campaign_damage(store: Path) -> Iterator[Damage]:
     for path in sorted((store / "campaigns").glob("*.json")):
         try:
             campaign_content(path)
@@ -134,7 +134,7 @@ def _of_campaigns(store: Path) -> Iterator[Damage]:
             yield Damage("campaign", path.stem, (str(error),))
 
 
-def _of_studies(store: Path) -> Iterator[Damage]:
+def _study_damage(store: Path) -> Iterator[Damage]:
     """Damaged records of studies. `umtslab.studies.trials` examines their trials."""
     for path in sorted((store / "studies").glob("*.json")):
         try:
@@ -143,9 +143,9 @@ def _of_studies(store: Path) -> Iterator[Damage]:
             yield Damage("record of study", path.stem, (str(error),))
 
 
-def _of_locks(store: Path) -> Iterator[Damage]:
-    for path, found in irregular_locks(store):
-        yield Damage("lock", path.name, (f"it is {found}, not a file",))
+def _lock_damage(store: Path) -> Iterator[Damage]:
+    for path, kind in irregular_locks(store):
+        yield Damage("lock", path.name, (f"it is {kind}, not a file",))
 
 
 def _has_digests(folder: Path) -> bool:

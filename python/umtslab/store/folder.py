@@ -48,11 +48,11 @@ def _write_table(folder: Path, name: str, table: Any) -> None:
     if isinstance(table, _core.Columns):
         table.write(str(folder), name)
         return
-    place = folder / ("connections.parquet" if name == "connections" else f"series/{name}.parquet")
-    place.parent.mkdir(exist_ok=True)
+    path = folder / ("connections.parquet" if name == "connections" else f"series/{name}.parquet")
+    path.parent.mkdir(exist_ok=True)
     octets = io.BytesIO()
     table.write_parquet(octets, compression="zstd")
-    place.write_bytes(octets.getbuffer())
+    path.write_bytes(octets.getbuffer())
 
 
 def seal_run(folder: Path, run: Run, digests: Mapping[str, str]) -> None:
@@ -119,14 +119,14 @@ def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
 
     Copies nothing if the results differ. Damaged parts are not copied.
     """
-    broken = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
-    if _CARD in broken:
+    damaged_parts = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
+    if _CARD in damaged_parts:
         return False
     files = json.loads(stored_text(old / _CARD)).get("files", {})
     if files.get("metrics.json") != digests["metrics.json"]:
         return False
     parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]
-    sound = [part for part in parts if part not in broken]
+    sound = [part for part in parts if part not in damaged_parts]
     if not sound:
         return False
     import shutil

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 IDENTITY = ("key", "scenario", "seed", "run")
 """The columns that identify the run of a row, in every table."""
 
-_TOLD_OTHERWISE = ("name", "seed", "source", "title", "version")
+_OMITTED_KEYS = ("name", "seed", "source", "title", "version")
 """Keys of a scenario that other columns contain, or that have no effect."""
 
-_MORE = ("result", "version", "events", "duration_s", "command")
+_RUN_COLUMNS = ("result", "version", "events", "duration_s", "command")
 
 
 @dataclass(frozen=True)
-class Wide:
+class WideTable:
     """A table with one row per run, and which of its columns are parameters."""
 
     table: pl.DataFrame
@@ -40,18 +40,18 @@ class Wide:
         return [name for name in self.parameters if self.table[name].n_unique() > 1]
 
 
-def wide_table(runs: Sequence[Run], scenarios: Sequence[Mapping[str, Any]]) -> Wide:
+def wide_table(runs: Sequence[Run], scenarios: Sequence[Mapping[str, Any]]) -> WideTable:
     """Return one row per run: identity, command that repeats it, all parameters, all metrics."""
     import polars as pl
 
     durations = pl.Series("duration_s", [run.duration_s for run in runs], dtype=pl.Float64)
     commands = pl.Series("command", [run.command for run in runs], dtype=pl.String)
     table = runs_table(runs).with_columns(durations, commands)
-    in_front = (*IDENTITY, *_MORE)
+    leading = (*IDENTITY, *_RUN_COLUMNS)
     parameters = list(columns(scenarios))
-    parts = [table.select(in_front), pl.DataFrame(parameters), table.drop(in_front)]
+    parts = [table.select(leading), pl.DataFrame(parameters), table.drop(leading)]
     whole = pl.concat([part for part in parts if part.width], how="horizontal")
-    return Wide(whole, [column.name for column in parameters])
+    return WideTable(whole, [column.name for column in parameters])
 
 
 def keys_frame(scenarios: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -76,13 +76,13 @@ def columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[pl.Series]:
 
 def _flat_columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
     """Dotted keys of scenarios with their value in every scenario, None where one lacks the key."""
-    several = {name for scenario in scenarios for name in _several(scenario)}
-    flat = [dict(_flat(scenario, several)) for scenario in scenarios]
-    for key in sorted({key for one in flat for key in one}):
-        yield key, [one.get(key) for one in flat]
+    numbered_arrays = {name for scenario in scenarios for name in _numbered_arrays(scenario)}
+    flat_scenarios = [dict(_flat(scenario, numbered_arrays)) for scenario in scenarios]
+    for key in sorted({key for one in flat_scenarios for key in one}):
+        yield key, [one.get(key) for one in flat_scenarios]
 
 
-def _several(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def _numbered_arrays(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yield the names of arrays of tables with more than one table, without indices."""
     for key, value in content.items():
         name = prefix + key
@@ -90,28 +90,35 @@ def _several(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         if len(tables) > 1:
             yield name
         for table in tables:
-            yield from _several(table, f"{name}.")
+            yield from _numbered_arrays(table, f"{name}.")
 
 
 def _flat(
-    content: Mapping[str, Any], several: Collection[str], plain: str = "", numbered: str = ""
+    content: Mapping[str, Any],
+    numbered_arrays: Collection[str],
+    prefix: str = "",
+    numbered_prefix: str = "",
 ) -> Iterator[tuple[str, Any]]:
     """Yield dotted keys with values.
 
-    The prefix is `plain` without indices, and `numbered` with them.
+    The prefix is `prefix` without indices, and `numbered_prefix` with them.
     """
     for key, value in content.items():
-        if not plain and key in _TOLD_OTHERWISE:
+        if not prefix and key in _OMITTED_KEYS:
             continue
-        name = plain + key
+        name = prefix + key
         if isinstance(value, Mapping):
-            yield from _flat(value, several, f"{name}.", f"{numbered}{key}.")
+            yield from _flat(value, numbered_arrays, f"{name}.", f"{numbered_prefix}{key}.")
         elif _are_tables(value):
             for number, table in enumerate(value):
-                at = f"{numbered}{key}.{number}." if name in several else f"{numbered}{key}."
-                yield from _flat(table, several, f"{name}.", at)
+                inner_prefix = (
+                    f"{numbered_prefix}{key}.{number}."
+                    if name in numbered_arrays
+                    else f"{numbered_prefix}{key}."
+                )
+                yield from _flat(table, numbered_arrays, f"{name}.", inner_prefix)
         else:
-            yield numbered + key, ", ".join(map(str, value)) if isinstance(value, list) else value
+            yield numbered_prefix + key, ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _are_tables(value: object) -> bool:

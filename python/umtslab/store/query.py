@@ -27,7 +27,7 @@ _LISTS_TABLES = re.compile(
 )
 """Words of SQL that may refer to tables without their names."""
 
-_OUTSIDE = re.compile(
+_ACCESS_DENIED = re.compile(
     r"file system operations are disabled|extensions is disabled|configuration has been locked"
 )
 
@@ -59,7 +59,7 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
         file = folder / "answer.parquet"
 
         def answer() -> None:
-            define_tables(db, contents, folder, _named(contents, sql))
+            define_tables(db, contents, folder, _tables_in(contents, sql))
             _lock(db, folder)
             _refuse_commands(db, sql)
             found = db.sql(sql)
@@ -127,9 +127,9 @@ def _database() -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
 
 def _lock(db: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Deny the database access to files outside `folder`, to extensions and to its own settings."""
-    place = str(folder).replace("'", "''")
+    quoted_folder = str(folder).replace("'", "''")
     db.execute("set allow_persistent_secrets = false")
-    db.execute(f"set allowed_directories = ['{place}']")
+    db.execute(f"set allowed_directories = ['{quoted_folder}']")
     db.execute("set enable_external_access = false")
     db.execute("set lock_configuration = true")
 
@@ -141,7 +141,7 @@ def _refuse_commands(db: duckdb.DuckDBPyConnection, sql: str) -> None:
             raise WrongQuery(f"{statement.type.name.lower()} is not a query: {_NO_QUERY}")
 
 
-def _named(contents: Contents, sql: str) -> set[str]:
+def _tables_in(contents: Contents, sql: str) -> set[str]:
     """The tables that `sql` may refer to."""
     lower = sql.lower()
     names = contents.table_names()
@@ -152,6 +152,6 @@ def _named(contents: Contents, sql: str) -> set[str]:
 
 def _error_text(error: duckdb.Error, contents: Contents) -> str:
     """DuckDB's message, followed by the tables that a query can use."""
-    if _OUTSIDE.search(str(error)):
+    if _ACCESS_DENIED.search(str(error)):
         return f"{error}\na query can read only the tables of the results folder"
     return f"{error}\nthere are {', '.join(contents.table_names())}"

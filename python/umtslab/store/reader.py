@@ -18,7 +18,7 @@ from umtslab.run import Identity, Run
 from umtslab.store import catalogue_file
 from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.catalogue import Catalogue
-from umtslab.store.damaged import Tell, warn
+from umtslab.store.damaged import DamageHandler, warn
 from umtslab.store.reconcile import differences, reconcile
 from umtslab.store.seal import Damage, flaws_of_runs
 
@@ -32,7 +32,7 @@ class RunNotFound(LookupError):
     """No run has this name. The message says which names exist."""
 
 
-class NothingOfThatName(RunNotFound):
+class NoSuchName(RunNotFound):
     """No run, result or scenario in the store has the given name."""
 
 
@@ -41,13 +41,13 @@ class StoreReader:
 
     _catalogue: Catalogue
 
-    def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], tell: DamageHandler | None = None) -> None:
         self.path = Path(path)
         self.damage: list[Damage] = []
         """Damage found so far."""
-        self._tell = tell or warn
+        self._on_damage = tell or warn
         self._sound: set[str] = set()
-        self._noted: set[str] = set()
+        self._unchanged: set[str] = set()
         """Sound runs according to the catalogue and their unchanged file system state."""
         self._found: dict[str, Run] = {}
         """Returned runs by key. A campaign requests runs several times."""
@@ -84,7 +84,7 @@ class StoreReader:
         if result is None:
             missing = "no runs" if scenario is None else f"no runs of {scenario!r}"
             raise RunNotFound(f"{self.path} has {missing}")
-        return self._left(self._catalogue.of_result(result), f"the latest runs in {self.path}")
+        return self._sound_or_error(self._catalogue.of_result(result), f"the latest runs in {self.path}")
 
     def find(self, name: str) -> list[Run]:
         """Return runs by prefix of key or result, or the latest runs of a scenario.
@@ -99,9 +99,9 @@ class StoreReader:
             return self.latest(name)
         results = sorted({run.identity.result for run in found})
         if len(found) == 1 or (len(results) == 1 and results[0].startswith(name)):
-            return self._left(found, f"the runs {name!r} in {self.path}")
+            return self._sound_or_error(found, f"the runs {name!r} in {self.path}")
         if not found:
-            raise NothingOfThatName(f"{self.path} has no run, result or scenario {name!r}")
+            raise NoSuchName(f"{self.path} has no run, result or scenario {name!r}")
         raise RunNotFound(
             f"{name!r} is ambiguous in {self.path}: {', '.join(run.key[:12] for run in found[:5])}, …"
         )
@@ -161,7 +161,7 @@ class StoreReader:
             try:
                 content = campaign_content(path)
             except ValueError as error:
-                self.note(Damage("campaign", path.stem, (str(error),)))
+                self.report_damage(Damage("campaign", path.stem, (str(error),)))
             else:
                 found.append(content)
         return found
@@ -174,43 +174,46 @@ class StoreReader:
 
     # ── Damage ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def note(self, damage: Damage) -> None:
+    def report_damage(self, damage: Damage) -> None:
         """Report a damaged item, which is left out."""
         self.damage.append(damage)
-        self._tell(damage)
+        self._on_damage(damage)
 
     def _sound_of(self, runs: list[Run]) -> list[Run]:
-        known = self._sound | {damage.name for damage in self.damage}
-        new = self._unlike_noted([run.key for run in runs if run.key not in known])
+        """Return the sound runs of `runs`. Damaged ones are reported."""
+        checked = self._sound | {damage.name for damage in self.damage}
+        new = self._possibly_changed([run.key for run in runs if run.key not in checked])
         for key, flaws in zip(new, flaws_of_runs(self._folders(new)), strict=True):
             if flaws:
-                self.note(Damage("run", key, flaws))
+                self.report_damage(Damage("run", key, flaws))
             else:
                 self._sound.add(key)
         return [run for run in runs if run.key in self._sound]
 
-    def _unlike_noted(self, keys: list[str]) -> list[str]:
+    def _possibly_changed(self, keys: list[str]) -> list[str]:
         """Return the runs that may have changed since they were found sound.
 
         Marks the others as sound.
         """
-        noted = self._catalogue.states() if keys else {}
-        states = dict(zip(keys, _core.states(self._folders(keys)), strict=True)) if noted else {}
-        unlike = [key for key in keys if (state := states.get(key)) is None or noted.get(key) != state]
-        self._noted |= set(keys).difference(unlike)
-        self._sound |= self._noted
-        return unlike
+        recorded_states = self._catalogue.states() if keys else {}
+        states = dict(zip(keys, _core.states(self._folders(keys)), strict=True)) if recorded_states else {}
+        changed = [
+            key for key in keys if (state := states.get(key)) is None or recorded_states.get(key) != state
+        ]
+        self._unchanged |= set(keys).difference(changed)
+        self._sound |= self._unchanged
+        return changed
 
     def _folders(self, keys: Iterable[str]) -> list[str]:
         return [f"{self._runs}/{key}" for key in keys]
 
-    def _left(self, runs: list[Run], name: str) -> list[Run]:
+    def _sound_or_error(self, runs: list[Run], name: str) -> list[Run]:
         """Return the sound runs of `runs`. It is an error if there are none."""
-        if not (left := self._sound_of(runs)):
+        if not (sound := self._sound_of(runs)):
             raise RunNotFound(
                 f"all {len(runs)} of {name} are damaged; umts doctor {self.path} lists the damage"
             )
-        return left
+        return sound
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,7 +237,7 @@ class StoreReader:
         return self.path / "runs"
 
 
-def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreReader:
+def read_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) -> StoreReader:
     """Open a store for reading. Nothing is written, so it may be write-protected.
 
     Parameters
@@ -253,20 +256,20 @@ def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreR
     """
     reader = StoreReader(path, tell)
     catalogue_file.refuse_other_layout(reader.path)
-    known = {}
+    salvaged = {}
     try:
         reader._catalogue = catalogue_file.open_to_read(reader.path)
     except catalogue_file.NoCatalogue:
         reader._catalogue = Catalogue.in_memory(reader.path)
     except catalogue_file.BrokenCatalogue as broken:
-        reader.note(Damage("catalogue", catalogue_file.NAME, (str(broken),)))
-        known = catalogue_file.salvage(reader.path / catalogue_file.NAME)
+        reader.report_damage(Damage("catalogue", catalogue_file.NAME, (str(broken),)))
+        salvaged = catalogue_file.salvage(reader.path / catalogue_file.NAME)
         reader._catalogue = Catalogue.in_memory(reader.path)
     if any(differences(reader.path, reader._catalogue)):
         # A process was killed between adding a run's row and moving its folder, or runs were
         # deleted.
         reader._catalogue = reader._catalogue.copied()
-        reconcile(reader.path, reader._catalogue, reader.note, known)
+        reconcile(reader.path, reader._catalogue, reader.report_damage, salvaged)
     return reader
 
 

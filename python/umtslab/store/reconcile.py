@@ -11,7 +11,7 @@ from pathlib import Path
 from umtslab.atomic_files import stored_text
 from umtslab.run import Run
 from umtslab.store.catalogue import Catalogue, Row
-from umtslab.store.damaged import Tell
+from umtslab.store.damaged import DamageHandler
 from umtslab.store.folder import OtherLayout, is_run_folder, read_run
 from umtslab.store.remake import parameters, run_command
 from umtslab.store.seal import Damage, Damaged
@@ -19,21 +19,23 @@ from umtslab.store.seal import Damage, Damaged
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
-def reconcile(store: Path, catalogue: Catalogue, tell: Tell, known: Mapping[str, Row] | None = None) -> None:
+def reconcile(
+    store: Path, catalogue: Catalogue, report: DamageHandler, salvaged: Mapping[str, Row] | None = None
+) -> None:
     """Add missing runs to the catalogue, remove runs that are gone, and report damaged ones.
 
-    `known` has rows of a damaged catalogue, which contain information that run folders lack.
+    `salvaged` has rows of a damaged catalogue, which contain information that run folders lack.
     """
-    new, gone = differences(store, catalogue)
+    new, removed = differences(store, catalogue)
     for key in sorted(new):
         try:
-            run = kept_run(store, key)
+            run = read_stored_run(store, key)
         except Damaged as damaged:
-            tell(damaged.damage)
+            report(damaged.damage)
         else:
-            catalogue.add(run, (known or {}).get(key) or _row(store, run))
-    if gone:
-        catalogue.remove(gone)
+            catalogue.add(run, (salvaged or {}).get(key) or _row(store, run))
+    if removed:
+        catalogue.remove(removed)
 
 
 def differences(store: Path, catalogue: Catalogue) -> tuple[set[str], set[str]]:
@@ -50,7 +52,7 @@ def folders(store: Path) -> set[str]:
     return {name for name in names if _KEY.fullmatch(name) or is_run_folder(runs / name)}
 
 
-def kept_run(store: Path, key: str) -> Run:
+def read_stored_run(store: Path, key: str) -> Run:
     """Read the run in a folder of a store.
 
     Raises

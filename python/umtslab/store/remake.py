@@ -27,15 +27,15 @@ def parameters(scenario_toml: str) -> str:
     return json.dumps(tomllib.loads(scenario_toml), sort_keys=True, default=str)
 
 
-def remaking_command(
-    scenario: Scenario, identity: Identity, store: Path, place: Path, *, series: bool, pcap: bool
+def repeating_command(
+    scenario: Scenario, identity: Identity, store: Path, folder: Path, *, series: bool, pcap: bool
 ) -> str:
     """Return the command for a run, with the scenario's file and overrides, or its copy."""
     if scenario.path is None:
-        return run_command(place / "scenario.toml", (), identity, store, series=series, pcap=pcap)
+        return run_command(folder / "scenario.toml", (), identity, store, series=series, pcap=pcap)
     command = run_command(Path(scenario.path), scenario.overrides, identity, store, series=series, pcap=pcap)
-    names_code = any(not by_override for _, by_override in scenario.python_classes)
-    return f"{command} --allow-code" if names_code else command
+    file_names_code = any(not by_override for _, by_override in scenario.python_classes)
+    return f"{command} --allow-code" if file_names_code else command
 
 
 def run_command(

@@ -32,12 +32,13 @@ class Damage:
     """Descriptions of the damage, each with its file."""
 
     def __str__(self) -> str:
-        listed = "; ".join(self.flaws[:_SHOWN])
-        more = f"; and {len(self.flaws) - _SHOWN} more" if len(self.flaws) > _SHOWN else ""
+        listed = "; ".join(self.flaws[:_MAX_FLAWS])
+        more = f"; and {len(self.flaws) - _MAX_FLAWS} more" if len(self.flaws) > _MAX_FLAWS else ""
         return f"{self.kind} {self.name}: {listed}{more}"
 
 
-_SHOWN = 3
+_MAX_FLAWS = 3
+"""Maximum number of flaws in the text of a damage."""
 
 
 class Damaged(ValueError):
@@ -74,8 +75,8 @@ def unsealed(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path.name} {_CHANGED}")
     digest = content.pop("digest", None)
     if digest is not None:
-        bare = text.replace(f'"digest": "{digest}"', '"digest": ""', 1)
-        if digest == "" or _core.digest(bare.encode()) != digest:
+        unsealed_text = text.replace(f'"digest": "{digest}"', '"digest": ""', 1)
+        if digest == "" or _core.digest(unsealed_text.encode()) != digest:
             raise ValueError(f"{path.name} {_CHANGED}")
     return content
 

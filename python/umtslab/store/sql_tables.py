@@ -65,9 +65,9 @@ def define_tables(
 
     A view reads the files of the runs at each use; a table holds a copy of their rows.
     """
-    wide = wide_table(contents.runs, contents.scenarios)
+    runs_table = wide_table(contents.runs, contents.scenarios)
     frames = {
-        RUNS: wide.table,
+        RUNS: runs_table.table,
         CAMPAIGNS: campaigns_frame(contents.campaigns),
         POINTS: points_frame(contents.campaigns),
         KEYS: keys_frame(contents.scenarios),
@@ -76,10 +76,10 @@ def define_tables(
     for name, frame in frames.items():
         if name in wanted or name == RUNS:
             _define_frame(db, kind, name, frame, folder)
-    in_front = [*IDENTITY, *wide.differing()]
+    leading_columns = [*IDENTITY, *runs_table.differing()]
     for name, files in contents.series_files().items():
         if name in wanted:
-            _define_series(db, kind, name, files, in_front)
+            _define_series(db, kind, name, files, leading_columns)
 
 
 def _define_frame(
@@ -87,27 +87,31 @@ def _define_frame(
 ) -> None:
     file = folder / f"{name}.parquet"
     frame.write_parquet(file)
-    db.execute(f"create {kind} {_name(name)} as select * from read_parquet({_text(str(file))})")
+    db.execute(f"create {kind} {_quoted_name(name)} as select * from read_parquet({_quoted_text(str(file))})")
 
 
 def _define_series(
-    db: duckdb.DuckDBPyConnection, kind: str, name: str, files: list[Path], in_front: list[str]
+    db: duckdb.DuckDBPyConnection, kind: str, name: str, files: list[Path], leading_columns: list[str]
 ) -> None:
-    """The rows of many runs' files in the order of the runs, with the columns `in_front` of the run."""
-    listed = ", ".join(_text(str(file)) for file in files)
-    depth = -2 if name == CONNECTIONS else -3
-    columns = ", ".join(f"r.{_name(column)}" for column in in_front)
+    """Define a table with the rows of many runs' files, in the order of the runs.
+
+    The `leading_columns` of ``runs`` come first.
+    """
+    listed = ", ".join(_quoted_text(str(file)) for file in files)
+    # The run's key is a part of the path: KEY/connections.parquet or KEY/series/KIND.parquet.
+    key_index = -2 if name == CONNECTIONS else -3
+    columns = ", ".join(f"r.{_quoted_name(column)}" for column in leading_columns)
     db.execute(
-        f"create {kind} {_name(name)} as select {columns}, f.* exclude (filename, file_row_number) "
+        f"create {kind} {_quoted_name(name)} as select {columns}, f.* exclude (filename, file_row_number) "
         f"from read_parquet([{listed}], filename = true, file_row_number = true, union_by_name = true) f "
-        f"join {RUNS} r on r.key = parse_path(f.filename)[{depth}] "
+        f"join {RUNS} r on r.key = parse_path(f.filename)[{key_index}] "
         "order by r.result, r.seed, r.run, f.file_row_number"
     )
 
 
-def _name(text: str) -> str:
+def _quoted_name(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _text(text: str) -> str:
+def _quoted_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

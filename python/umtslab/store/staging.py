@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from umtslab.atomic_files import irregular
+from umtslab.atomic_files import describe_irregular
 
 
 class Staging:
@@ -23,7 +23,7 @@ class Staging:
     def __init__(self, store: Path) -> None:
         self._root = store / ".staging"
         self._root.mkdir(parents=True, exist_ok=True)
-        self._remove_left_overs()
+        self._remove_abandoned()
         self._name = _new_name()
         with self.exclusively():
             self._lock = _open_lock(self._lock_file(self._name))
@@ -50,11 +50,11 @@ class Staging:
         finally:
             os.close(descriptor)
 
-    def swap_out(self, folder: Path) -> None:
+    def remove_from_store(self, folder: Path) -> None:
         """Remove a folder from the store atomically, then delete it."""
-        away = self._folder / _new_name()
-        folder.rename(away)
-        _remove_tree(away)
+        removed = self._folder / _new_name()
+        folder.rename(removed)
+        _remove_tree(removed)
 
     def close(self) -> None:
         """Remove this writer's folder and release its lock."""
@@ -69,10 +69,10 @@ class Staging:
     def _lock_file(self, name: str) -> Path:
         return self._root / f"{name}.lock"
 
-    def _remove_left_overs(self) -> None:
+    def _remove_abandoned(self) -> None:
         with self.exclusively():
             for lock_file in self._root.glob("*.lock"):
-                if irregular(lock_file) is None and _is_free(lock_file):
+                if describe_irregular(lock_file) is None and _is_free(lock_file):
                     self._remove(lock_file.stem)
 
     def _remove(self, name: str) -> None:
@@ -86,7 +86,7 @@ def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
     """Lock files of a store that are not regular files, each with its kind."""
     root = store / ".staging"
     for path in sorted([root / "lock", *root.glob("*.lock")]):
-        if (found := irregular(path)) is not None:
+        if (found := describe_irregular(path)) is not None:
             yield path, found
 
 
@@ -98,7 +98,7 @@ def _open_lock(path: Path) -> int:
     OSError
         If it is not a regular file, or cannot be created.
     """
-    if (found := irregular(path)) is not None:
+    if (found := describe_irregular(path)) is not None:
         hint = "umts doctor FOLDER --repair moves it away"
         raise OSError(errno.EINVAL, f"it is {found}, not a file; {hint}", str(path))
     return os.open(path, os.O_CREAT | os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)

@@ -14,11 +14,11 @@ from umtslab import _core
 from umtslab.run import Run
 from umtslab.store import catalogue_file
 from umtslab.store.catalogue import Catalogue, Row
-from umtslab.store.damaged import Tell, set_aside
+from umtslab.store.damaged import DamageHandler, set_aside
 from umtslab.store.folder import carry_over, seal_run, write_run
 from umtslab.store.reader import StoreReader
 from umtslab.store.reconcile import reconcile
-from umtslab.store.remake import now, remaking_command
+from umtslab.store.remake import now, repeating_command
 from umtslab.store.seal import Damage, flaws_of_run
 from umtslab.store.staging import Staging
 
@@ -47,33 +47,33 @@ class Draft:
 class Store(StoreReader):
     """A directory of runs. Several threads and processes may write to it at the same time."""
 
-    def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], tell: DamageHandler | None = None) -> None:
         super().__init__(path, tell)
         catalogue_file.refuse_other_layout(self.path)
         self._runs.mkdir(parents=True, exist_ok=True)
         self._staging = Staging(self.path)
         try:
             with self._staging.exclusively():
-                self._catalogue = self._whole_catalogue()
+                self._catalogue = self._open_catalogue()
         except BaseException:
             self._staging.close()
             raise
 
-    def _whole_catalogue(self) -> Catalogue:
+    def _open_catalogue(self) -> Catalogue:
         """Open the catalogue and reconcile it with the folders.
 
         A damaged one is set aside and rebuilt.
         """
-        known = {}
+        salvaged = {}
         try:
             catalogue = catalogue_file.open_to_write(self.path)
         except catalogue_file.BrokenCatalogue as broken:
-            aside = set_aside(self.path, catalogue_file.files(self.path))
-            known = catalogue_file.salvage(aside)
-            where = f"{broken}; it was moved to {aside}, and a new one was created"
-            self.note(Damage("catalogue", catalogue_file.NAME, (where,)))
+            new_path = set_aside(self.path, catalogue_file.files(self.path))
+            salvaged = catalogue_file.salvage(new_path)
+            description = f"{broken}; it was moved to {new_path}, and a new one was created"
+            self.report_damage(Damage("catalogue", catalogue_file.NAME, (description,)))
             catalogue = catalogue_file.open_to_write(self.path)
-        reconcile(self.path, catalogue, self.note, known)
+        reconcile(self.path, catalogue, self.report_damage, salvaged)
         return catalogue
 
     # ── Writing ─────────────────────────────────────────────────────────────────────────────────────────
@@ -100,20 +100,20 @@ class Store(StoreReader):
         the results are equal.
         """
         write_run(draft.folder, run, scenario)
-        return self._settle(draft, run, scenario, series=series, pcap=pcap, command=command)
+        return self._move_into_place(draft, run, scenario, series=series, pcap=pcap, command=command)
 
-    def take_in(
+    def keep_files(
         self, run: Run, files: Mapping[str, bytes], scenario: Scenario, *, series: bool, pcap: bool
     ) -> Run:
-        """Keep a run that was written elsewhere, given as names and contents of its files."""
+        """Store a run that another machine has executed, given as names and contents of its files."""
         with self.draft() as draft:
             for name, content in files.items():
-                place = draft.folder / name
-                place.parent.mkdir(exist_ok=True)
-                place.write_bytes(content)
-            return self._settle(draft, run, scenario, series=series, pcap=pcap)
+                target = draft.folder / name
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(content)
+            return self._move_into_place(draft, run, scenario, series=series, pcap=pcap)
 
-    def _settle(
+    def _move_into_place(
         self,
         draft: Draft,
         run: Run,
@@ -123,34 +123,35 @@ class Store(StoreReader):
         pcap: bool,
         command: str | None = None,
     ) -> Run:
-        place = self._runs / run.key
+        """Seal the files of a draft, and move its folder to ``runs/``."""
+        target = self._runs / run.key
         if command is None:
-            command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
-        kept = replace(run, folder=place, tables={}, command=command)
+            command = repeating_command(scenario, run.identity, self.path, target, series=series, pcap=pcap)
+        stored = replace(run, folder=target, tables={}, command=command)
         row = Row(scenario.parameters, now(), command)
         digests = _core.digests(str(draft.folder))
         # The row is added first. A row without a folder is removed when the store is opened next,
         # but a folder without a row would lose its command.
         with self._staging.exclusively():
-            if place.exists() and carry_over(place, draft.folder, digests):
+            if target.exists() and carry_over(target, draft.folder, digests):
                 digests = _core.digests(str(draft.folder))
-            seal_run(draft.folder, kept, digests)
-            self._catalogue.add(kept, row)
-            self._clear(place)
-            draft.folder.rename(place)
+            seal_run(draft.folder, stored, digests)
+            self._catalogue.add(stored, row)
+            self._clear_target(target)
+            draft.folder.rename(target)
         self._sound.add(run.key)
-        self._noted.discard(run.key)
-        self._found[run.key] = kept
-        return kept
+        self._unchanged.discard(run.key)
+        self._found[run.key] = stored
+        return stored
 
-    def _clear(self, place: Path) -> None:
+    def _clear_target(self, target: Path) -> None:
         """Remove the old copy of a run: deleted if sound, else set aside."""
-        if not place.exists():
+        if not target.exists():
             return
-        if flaws_of_run(place):
-            set_aside(self.path, [place])
+        if flaws_of_run(target):
+            set_aside(self.path, [target])
         else:
-            self._staging.swap_out(place)
+            self._staging.remove_from_store(target)
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -159,18 +160,18 @@ class Store(StoreReader):
         self._found.clear()
         with self._staging.exclusively():
             self._catalogue.remove(keys)
-            reconcile(self.path, self._catalogue, self.note)
+            reconcile(self.path, self._catalogue, self.report_damage)
 
     def close(self) -> None:
         """Release the staging area and close the catalogue."""
         self._staging.close()
-        self._note_states()
+        self._record_states()
         self._catalogue.close()
-        catalogue_file.note(self.path)
+        catalogue_file.record_state(self.path)
 
-    def _note_states(self) -> None:
+    def _record_states(self) -> None:
         """Record the file system state of sound runs, so that later changes are detected."""
-        keys = sorted(self._sound - self._noted)
+        keys = sorted(self._sound - self._unchanged)
         states = zip(keys, _core.states(self._folders(keys)), strict=True)
         new = {key: state for key, state in states if state is not None}
         if new:
@@ -178,7 +179,7 @@ class Store(StoreReader):
                 self._catalogue.add_states(new)
 
 
-def open_store(path: str | os.PathLike[str], tell: Tell | None = None) -> Store:
+def open_store(path: str | os.PathLike[str], tell: DamageHandler | None = None) -> Store:
     """Open or create a store, and repair the effects of killed processes.
 
     Parameters

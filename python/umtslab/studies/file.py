@@ -11,12 +11,12 @@ from pathlib import Path
 from umtslab.campaign.file import Campaign, check_name
 from umtslab.campaign.study import Study
 from umtslab.campaign.table import Table, Value, read_toml
-from umtslab.studies.parameters import Parameter, no_clash, read_parameters
+from umtslab.studies.parameters import Parameter, read_parameters, refuse_clashes
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A scenario, the parameters to choose, and the number of runs per point."""
+    """The common part of a study: scenario, parameters to choose, and number of runs per point."""
 
     name: str
     title: str
@@ -43,17 +43,17 @@ class Frame:
             allow_code=self.allow_code,
         )
 
-    def beginning(self) -> Study:
-        """Return the study of the point at which every parameter has its first value.
+    def base_study(self) -> Study:
+        """Return a study of one point, at which every parameter has its first value.
 
-        It has the seed of all points.
+        The seed is the same for all points.
 
         Raises
         ------
         CampaignError
             If the scenario of the point is wrong. So a study is checked before anything is created.
         """
-        return Study(self.campaign([{p.key: p.beginning for p in self.parameters}]))
+        return Study(self.campaign([{p.key: p.first_value for p in self.parameters}]))
 
 
 @contextmanager
@@ -73,11 +73,11 @@ def study_file(path: Path) -> Iterator[tuple[Table, Frame]]:
         source=table.path,
         scenario=Path(os.path.normpath(table.path.parent / table.text("scenario"))),
         seed=table.whole("seed", None) if "seed" in table else None,
-        runs=table.whole("runs", 5, least=2),
+        runs=table.whole("runs", 5, minimum=2),
         settings=table.table("set").values(),
         parameters=read_parameters(table),
     )
     check_name(table, frame.name)
-    no_clash(table, frame.parameters, frame.settings)
+    refuse_clashes(table, frame.parameters, frame.settings)
     yield table, frame
     table.done()

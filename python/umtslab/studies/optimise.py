@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
-from umtslab.atomic_files import irregular
+from umtslab.atomic_files import describe_irregular
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, check_metric
 from umtslab.campaign.table import Table, Value
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 from umtslab.run import Run
 from umtslab.store.damaged import set_aside
 from umtslab.store.seal import Damage
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
-from umtslab.studies.place import Place
+from umtslab.studies.runner import StudyRunner
 from umtslab.studies.trials import DIGEST, ChangedTrial, check_trials, digest
 from umtslab.system_errors import is_disk_full
 from umtslab.version import code_version
@@ -42,17 +42,14 @@ _STARTUP_TRIALS = 10
 
 @dataclass(frozen=True)
 class Constraint:
-    """A bound on the mean of a metric."""
+    """A lower bound (`least`) or an upper bound (`most`) of the mean of a metric."""
 
     metric: str
     least: float | None
     most: float | None
 
     def violation(self, mean: float) -> float:
-        """Return by how much a mean breaks the constraint.
-
-        0 or negative if it keeps the constraint.
-        """
+        """Return by how much a mean violates the constraint. 0 or negative without a violation."""
         if self.least is not None:
             return self.least - mean
         assert self.most is not None, "a constraint has exactly one bound"
@@ -65,7 +62,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Optimisation:
-    """An optimisation: the best mean of a metric among the points that keep the constraints."""
+    """An optimisation: the best mean of a metric among the points that satisfy the constraints."""
 
     frame: Frame
     metric: str
@@ -74,8 +71,8 @@ class Optimisation:
     trials: int
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that determines a trial. The number of trials does not."""
-        base = self.frame.beginning()
+        """Return a hash of everything that determines the trials, except their number."""
+        base = self.frame.base_study()
         parts = {
             "code": code_version().code,
             "scenario": base.points[0].scenario.content_hash,
@@ -92,7 +89,8 @@ class Optimisation:
 class Trial:
     """A point with its runs.
 
-    `feasible`: the means keep every constraint. `sure`: their intervals do, too.
+    `limits` has the summaries of the constrained metrics, by the text of the constraint. `feasible`
+    is whether their means satisfy all constraints, `sure` whether their whole 95 % intervals do.
     """
 
     number: int
@@ -106,12 +104,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All trials in order, and the unchanged scenario."""
+    """All trials in order, and the unchanged scenario as `baseline`."""
 
     study: Optimisation
     seed: int
     trials: tuple[Trial, ...]
-    as_it_is: Trial
+    baseline: Trial
 
     def ranking(self) -> list[Trial]:
         """Return the feasible trials, best first.
@@ -122,8 +120,8 @@ class Outcome:
         sign = -1 if self.study.maximise else 1
         return sorted(found.values(), key=lambda t: (sign * (t.objective.mean or 0.0), t.number))
 
-    def broken(self, trial: Trial) -> list[Constraint]:
-        """Return the constraints that the means of a trial break, or that no run of it measured."""
+    def violated(self, trial: Trial) -> list[Constraint]:
+        """Return the constraints that the means of a trial violate, or that none of its runs measured."""
         found = []
         for constraint in self.study.constraints:
             mean = trial.limits[str(constraint)].mean
@@ -133,7 +131,7 @@ class Outcome:
 
     def gain(self, trial: Trial) -> Summary:
         """Return the paired difference between a trial's objective and the unchanged scenario's."""
-        pairs = zip(self.as_it_is.runs, trial.runs, strict=True)
+        pairs = zip(self.baseline.runs, trial.runs, strict=True)
         return difference_paired(
             (one.metrics.get(self.study.metric), two.metrics.get(self.study.metric)) for one, two in pairs
         )
@@ -148,7 +146,7 @@ def load_optimisation(path: Path) -> Optimisation:
         If the file cannot be read, a key is unknown, or a value is wrong.
     """
     with study_file(path) as (table, frame):
-        trials = table.whole("trials", 40, least=1)
+        trials = table.whole("trials", 40, minimum=1)
         objective = table.table("objective")
         metric = objective.text("metric")
         check_metric(objective, "metric", metric)
@@ -160,7 +158,7 @@ def load_optimisation(path: Path) -> Optimisation:
     return Optimisation(frame, metric, goal == "maximise", constraints, trials)
 
 
-def optimise(study: Optimisation, place: Place) -> Outcome:
+def optimise(study: Optimisation, runner: StudyRunner) -> Outcome:
     """Run the missing trials, and return all.
 
     Raises
@@ -170,54 +168,54 @@ def optimise(study: Optimisation, place: Place) -> Outcome:
     OSError
         If results cannot be written.
     """
-    seed = study.frame.beginning().seed
-    if place.expect is not None:
-        place.expect((study.trials + 1) * study.frame.runs)
-    one_by_one = replace(place, expect=None)
-    search = _Search(study, seed, _past(study, place.store))
-    trials = [_evaluated(study, n, values, one_by_one) for n, values in enumerate(search.past())]
+    seed = study.frame.base_study().seed
+    if runner.expect is not None:
+        runner.expect((study.trials + 1) * study.frame.runs)
+    without_expect = replace(runner, expect=None)
+    search = _Search(study, seed, _stored(study, runner.store))
+    trials = [_run_trial(study, n, values, without_expect) for n, values in enumerate(search.stored())]
     while len(trials) < study.trials:
-        trial = _evaluated(study, len(trials), search.ask(), one_by_one)
+        trial = _run_trial(study, len(trials), search.ask(), without_expect)
         search.tell(trial)
         trials.append(trial)
-    plain = _evaluated(study, -1, {}, one_by_one)
-    return Outcome(study, seed, tuple(trials[: study.trials]), plain)
+    baseline = _run_trial(study, -1, {}, without_expect)
+    return Outcome(study, seed, tuple(trials[: study.trials]), baseline)
 
 
 class _Search:
-    """The trials so far in memory, and their copies in the study's file.
+    """Optuna's study in memory, which proposes trials, and a copy in the study's file.
 
-    Each is added there when complete.
+    A complete trial is added to the file.
     """
 
-    def __init__(self, study: Optimisation, seed: int, past: Any) -> None:
+    def __init__(self, study: Optimisation, seed: int, stored: Any) -> None:
         import optuna
 
         self._study = study
         self._seed = seed
-        self._past = past
-        self._now = optuna.create_study(direction="maximize" if study.maximise else "minimize")
-        self._now.add_trials(past.get_trials(deepcopy=False))
-        self._asked: Any = None
+        self._stored = stored
+        self._in_memory = optuna.create_study(direction="maximize" if study.maximise else "minimize")
+        self._in_memory.add_trials(stored.get_trials(deepcopy=False))
+        self._current: Any = None
 
-    def past(self) -> list[dict[str, Value]]:
+    def stored(self) -> list[dict[str, Value]]:
         """Return the parameters of the trials so far."""
-        return [self._values(trial.params) for trial in self._now.get_trials(deepcopy=False)]
+        return [self._values(trial.params) for trial in self._in_memory.get_trials(deepcopy=False)]
 
     def ask(self) -> dict[str, Value]:
         """Return the parameters of the next trial."""
         import optuna
 
-        number = len(self._now.get_trials(deepcopy=False))
-        words = f"{self._seed}/{number}".encode()
+        number = len(self._in_memory.get_trials(deepcopy=False))
+        text = f"{self._seed}/{number}".encode()
         # Each trial has its own sampler, so that no state is lost by an interruption.
-        self._now.sampler = optuna.samplers.TPESampler(
-            seed=int.from_bytes(hashlib.blake2b(words, digest_size=4).digest()),
+        self._in_memory.sampler = optuna.samplers.TPESampler(
+            seed=int.from_bytes(hashlib.blake2b(text, digest_size=4).digest()),
             n_startup_trials=_STARTUP_TRIALS,
             constant_liar=False,
         )
-        self._asked = self._now.ask({p.key: distribution(p) for p in self._study.frame.parameters})
-        return self._values(self._asked.params)
+        self._current = self._in_memory.ask({p.key: distribution(p) for p in self._study.frame.parameters})
+        return self._values(self._current.params)
 
     def tell(self, trial: Trial) -> None:
         """Record the result of the trial returned by `ask`."""
@@ -226,14 +224,14 @@ class _Search:
         for constraint in self._study.constraints:
             mean = trial.limits[str(constraint)].mean
             if mean is not None:
-                self._asked.set_constraint(str(constraint), constraint.violation(mean))
+                self._current.set_constraint(str(constraint), constraint.violation(mean))
         if trial.objective.mean is None:
-            self._now.tell(self._asked, state=optuna.trial.TrialState.FAIL)
+            self._in_memory.tell(self._current, state=optuna.trial.TrialState.FAIL)
         else:
-            self._now.tell(self._asked, trial.objective.mean)
-        reported = self._now.get_trials()[-1]
+            self._in_memory.tell(self._current, trial.objective.mean)
+        reported = self._in_memory.get_trials()[-1]
         reported.set_user_attr(DIGEST, digest(reported))
-        self._past.add_trial(reported)
+        self._stored.add_trial(reported)
 
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Convert drawn numbers to values of scenario keys."""
@@ -243,7 +241,7 @@ class _Search:
         }
 
 
-def _past(study: Optimisation, store: Store) -> Any:
+def _stored(study: Optimisation, store: Store) -> Any:
     """Open or create Optuna's study with this fingerprint in the store.
 
     A damaged file is set aside. Its trials are then repeated in the same order, with their runs
@@ -252,29 +250,29 @@ def _past(study: Optimisation, store: Store) -> Any:
     try:
         import optuna
     except ImportError as error:
-        raise CampaignError(lacking("optuna", error)) from None
+        raise CampaignError(missing_library_text("optuna", error)) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     folder = store.path / "studies"
     folder.mkdir(exist_ok=True)
     file = folder / f"{study.frame.name}.sqlite"
-    if (found := irregular(file)) is not None:
-        return _reopened(study, store, file, f"{file.name} is {found}, not a file")
+    if (found := describe_irregular(file)) is not None:
+        return _replace_damaged(study, store, file, f"{file.name} is {found}, not a file")
     try:
-        return _opened(study, file)
+        return _open(study, file)
     except ChangedTrial as error:
-        return _reopened(study, store, file, str(error))
+        return _replace_damaged(study, store, file, str(error))
     except Exception as error:  # broken content raises many kinds of errors in Optuna and SQLAlchemy
         if not file.is_file() or not os.access(file, os.W_OK) or _is_disk_full(error):
             raise
-        return _reopened(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
+        return _replace_damaged(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
 
 
-def _reopened(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
+def _replace_damaged(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
     """Set the damaged file aside and create a new one."""
     aside = set_aside(store.path, [file])
-    words = f"{flaw}; the file was moved to {aside}, and the trials are read from their runs"
-    store.note(Damage("study", study.frame.name, (words,)))
-    return _opened(study, file)
+    text = f"{flaw}; the file was moved to {aside}, and the trials are read from their runs"
+    store.report_damage(Damage("study", study.frame.name, (text,)))
+    return _open(study, file)
 
 
 def _is_disk_full(error: BaseException | None) -> bool:
@@ -284,17 +282,17 @@ def _is_disk_full(error: BaseException | None) -> bool:
     )
 
 
-def _opened(study: Optimisation, file: Path) -> Any:
+def _open(study: Optimisation, file: Path) -> Any:
     import optuna
 
-    past = optuna.create_study(
+    stored = optuna.create_study(
         storage=f"sqlite:///{file.absolute()}",
         study_name=f"{study.frame.name}-{study.fingerprint()}",
         direction="maximize" if study.maximise else "minimize",
         load_if_exists=True,
     )
-    check_trials(past)
-    return past
+    check_trials(stored)
+    return stored
 
 
 def distribution(parameter: Parameter) -> Any:
@@ -313,24 +311,26 @@ def distribution(parameter: Parameter) -> Any:
     )
 
 
-def _evaluated(study: Optimisation, number: int, values: Mapping[str, Value], place: Place) -> Trial:
+def _run_trial(study: Optimisation, number: int, values: Mapping[str, Value], runner: StudyRunner) -> Trial:
     """Run a trial with the given values.
 
     Without values, runs the unchanged scenario with the study's settings.
     """
     row: Mapping[str, Value] = values or {SCENARIO: str(study.frame.scenario.absolute())}
-    [cell] = place.run(study.frame.campaign([row]))
-    return judged(study, number, values, cell.runs)
+    [cell] = runner.run(study.frame.campaign([row]))
+    return evaluate_trial(study, number, values, cell.runs)
 
 
-def judged(study: Optimisation, number: int, values: Mapping[str, Value], runs: tuple[Run, ...]) -> Trial:
+def evaluate_trial(
+    study: Optimisation, number: int, values: Mapping[str, Value], runs: tuple[Run, ...]
+) -> Trial:
     """Evaluate objective and constraints of a trial from its runs."""
 
     def summary(metric: str) -> Summary:
         return summarise(run.metrics.get(metric) for run in runs)
 
     limits = {str(constraint): summary(constraint.metric) for constraint in study.constraints}
-    kept = [_kept(constraint, limits[str(constraint)]) for constraint in study.constraints]
+    satisfied = [_satisfies(constraint, limits[str(constraint)]) for constraint in study.constraints]
     objective = summary(study.metric)
     return Trial(
         number,
@@ -338,12 +338,12 @@ def judged(study: Optimisation, number: int, values: Mapping[str, Value], runs: 
         runs,
         objective,
         limits,
-        feasible=objective.mean is not None and all(mean for mean, _ in kept),
-        sure=all(surely for _, surely in kept),
+        feasible=objective.mean is not None and all(mean for mean, _ in satisfied),
+        sure=all(is_sure for _, is_sure in satisfied),
     )
 
 
-def _kept(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
+def _satisfies(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
     """Return whether a mean keeps a constraint, and whether its whole interval does."""
     if summary.mean is None:
         return False, False

@@ -28,7 +28,7 @@ class Parameter:
     choices: tuple[Value, ...] = ()
 
     @property
-    def beginning(self) -> Value:
+    def first_value(self) -> Value:
         """The lower end of the range, or the first choice."""
         return self.choices[0] if self.choices else self.value(self.low)
 
@@ -83,16 +83,16 @@ def _parameter(key: str, row: Table) -> Parameter:
         if len(choices) < 2:
             raise row.wrong("choices", "give at least two choices")
         return Parameter(key, choices=tuple(choices))
-    written = {name: row.value(name) for name in ("from", "to")}
-    low, high = (_bound(row, name, value) for name, value in written.items())
+    bounds = {name: row.value(name) for name in ("from", "to")}
+    low, high = (_bound(row, name, value) for name, value in bounds.items())
     step = _bound(row, "step", row.value("step")) if "step" in row else None
-    log = row.truth("log", False)
+    log = row.boolean("log", False)
     row.done()
     if low.unit != high.unit or (step is not None and step.unit != low.unit):
-        raise row.wrong("to", f"the bounds must have the same unit: {written['from']!r}, {written['to']!r}")
+        raise row.wrong("to", f"the bounds must have the same unit: {bounds['from']!r}, {bounds['to']!r}")
     if not low.number < high.number:
         raise row.wrong(
-            "to", f"the upper bound {written['to']!r} is not above the lower bound {written['from']!r}"
+            "to", f"the upper bound {bounds['to']!r} is not above the lower bound {bounds['from']!r}"
         )
     if log and low.number <= 0:
         raise row.wrong("log", "the lower bound of a logarithmic range must be above 0")
@@ -102,7 +102,7 @@ def _parameter(key: str, row: Table) -> Parameter:
         raise row.wrong(
             "step", f"{step.number:g} is not a valid step between {low.number:g} and {high.number:g}"
         )
-    whole = all(_is_whole(value) for value in written.values()) and (step is None or step.number.is_integer())
+    whole = all(_is_whole(value) for value in bounds.values()) and (step is None or step.number.is_integer())
     return Parameter(key, low.number, high.number, low.unit, whole, log, step.number if step else None)
 
 
@@ -120,7 +120,7 @@ def _is_whole(value: Value) -> bool:
     )
 
 
-def no_clash(table: Table, parameters: tuple[Parameter, ...], settings: Mapping[str, Value]) -> None:
+def refuse_clashes(table: Table, parameters: tuple[Parameter, ...], settings: Mapping[str, Value]) -> None:
     """Refuse a key that occurs in both [set] and [parameters], and the key `seed`."""
     for parameter in parameters:
         if parameter.key in settings:

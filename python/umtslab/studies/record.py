@@ -12,13 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab.atomic_files import irregular, whole_file
+from umtslab.atomic_files import atomic_file, describe_irregular
 from umtslab.campaign.errors import CampaignError
 from umtslab.run import Run
 from umtslab.store.damaged import set_aside
 from umtslab.store.seal import sealed, unsealed
 from umtslab.studies.file import Frame
-from umtslab.studies.optimise import Constraint, Optimisation, Outcome, Trial, judged
+from umtslab.studies.optimise import Constraint, Optimisation, Outcome, Trial, evaluate_trial
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
 
@@ -40,7 +40,7 @@ def save_outcome(store: Path, outcome: Outcome) -> Path:
             "objective": {"metric": study.metric, "maximise": study.maximise},
             "constraints": [asdict(constraint) for constraint in study.constraints],
             "trials": [_trial(trial) for trial in outcome.trials],
-            "as_it_is": _trial(outcome.as_it_is),
+            "as_it_is": _trial(outcome.baseline),
         },
     )
 
@@ -91,8 +91,8 @@ def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
     except CampaignError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        how = "the command of the study creates it again from the stored runs"
-        raise CampaignError(f"{path} is damaged ({error}): {how}") from error
+        advice = "the command of the study creates it again from the stored runs"
+        raise CampaignError(f"{path} is damaged ({error}): {advice}") from error
 
 
 def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
@@ -106,9 +106,9 @@ def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
         "settings": dict(frame.settings),
         "parameters": [asdict(parameter) for parameter in frame.parameters],
     }
-    if irregular(path) is not None:
+    if describe_irregular(path) is not None:
         set_aside(store, [path])
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(sealed({"format": FORMAT, "frame": described, **content}).encode())
     return path
 
@@ -122,7 +122,9 @@ def _trial(trial: Trial) -> dict[str, Any]:
 
 
 def _frame(described: Mapping[str, Any]) -> Frame:
-    parameters = (Parameter(**{**one, "choices": tuple(one["choices"])}) for one in described["parameters"])
+    parameters = (
+        Parameter(**{**entry, "choices": tuple(entry["choices"])}) for entry in described["parameters"]
+    )
     return Frame(
         **{
             **described,
@@ -134,23 +136,23 @@ def _frame(described: Mapping[str, Any]) -> Frame:
 
 
 def _outcome(frame: Frame, content: Mapping[str, Any], runs: Mapping[str, Run]) -> Outcome:
-    constraints = tuple(Constraint(**one) for one in content["constraints"])
+    constraints = tuple(Constraint(**entry) for entry in content["constraints"])
     objective = content["objective"]
     study = Optimisation(
         frame, objective["metric"], objective["maximise"], constraints, len(content["trials"])
     )
-    trials = tuple(_judged(study, one, runs) for one in content["trials"])
-    return Outcome(study, content["seed"], trials, _judged(study, content["as_it_is"], runs))
+    trials = tuple(_trial_from_record(study, entry, runs) for entry in content["trials"])
+    return Outcome(study, content["seed"], trials, _trial_from_record(study, content["as_it_is"], runs))
 
 
-def _judged(study: Optimisation, one: Mapping[str, Any], runs: Mapping[str, Run]) -> Trial:
-    found = tuple(runs[key] for key in one["runs"] if key in runs)
-    return judged(study, one["number"], one["parameters"], found)
+def _trial_from_record(study: Optimisation, entry: Mapping[str, Any], runs: Mapping[str, Run]) -> Trial:
+    found = tuple(runs[key] for key in entry["runs"] if key in runs)
+    return evaluate_trial(study, entry["number"], entry["parameters"], found)
 
 
 def _findings(frame: Frame, content: Mapping[str, Any]) -> Findings:
     study = Sensitivity(frame, content["method"], content["samples"], tuple(content["effects"]))
     effects = {
-        metric: tuple(Effect(**one) for one in listed) for metric, listed in content["effects"].items()
+        metric: tuple(Effect(**entry) for entry in listed) for metric, listed in content["effects"].items()
     }
     return Findings(study, content["seed"], content["points"], effects)

@@ -1,6 +1,6 @@
 """Sensitivity analysis by SALib: Morris's elementary effects or Sobol's variance shares.
 
-A metric's value at a point is its mean over runs with the same seed and numbers at all points, so
+A metric's value at a point is its mean over runs. All points use the same seed and run numbers, so
 effects are due to the parameters and not to random draws.
 """
 
@@ -16,17 +16,19 @@ from umtslab.analyse.statistics import summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import check_metric
 from umtslab.campaign.table import Value
-from umtslab.extras import lacking
+from umtslab.extras import missing_library_text
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
-from umtslab.studies.place import Place
+from umtslab.studies.runner import StudyRunner
 
 METHODS = ("morris", "sobol")
 _LEVELS = 4
-_MOST_POINTS = 100_000
-_SEED_BITS = 2**32
+"""Number of levels of each parameter in Morris's method."""
+_MAX_POINTS = 100_000
+_SEED_MODULUS = 2**32
+"""SALib's seeds are below this number."""
 
-_KNOWN = 0.05
+_PRECISE_SHARE = 0.05
 """A share of the variance with a narrower interval is precise enough, even if the share is 0."""
 
 
@@ -42,11 +44,12 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Effect:
-    """Effect of a parameter on a metric, with 95 % intervals.
+    """Effect of a parameter on a metric, with half widths of 95 % intervals.
 
-    Morris: `first` is mu*, the mean absolute effect of crossing the range, in the metric's unit.
-    `total` is sigma, the deviation of the effects (interaction, curvature). Sobol: first-order and
-    total share of the variance.
+    The fields are named for Sobol's method: the first-order and the total share of the variance.
+    With Morris's method, `first` is mu*, the mean absolute effect of crossing the range, in the
+    metric's unit. `total` is sigma, the standard deviation of the effects (by interaction or
+    curvature), which has no interval.
     """
 
     parameter: str
@@ -59,7 +62,7 @@ class Effect:
     def has_too_few_samples(self) -> bool:
         """Whether an interval (Sobol) is wider than its share and than 5 % of the variance."""
         pairs = ((self.first, self.first_ci95), (self.total, self.total_ci95))
-        return any(ci95 is not None and ci95 > max(abs(share), _KNOWN) for share, ci95 in pairs)
+        return any(ci95 is not None and ci95 > max(abs(share), _PRECISE_SHARE) for share, ci95 in pairs)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def load_sensitivity(path: Path) -> Sensitivity:
         method = table.text("method", "morris")
         if method not in METHODS:
             raise table.wrong("method", f"{method!r} is not one of {', '.join(METHODS)}")
-        samples = table.whole("samples", 8, least=2)
+        samples = table.whole("samples", 8, minimum=2)
         if method == "sobol" and samples & (samples - 1):
             raise table.wrong(
                 "samples", f"Sobol's sequence needs a power of 2, for example 64, not {samples}"
@@ -102,15 +105,15 @@ def load_sensitivity(path: Path) -> Sensitivity:
                 "parameters", "a sensitivity study needs at least two parameters: use umts sweep for one"
             )
         points = samples * (len(frame.parameters) + (2 if method == "sobol" else 1))
-        if points > _MOST_POINTS:
+        if points > _MAX_POINTS:
             raise table.wrong(
                 "samples",
-                f"{samples:,} samples give {points:,} points, more than the limit of {_MOST_POINTS:,}",
+                f"{samples:,} samples give {points:,} points, more than the limit of {_MAX_POINTS:,}",
             )
     return Sensitivity(frame, method, samples, metrics)
 
 
-def analyse_sensitivity(study: Sensitivity, place: Place) -> Findings:
+def analyse_sensitivity(study: Sensitivity, runner: StudyRunner) -> Findings:
     """Run the missing points, and compute the effects.
 
     Raises
@@ -121,57 +124,60 @@ def analyse_sensitivity(study: Sensitivity, place: Place) -> Findings:
     OSError
         If results cannot be written.
     """
-    seed = study.frame.beginning().seed
+    seed = study.frame.base_study().seed
     problem = {
         "num_vars": len(study.frame.parameters),
         "names": [parameter.key for parameter in study.frame.parameters],
         "bounds": [_bounds(parameter) for parameter in study.frame.parameters],
     }
-    drawn = _sample(study, problem, seed)
-    rows = [_row(study.frame, numbers) for numbers in drawn.tolist()]
+    samples_drawn = _sample(study, problem, seed)
+    rows = [_row(study.frame, numbers) for numbers in samples_drawn.tolist()]
     distinct = list({tuple(row.items()): row for row in rows}.values())
-    cells = place.run(study.frame.campaign(distinct))
+    cells = runner.run(study.frame.campaign(distinct))
     by_row = {tuple(cell.parameters.items()): cell for cell in cells}
-    found = {}
+    effects = {}
     for metric in study.metrics:
         means = [summarise(by_row[tuple(row.items())].values(metric)).mean for row in rows]
         if None in means:
             raise CampaignError(
                 f"no run measured {metric} at {by_row[tuple(rows[means.index(None)].items())].label}"
             )
-        found[metric] = _effects(study, problem, drawn, means, seed)
-    return Findings(study, seed, len(distinct), found)
+        effects[metric] = _effects(study, problem, samples_drawn, means, seed)
+    return Findings(study, seed, len(distinct), effects)
 
 
 def _sample(study: Sensitivity, problem: dict[str, Any], seed: int) -> Any:
     try:
         from SALib.sample import morris, sobol
     except ImportError as error:
-        raise CampaignError(lacking("SALib", error)) from None
+        raise CampaignError(missing_library_text("SALib", error)) from None
     if study.method == "morris":
-        return morris.sample(problem, study.samples, num_levels=_LEVELS, seed=seed % _SEED_BITS)
-    return sobol.sample(problem, study.samples, calc_second_order=False, seed=seed % _SEED_BITS)
+        return morris.sample(problem, study.samples, num_levels=_LEVELS, seed=seed % _SEED_MODULUS)
+    return sobol.sample(problem, study.samples, calc_second_order=False, seed=seed % _SEED_MODULUS)
 
 
 def _effects(
-    study: Sensitivity, problem: dict[str, Any], drawn: Any, means: Sequence[float | None], seed: int
+    study: Sensitivity, problem: dict[str, Any], samples_drawn: Any, means: Sequence[float | None], seed: int
 ) -> tuple[Effect, ...]:
     import numpy as np
 
     values = np.array(means, dtype=float)
     keys = problem["names"]
+    # Without differences between the points, no parameter has an effect.
     if float(np.ptp(values)) == 0.0:
         return tuple(Effect(key, 0.0, 0.0, 0.0, 0.0) for key in keys)
     if study.method == "morris":
         from SALib.analyze import morris
 
-        found = morris.analyze(problem, drawn, values, num_levels=_LEVELS, seed=seed % _SEED_BITS)
-        columns = found["mu_star"], found["mu_star_conf"], found["sigma"], [None] * len(keys)
+        effects = morris.analyze(
+            problem, samples_drawn, values, num_levels=_LEVELS, seed=seed % _SEED_MODULUS
+        )
+        columns = effects["mu_star"], effects["mu_star_conf"], effects["sigma"], [None] * len(keys)
     else:
         from SALib.analyze import sobol
 
-        found = sobol.analyze(problem, values, calc_second_order=False, seed=seed % _SEED_BITS)
-        columns = found["S1"], found["S1_conf"], found["ST"], found["ST_conf"]
+        effects = sobol.analyze(problem, values, calc_second_order=False, seed=seed % _SEED_MODULUS)
+        columns = effects["S1"], effects["S1_conf"], effects["ST"], effects["ST_conf"]
     return tuple(
         Effect(key, float(first), _finite(first_ci), float(total), _finite(total_ci))
         for key, first, first_ci, total, total_ci in zip(keys, *columns, strict=True)

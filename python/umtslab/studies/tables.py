@@ -10,21 +10,21 @@ from umtslab.studies.sensitivity import Findings
 if TYPE_CHECKING:
     import polars as pl
 
-AS_IT_IS = "unchanged scenario"
+BASELINE = "unchanged scenario"
 
 
 def trials_table(outcome: Outcome) -> pl.DataFrame:
     """Return one row per trial: parameters, objective, metrics of constraints, verdicts.
 
-    The unchanged scenario is last. ``feasible`` is whether the means keep the constraints, ``sure``
-    whether the intervals do.
+    The unchanged scenario is last. ``feasible`` is whether the means satisfy the constraints,
+    ``sure`` whether the whole 95 % intervals do.
     """
     import polars as pl
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]
     rows = []
-    for trial in (*outcome.trials, outcome.as_it_is):
+    for trial in (*outcome.trials, outcome.baseline):
         row: dict[str, object] = {"trial": _name(outcome, trial)}
         row |= {key: _text(trial.parameters.get(key)) for key in keys}
         row |= {
@@ -59,7 +59,7 @@ def effects_table(findings: Findings) -> pl.DataFrame:
 
 
 def _name(outcome: Outcome, trial: Trial) -> str:
-    return AS_IT_IS if trial is outcome.as_it_is else str(trial.number)
+    return BASELINE if trial is outcome.baseline else str(trial.number)
 
 
 def _text(value: object) -> str | None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from umtslab.atomic_files import irregular
+from umtslab.atomic_files import describe_irregular
 from umtslab.store.seal import Damage
 
 DIGEST = "umtslab:digest"
@@ -53,7 +53,7 @@ def damaged_studies(store: Path) -> Iterator[Damage]:
 def _flaw(path: Path) -> str | None:
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
-        if (found := irregular(file)) is not None:
+        if (found := describe_irregular(file)) is not None:
             return f"{file.name} is {found}, not a file"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:

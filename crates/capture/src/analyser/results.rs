@@ -7,7 +7,7 @@ use umts_units::Time;
 
 use crate::connection::Position;
 use crate::metrics::MetricSet;
-use crate::stream_prefixes::Course;
+use crate::stream_progress::StreamProgress;
 use crate::timeseq::TimeSequenceTables;
 use crate::udp::{UdpFlowRow, UdpRest};
 
@@ -61,7 +61,7 @@ pub struct Counts {
     pub packets: u64,
     /// Octets of all packets on the link.
     pub bytes: u64,
-    /// TCP segments, of which the metrics are made.
+    /// TCP segments, from which the metrics are computed.
     pub tcp: u64,
     /// Packets with an unsupported link type.
     pub unknown_link: u64,
@@ -71,7 +71,7 @@ pub struct Counts {
     pub fragments: u64,
     /// IP packets other than TCP.
     pub not_tcp: u64,
-    /// UDP datagrams among these.
+    /// UDP datagrams among the IP packets other than TCP.
     pub udp: u64,
     /// Packets that are cut off or wrong before the end of the fixed header of TCP or UDP.
     pub unreadable: u64,
@@ -93,8 +93,8 @@ pub struct Counts {
 pub struct Analysis {
     /// Metrics of all connections together.
     pub metrics: MetricSet,
-    /// Rows that were not taken before, in the order in which connections closed. Open connections
-    /// come last, in the order of their numbers.
+    /// Rows that [`take_finished`](crate::Analyser::take_finished) has not returned, in the order
+    /// in which connections closed. Open connections come last, in the order of their numbers.
     pub connections: Vec<ConnectionRow>,
     /// Number of connections.
     pub connection_count: u64,
@@ -110,8 +110,9 @@ pub struct Analysis {
     pub warnings: Vec<String>,
     /// Time-sequence tables of the requested connections.
     pub time_sequences: Vec<TimeSequenceTables>,
-    /// Courses of the first connections, if [`analyse_courses`](crate::analyse_courses) was called.
-    pub courses: Vec<Course>,
+    /// Progress of the first connections, if
+    /// [`analyse_stream_progress`](crate::analyse_stream_progress) was called.
+    pub stream_progress: Vec<StreamProgress>,
     /// UDP flows, in the order of their first packets.
     pub udp_flows: Vec<UdpFlowRow>,
     /// UDP flows without rows.

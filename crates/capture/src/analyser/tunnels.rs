@@ -7,7 +7,7 @@ use crate::ends::Ends;
 use crate::packet::Packet;
 
 /// Maximum number of connections between the same ends that are distinguished by their tunnels.
-const MOST: u8 = 16;
+const MAX_TUNNELS: u8 = 16;
 /// Maximum distance between sequence numbers of one connection: a large window.
 const NEAR: u32 = 1 << 24;
 
@@ -19,7 +19,7 @@ impl Analyser {
     #[cold]
     pub(super) fn ends_in_tunnel(&mut self, packet: &Packet, is_copy: bool) -> Ends {
         let (mut continued, mut free) = (None, None);
-        for number in 0..MOST {
+        for number in 0..MAX_TUNNELS {
             let ends = packet.ends.in_tunnel(number);
             let Some(slot) = self.open.find(&ends) else {
                 free.get_or_insert(ends);
@@ -42,27 +42,28 @@ impl Connection {
     /// of any tunnel like `packet`.
     #[inline]
     pub fn is_in_tunnel_of(&self, packet: &Packet) -> bool {
-        let own = self.teid[self.side_of(packet) as usize];
-        own == packet.teid && (own.is_some() || self.teid == [None; 2])
+        let from_sender = self.teid[self.side_of(packet) as usize];
+        from_sender == packet.teid && (from_sender.is_some() || self.teid == [None; 2])
     }
 
     /// Returns whether a packet in another tunnel belongs to this connection, because it is a copy
     /// or its numbers are near.
     fn is_continued_by(&self, packet: &Packet, is_copy: bool) -> bool {
         let side = self.side_of(packet);
-        let (own, other) = (self.way(side), self.way(side.other()));
+        let (from_sender, from_receiver) = (self.half(side), self.half(side.other()));
         let segment = &packet.segment;
         let is_tunnelled = self.teid != [None; 2];
-        if is_copy && own.is_near(segment.seq, NEAR) {
+        if is_copy && from_sender.is_near(segment.seq, NEAR) {
             return true;
         }
         if is_tunnelled != packet.teid.is_some() {
             return false;
         }
         if segment.flags.syn() {
-            let answers = other.isn.is_some_and(|isn| segment.ack == isn.wrapping_add(1));
-            return own.isn.is_none() && segment.flags.ack() && answers;
+            let answers = from_receiver.isn.is_some_and(|isn| segment.ack == isn.wrapping_add(1));
+            return from_sender.isn.is_none() && segment.flags.ack() && answers;
         }
-        own.is_near(segment.seq, NEAR) && (!segment.flags.ack() || other.is_near(segment.ack, NEAR))
+        from_sender.is_near(segment.seq, NEAR)
+            && (!segment.flags.ack() || from_receiver.is_near(segment.ack, NEAR))
     }
 }

@@ -30,12 +30,12 @@ impl Analyser {
                  distinguished from reordered first copies",
             ),
             (
-                self.half_open.one_sided,
+                self.limits.dropped_one_sided,
                 "connections with packets of one end only were dropped early, because too many were open at the same \
                  time: their later packets count as another connection",
             ),
             (
-                self.half_open.open,
+                self.limits.dropped_open,
                 "connections were dropped while they were open, the least active first, because too many were open at the \
                  same time: their later packets count as another connection",
             ),
@@ -48,7 +48,7 @@ impl Analyser {
                 "datagrams belong to UDP flows without separate rows, because there are too many flows",
             ),
             (
-                self.watched.thinned(),
+                self.watched.thinned_connections(),
                 "connections have fewer points in their time series than were captured, to limit memory: delays are less exact",
             ),
             (

@@ -22,13 +22,13 @@ const SECTION_FIXED: usize = 16;
 const PACKET_FIXED: usize = 20;
 /// Maximum number of interfaces of a section, which bounds memory: a Packet Block cannot refer to
 /// more.
-const MOST_INTERFACES: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 /// Maximum number of interfaces that are listed in warnings.
-const MOST_NAMED: usize = 16;
+const MAX_NAMED: usize = 16;
 
 /// Packets that were left out, and packets with implausible times.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct IgnoredPackets {
     without_time: u64,
     without_interface: u64,
     /// Resolution and number of packets, by the number of the interface.
@@ -40,12 +40,12 @@ pub(super) struct LeftOut {
     fine_clocks: Vec<String>,
 }
 
-impl LeftOut {
+impl IgnoredPackets {
     fn impossible_time(&mut self, number: u32, interface: &Interface) {
         let is_named = self.impossible_times.contains_key(&number);
-        if is_named || self.impossible_times.len() < MOST_NAMED {
-            let begun = || (interface.resolution(), 0);
-            self.impossible_times.entry(number).or_insert_with(begun).1 += 1;
+        if is_named || self.impossible_times.len() < MAX_NAMED {
+            let new_entry = || (interface.resolution(), 0);
+            self.impossible_times.entry(number).or_insert_with(new_entry).1 += 1;
         } else {
             self.other_impossible_times += 1;
         }
@@ -88,7 +88,7 @@ pub(super) struct Section<'a> {
 }
 
 /// A packet with the interface and the time in its block.
-struct Stamped<'a> {
+struct PacketBlock<'a> {
     interface: u32,
     units: u64,
     bytes: &'a [u8],
@@ -100,8 +100,8 @@ impl Section<'_> {
     pub fn read(
         &mut self,
         block: &[u8],
-        left_out: &mut LeftOut,
-        take: &mut impl FnMut(Captured<'_>),
+        ignored: &mut IgnoredPackets,
+        on_packet: &mut impl FnMut(Captured<'_>),
     ) -> Result<bool, Reason> {
         let (body, trailer) = block[BLOCK_HEADER..].split_at(block.len() - SMALLEST_BLOCK);
         let kind = word(block, 0, self.is_big_endian);
@@ -112,12 +112,12 @@ impl Section<'_> {
                 return Ok(body.len() >= SECTION_FIXED && word(body, 0, self.is_big_endian) == BYTE_ORDER);
             }
             _ if !is_closed => return Ok(false),
-            INTERFACE_DESCRIPTION => return Ok(self.describe(body, left_out)),
+            INTERFACE_DESCRIPTION => return Ok(self.describe(body, ignored)),
             PACKET | ENHANCED_PACKET => {
                 let Some(packet) = self.packet(body, kind == PACKET) else { return Ok(false) };
-                self.take(packet, left_out, take)?;
+                self.pass_on(packet, ignored, on_packet)?;
             }
-            SIMPLE_PACKET => left_out.without_time += 1,
+            SIMPLE_PACKET => ignored.without_time += 1,
             _ => {}
         }
         Ok(true)
@@ -125,7 +125,7 @@ impl Section<'_> {
 
     /// Reads the body of an Enhanced Packet Block, or of the obsolete Packet Block
     /// (draft-ietf-opsawg-pcapng, appendix A). Returns `None` if it is damaged.
-    fn packet<'b>(&self, body: &'b [u8], is_obsolete: bool) -> Option<Stamped<'b>> {
+    fn packet<'b>(&self, body: &'b [u8], is_obsolete: bool) -> Option<PacketBlock<'b>> {
         let (fixed, data) = body.split_first_chunk::<PACKET_FIXED>()?;
         let [interface, high, low, captured, length] =
             [0, 4, 8, 12, 16].map(|at| word(fixed, at, self.is_big_endian));
@@ -140,17 +140,17 @@ impl Section<'_> {
             None if is_obsolete => data,
             found => found?,
         };
-        Some(Stamped { interface, units, bytes, length })
+        Some(PacketBlock { interface, units, bytes, length })
     }
 
     /// Adds an interface. Returns false if its description is damaged, or if there are too many.
-    fn describe(&mut self, description: &[u8], left_out: &mut LeftOut) -> bool {
-        if self.interfaces.len() >= MOST_INTERFACES {
+    fn describe(&mut self, description: &[u8], ignored: &mut IgnoredPackets) -> bool {
+        if self.interfaces.len() >= MAX_INTERFACES {
             return false;
         }
         let Some(interface) = Interface::of(description, self.is_big_endian) else { return false };
-        if interface.is_too_fine() && left_out.fine_clocks.len() < MOST_NAMED {
-            left_out.fine_clocks.push(format!(
+        if interface.is_too_fine() && ignored.fine_clocks.len() < MAX_NAMED {
+            ignored.fine_clocks.push(format!(
                 "interface {} counts time in units of {}, finer than any clock: its times may be wrong",
                 self.interfaces.len(),
                 interface.resolution()
@@ -160,14 +160,16 @@ impl Section<'_> {
         true
     }
 
-    fn take(
+    /// Passes a packet to `on_packet`, with its time and link type. Counts it as ignored if its
+    /// interface is not described or its time is impossible.
+    fn pass_on(
         &self,
-        packet: Stamped<'_>,
-        left_out: &mut LeftOut,
-        take: &mut impl FnMut(Captured<'_>),
+        packet: PacketBlock<'_>,
+        ignored: &mut IgnoredPackets,
+        on_packet: &mut impl FnMut(Captured<'_>),
     ) -> Result<(), Reason> {
         let Some(interface) = self.interfaces.get(packet.interface as usize) else {
-            left_out.without_interface += 1;
+            ignored.without_interface += 1;
             return Ok(());
         };
         if !interface.has_clock() {
@@ -175,10 +177,10 @@ impl Section<'_> {
         }
         match interface.time(packet.units) {
             Some(time) => {
-                let Stamped { bytes, length, .. } = packet;
-                take(Captured { time, link: interface.link, bytes, length });
+                let PacketBlock { bytes, length, .. } = packet;
+                on_packet(Captured { time, link: interface.link, bytes, length });
             }
-            None => left_out.impossible_time(packet.interface, interface),
+            None => ignored.impossible_time(packet.interface, interface),
         }
         Ok(())
     }

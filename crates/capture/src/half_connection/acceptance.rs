@@ -29,13 +29,14 @@ impl HalfConnection {
             // RFC 5961 §5.2: an acknowledgment below `una` by more than the largest window is
             // invalid.
             let una = self.una.unwrap_or(ack);
-            return una.saturating_sub(ack) <= self.widest();
+            return una.saturating_sub(ack) <= self.max_window();
         }
         let limit = self.limit(highest);
-        let is_confirmed =
-            self.claimed.is_some_and(|claimed| claimed < ack && ack - claimed <= self.widest());
+        let is_confirmed = self.unconfirmed_ack.is_some_and(|unconfirmed_ack| {
+            unconfirmed_ack < ack && ack - unconfirmed_ack <= self.max_window()
+        });
         let is_believed = ack <= limit || is_confirmed;
-        self.claimed = if is_believed { None } else { Some(ack) };
+        self.unconfirmed_ack = if is_believed { None } else { Some(ack) };
         is_believed
     }
 
@@ -44,25 +45,25 @@ impl HalfConnection {
         let Some(known) = self.reference() else { return true };
         let seq = self.unwrap(segment.seq);
         let oldest = self.una.unwrap_or(known).min(known);
-        oldest.saturating_sub(self.widest()) <= seq && seq <= self.limit(known)
+        oldest.saturating_sub(self.max_window()) <= seq && seq <= self.limit(known)
     }
 
     /// Returns the end of the numbers that this end may have used: the receiver's window plus
     /// `SLACK`.
     pub(super) fn limit(&self, highest: u64) -> u64 {
-        self.edge.unwrap_or(highest).max(highest) + SLACK
+        self.window_edge.unwrap_or(highest).max(highest) + SLACK
     }
 
     /// Returns the largest window that the receiver may have had.
-    fn widest(&self) -> u64 {
+    fn max_window(&self) -> u64 {
         let una = self.una.unwrap_or_default();
-        self.edge.map_or(0, |edge| edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)
+        self.window_edge.map_or(0, |window_edge| window_edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)
     }
 
     /// Records the end of the receiver's window.
     #[inline]
-    pub(super) fn note_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
+    pub(super) fn note_window_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
         let room = if is_scaled { u64::from(window) } else { LARGEST_WINDOW };
-        self.edge = self.edge.max(Some(ack + room));
+        self.window_edge = self.window_edge.max(Some(ack + room));
     }
 }

@@ -4,7 +4,7 @@ use umts_units::{Duration, Time};
 
 use super::{HalfConnection, Path};
 use crate::cause::Cause;
-use crate::holes::{Filled, Hole, REORDERING};
+use crate::holes::{FilledHole, Hole, REORDERING};
 use crate::packet::Segment;
 
 /// How a segment arrived at the capture point.
@@ -15,11 +15,11 @@ enum Arrival {
     Late,
     /// The first copy, after its acknowledgment.
     AfterAck,
-    Again,
+    Retransmitted,
 }
 
 impl HalfConnection {
-    /// A segment without data shows by its number that all octets below it have left.
+    /// Processes a segment without data. Its number shows that all octets below it have left.
     #[inline]
     pub(super) fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
         if let Some(highest) = self.highest.filter(|&highest| highest < start)
@@ -32,7 +32,14 @@ impl HalfConnection {
     }
 
     /// Classifies a segment by the numbers seen before. Returns why it was sent.
-    pub(super) fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, path: Path) -> Cause {
+    pub(super) fn classify(
+        &mut self,
+        now: Time,
+        start: u64,
+        end: u64,
+        segment: &Segment,
+        path: Path,
+    ) -> Cause {
         let highest = self.highest.unwrap_or(start);
         if start > highest {
             self.holes.open(highest, start, now, timestamp_of(segment));
@@ -40,15 +47,15 @@ impl HalfConnection {
         let arrival = self.arrival(now, (start, end), highest, segment, path.shortest);
         self.highest = Some(highest.max(end));
         let payload_end = end - u64::from(segment.flags.fin());
-        if arrival == Arrival::Again {
-            self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
+        if arrival == Arrival::Retransmitted {
+            self.counters.sent_once += payload_end.saturating_sub(self.data_end.max(start));
             self.data_end = self.data_end.max(payload_end);
-            return self.sent_again(now, start, end, highest, segment, path.sender_delay);
+            return self.record_retransmission(now, start, end, highest, segment, path.sender_delay);
         }
         self.note_new(now, start, end, segment, path.sender_delay);
-        self.tally.out_of_order += u64::from(arrival == Arrival::Late);
-        self.tally.data_segments += u64::from(segment.payload > 0);
-        self.tally.sent_once += u64::from(segment.payload);
+        self.counters.out_of_order += u64::from(arrival == Arrival::Late);
+        self.counters.data_segments += u64::from(segment.payload > 0);
+        self.counters.sent_once += u64::from(segment.payload);
         self.data_end = self.data_end.max(payload_end);
         let una = self.una.unwrap_or(start);
         if end > una {
@@ -64,13 +71,13 @@ impl HalfConnection {
     #[cold]
     fn fin_was_acknowledged(&mut self, end: u64) {
         self.fin_acked = true;
-        self.tally.acknowledged = self.tally.acknowledged.saturating_sub(1);
+        self.counters.acknowledged = self.counters.acknowledged.saturating_sub(1);
         if self.data_end == end {
             self.data_end = end - 1;
         }
     }
 
-    /// Returns whether a segment is new, late, or retransmitted.
+    /// Returns how a segment arrived.
     fn arrival(
         &mut self,
         now: Time,
@@ -83,23 +90,25 @@ impl HalfConnection {
             return Arrival::InOrder;
         }
         let timestamp = timestamp_of(segment);
-        let Some(Filled { hole, acknowledged_octets }) = self.holes.fill(start, end.min(highest), now) else {
+        let Some(FilledHole { hole, acknowledged_octets }) = self.holes.fill(start, end.min(highest), now)
+        else {
             let is_late = self.retransmissions.is_earlier_copy(start, end, timestamp);
-            return if is_late { Arrival::Late } else { Arrival::Again };
+            return if is_late { Arrival::Late } else { Arrival::Retransmitted };
         };
-        self.tally.unseen = self.tally.unseen.saturating_sub(acknowledged_octets);
+        self.counters.unseen = self.counters.unseen.saturating_sub(acknowledged_octets);
         match (hole.is_filled_late(now, timestamp, shortest), hole.is_shown_by_ack()) {
             (true, true) => Arrival::AfterAck,
             (true, false) => Arrival::Late,
             (false, _) => {
-                self.tally.ambiguous += u64::from(timestamp.is_none() && segment.payload > 0);
-                Arrival::Again
+                self.counters.ambiguous += u64::from(timestamp.is_none() && segment.payload > 0);
+                Arrival::Retransmitted
             }
         }
     }
 
+    /// Counts a retransmission. Returns its cause.
     #[cold]
-    fn sent_again(
+    fn record_retransmission(
         &mut self,
         now: Time,
         start: u64,
@@ -112,25 +121,25 @@ impl HalfConnection {
         let cause = self.cause_of_retransmission(now, (start, end), highest, segment, sender_delay);
         let has_arrived = end <= una || self.sacked.covers(start, end);
         let timestamp = timestamp_of(segment);
-        self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
-        self.flight.sent_again(now, start, end, timestamp.unwrap_or(0));
-        let tally = &mut self.tally;
-        tally.retransmissions += 1;
-        tally.retransmitted_segments += u64::from(segment.payload > 0);
-        tally.retransmitted += u64::from(segment.payload);
-        tally.syn_again += u64::from(segment.flags.syn());
-        tally.by_rto += u64::from(cause.is_by_rto());
-        tally.by_dupack += u64::from(cause.is_by_dupack());
-        tally.expiries += u64::from(cause == Cause::Rto);
-        tally.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
-        tally.fast_by_sack += u64::from(cause == Cause::Sack);
-        tally.fast_by_rack += u64::from(cause == Cause::Rack);
-        tally.probes += u64::from(cause == Cause::Probe);
-        tally.unknown += u64::from(cause == Cause::Unknown);
-        if self.recoveries.takes_probe_back() {
-            tally.probes -= 1;
-            tally.by_rto += 1;
-            tally.expiries += 1;
+        self.retransmissions.record_retransmission(now, start, end, timestamp, has_arrived);
+        self.flight.record_retransmission(now, start, end, timestamp.unwrap_or(0));
+        let counters = &mut self.counters;
+        counters.retransmissions += 1;
+        counters.retransmitted_segments += u64::from(segment.payload > 0);
+        counters.retransmitted += u64::from(segment.payload);
+        counters.syn_retransmissions += u64::from(segment.flags.syn());
+        counters.by_rto += u64::from(cause.is_by_rto());
+        counters.by_dupack += u64::from(cause.is_by_dupack());
+        counters.expiries += u64::from(cause == Cause::Rto);
+        counters.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
+        counters.fast_by_sack += u64::from(cause == Cause::Sack);
+        counters.fast_by_rack += u64::from(cause == Cause::Rack);
+        counters.probes += u64::from(cause == Cause::Probe);
+        counters.unknown += u64::from(cause == Cause::Unknown);
+        if self.recoveries.revokes_probe() {
+            counters.probes -= 1;
+            counters.by_rto += 1;
+            counters.expiries += 1;
         }
         if cause == Cause::Rto || cause.begins_fast_recovery() {
             self.flight.stop_timing();

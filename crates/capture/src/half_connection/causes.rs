@@ -5,35 +5,43 @@ use umts_units::{Duration, Time};
 use super::{HalfConnection, unwrap};
 use crate::cause::Cause;
 use crate::packet::Segment;
-use crate::probe::LONGEST;
-use crate::recovery::{DUPLICATE_THRESHOLD, Heard, NewData, Repetition};
+use crate::probe::MAX_RTT;
+use crate::recovery::{AckInfo, DUPLICATE_THRESHOLD, NewData, Retransmission};
 
 impl HalfConnection {
-    /// Processes new data. After silence they may be a probe: then nothing follows them before an
+    /// Processes new data. After silence they may be a probe, unless more data follow before an
     /// acknowledgment.
     #[inline]
     pub(super) fn note_new(&mut self, now: Time, start: u64, end: u64, segment: &Segment, delay: Duration) {
         let is_outstanding = self.una.is_some_and(|una| una < start) && self.highest == Some(end);
-        if let Some(before) = self.recoveries.sent_new(now, is_outstanding)
-            && self.is_new_probe(now, before, segment, delay)
+        if let Some(last_sent) = self.recoveries.record_new_data(now, is_outstanding)
+            && self.is_new_probe(now, last_sent, segment, delay)
         {
             self.recoveries.probes.sent_new_data(end);
         }
     }
 
     #[cold]
-    fn is_new_probe(&self, now: Time, before: Time, segment: &Segment, sender_delay: Duration) -> bool {
-        let is_full = segment.payload > 0 && segment.payload >= self.tally.largest_segment;
+    fn is_new_probe(&self, now: Time, last_sent: Time, segment: &Segment, sender_delay: Duration) -> bool {
+        let is_full = segment.payload > 0 && segment.payload >= self.counters.largest_segment;
         if !is_full || !self.sacked.is_empty() || !self.has_sack() {
             return false;
         }
         self.una.and_then(|una| self.flight.oldest(una)).is_some_and(|(oldest, _)| {
             let (is_single, estimate) = (self.flight.is_single(), self.flight.estimate);
-            let sender_delay = sender_delay.min(LONGEST);
-            self.recoveries.is_new_probe(&NewData { now, before, oldest, is_single, sender_delay, estimate })
+            let sender_delay = sender_delay.min(MAX_RTT);
+            self.recoveries.is_new_probe(&NewData {
+                now,
+                last_sent,
+                oldest,
+                is_single,
+                sender_delay,
+                estimate,
+            })
         })
     }
 
+    /// Returns why `start..end` was retransmitted. `highest` is the end of the data sent before.
     pub(super) fn cause_of_retransmission(
         &mut self,
         now: Time,
@@ -47,8 +55,8 @@ impl HalfConnection {
         }
         let una = self.una.unwrap_or(start);
         let sacked_above = self.sacked.count_above(end);
-        let before = self.flight.left(start.max(una));
-        let what = Repetition {
+        let previous = self.flight.last_sent(start.max(una));
+        let retransmission = Retransmission {
             now,
             start,
             end,
@@ -57,30 +65,33 @@ impl HalfConnection {
             is_syn: segment.flags.syn(),
             timestamp: segment.options.timestamps.map(|(value, _)| value),
             sacked_above,
-            full: u64::from(self.tally.largest_segment),
+            full_segment: u64::from(self.counters.largest_segment),
             has_sack: self.has_sack(),
-            before: before.map(|(at, was_repeated, _)| (at, was_repeated)),
-            lost: before.and_then(|(at, _, end)| self.lost(at, end)),
-            sender_delay: sender_delay.min(LONGEST),
+            previous: previous.map(|(at, was_retransmitted, _)| (at, was_retransmitted)),
+            lost_at: previous.and_then(|(at, _, end)| self.lost_at(at, end)),
+            sender_delay: sender_delay.min(MAX_RTT),
             estimate: self.flight.estimate,
         };
-        self.recoveries.sent_again(&what)
+        self.recoveries.record_retransmission(&retransmission)
     }
 
-    /// Returns when RACK declares a segment lost that ends at `end` and left at `left`, if later
+    /// Returns when RACK declares a segment lost that ends at `end` and left at `sent_at`, if later
     /// segments have been delivered (RFC 8985 §6.2, step 5).
-    fn lost(&self, left: Time, end: u64) -> Option<Time> {
+    fn lost_at(&self, sent_at: Time, end: u64) -> Option<Time> {
         let rack = &self.flight.rack;
-        if !self.has_sack() || !rack.has_passed(left, end) {
+        if !self.has_sack() || !rack.has_passed(sent_at, end) {
             return None;
         }
-        let known = self.passed.filter(|&(oldest, _)| oldest == (left, end)).map(|(_, due)| due);
-        Some(known.unwrap_or_else(|| rack.since().max(left + rack.rtt() + self.reordering_window(end))))
+        let known = self.rack_deadline.filter(|&(oldest, _)| oldest == (sent_at, end)).map(|(_, due)| due);
+        Some(
+            known
+                .unwrap_or_else(|| rack.updated_at().max(sent_at + rack.rtt() + self.reordering_window(end))),
+        )
     }
 
     /// Returns the reordering window of a segment that ends at `end`.
     fn reordering_window(&self, end: u64) -> Duration {
-        let three = u64::from(DUPLICATE_THRESHOLD) * u64::from(self.tally.largest_segment);
+        let three = u64::from(DUPLICATE_THRESHOLD) * u64::from(self.counters.largest_segment);
         let is_urgent = self.recoveries.is_recovering() || self.sacked.count_above(end) >= three;
         let min_rtt = self.flight.rtt_every.sums.min();
         self.flight.rack.window(is_urgent, min_rtt, self.flight.estimate.srtt())
@@ -92,9 +103,9 @@ impl HalfConnection {
         self.sack_permitted.unwrap_or(self.is_sacking)
     }
 
-    /// Returns whether an acknowledgment was overtaken by others; a sender ignores it (RFC 7323
-    /// §5.3, R1). An acknowledgment that repeats the last number is not stale: Linux processes it,
-    /// and only the timestamp shows its order.
+    /// Returns whether an acknowledgment is stale, because others overtook it. A sender ignores it
+    /// (RFC 7323 §5.3, R1). An acknowledgment that repeats the last number is not stale: Linux
+    /// processes it, and only the timestamp shows its order.
     #[inline]
     pub(super) fn is_stale(&mut self, segment: &Segment, ack: u64, una: u64) -> bool {
         let Some((value, _)) = segment.options.timestamps else { return false };
@@ -112,21 +123,23 @@ impl HalfConnection {
     pub(super) fn watch_oldest(&mut self, now: Time) {
         let rack = &self.flight.rack;
         let oldest = self.una.and_then(|una| self.flight.oldest(una));
-        self.passed = oldest.filter(|&(left, end)| rack.has_passed(left, end)).map(|oldest| {
-            let known = self.passed.filter(|&(known, due)| known == oldest && due <= now);
+        self.rack_deadline = oldest.filter(|&(sent_at, end)| rack.has_passed(sent_at, end)).map(|oldest| {
+            let known = self.rack_deadline.filter(|&(known, due)| known == oldest && due <= now);
             (oldest, known.map_or_else(|| self.due_by_rack(now, oldest), |(_, due)| due))
         });
     }
 
+    /// Returns when RACK declares a segment lost that later segments have passed: now, or when the
+    /// sender's timer expires.
     #[cold]
-    fn due_by_rack(&self, now: Time, (left, end): (Time, u64)) -> Time {
+    fn due_by_rack(&self, now: Time, (sent_at, end): (Time, u64)) -> Time {
         let rack = &self.flight.rack;
         let wait = rack.rtt() + self.reordering_window(end);
-        if left + wait <= now { now } else { rack.xmit_ts() + wait }
+        if sent_at + wait <= now { now } else { rack.xmit_ts() + wait }
     }
 
-    /// Returns whether an acknowledgment shows no loss: new data are acknowledged, or the other end
-    /// sends data.
+    /// Returns whether an acknowledgment is usual, because it shows no loss: it acknowledges new
+    /// data, or carries data of the other end.
     #[inline]
     pub(super) fn is_usual(&self, segment: &Segment, ack: u64, una: u64) -> bool {
         let is_usual = ack > una || (ack == una && segment.sequence_length() > 0);
@@ -134,53 +147,69 @@ impl HalfConnection {
         is_usual && !has_blocks && !self.flight.is_marked(una) && self.recoveries.is_calm()
     }
 
-    /// Processes a usual acknowledgment. Kept short, because most acknowledgments are usual.
+    /// Processes a usual acknowledgment. This function is short, because most acknowledgments are
+    /// usual.
     #[inline]
-    pub(super) fn take_in_usual(&mut self, now: Time, segment: &Segment, ack: u64, una: u64) {
+    pub(super) fn process_usual_ack(&mut self, now: Time, segment: &Segment, ack: u64, una: u64) {
         self.is_stale(segment, ack, una);
         if ack > una {
             self.advance(now, una, ack, segment);
         }
         self.recoveries.calm_ack(now, ack > una);
-        self.passed = None;
+        self.rack_deadline = None;
     }
 
     /// Processes an acknowledgment that may show a loss. `same_window`: it announces the same
-    /// window as the one before.
+    /// window as the previous acknowledgment.
     #[inline(never)]
-    pub(super) fn take_in(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, same_window: bool) {
+    pub(super) fn process_unusual_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ack: u64,
+        una: u64,
+        same_window: bool,
+    ) {
         let is_stale = self.is_stale(segment, ack, una);
-        let mut heard = self.hear(now, segment, ack, una, is_stale);
+        let mut info = self.ack_info(now, segment, ack, una, is_stale);
         if ack > una {
             self.advance(now, una, ack, segment);
-            heard.original = self.flight.original;
-            if self.recoveries.new_ack(&heard) {
+            info.original_end = self.flight.original_end;
+            if self.recoveries.new_ack(&info) {
                 self.flight.rack.recovered();
-                if self.has_sack() && self.flight.has_repeated() {
+                if self.has_sack() && self.flight.has_retransmitted() {
                     self.recoveries.carry_over(now, ack, self.highest.unwrap_or(ack));
-                    self.tally.fast_carried += 1;
+                    self.counters.fast_carried += 1;
                 }
             }
-        } else if ack == una || heard.is_news {
+        } else if ack == una || info.sacks_new_data {
             let is_outstanding = self.highest.is_some_and(|highest| highest > una);
-            let takes_nothing = segment.sequence_length() == 0;
-            heard.is_repetition = ack == una && takes_nothing && (same_window || heard.is_news);
-            heard.is_duplicate = heard.is_repetition && is_outstanding;
-            let count = self.recoveries.other_ack(&heard);
-            self.tally.dupack_runs += u64::from(heard.is_duplicate && count == DUPLICATE_THRESHOLD);
+            let is_empty = segment.sequence_length() == 0;
+            info.repeats_last = ack == una && is_empty && (same_window || info.sacks_new_data);
+            info.is_duplicate = info.repeats_last && is_outstanding;
+            let count = self.recoveries.other_ack(&info);
+            self.counters.dupack_runs += u64::from(info.is_duplicate && count == DUPLICATE_THRESHOLD);
         }
         self.watch_oldest(now);
     }
 
-    /// Returns the information of an acknowledgment other than the cumulative acknowledgment.
-    fn hear(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> Heard {
-        self.flight.begin();
-        let (is_news, twice) = self.note_sack(now, segment, ack, una, is_stale);
-        if is_news && ack <= una {
+    /// Processes the options of an acknowledgment. Returns what they show.
+    fn ack_info(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> AckInfo {
+        self.flight.begin_ack();
+        let (sacks_new_data, duplicate_end) = self.note_sack(now, segment, ack, una, is_stale);
+        if sacks_new_data && ack <= una {
             self.flight.sample_sacked(una);
         }
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
-        Heard { now, ack, is_news, twice, echo, original: self.flight.original, ..Heard::default() }
+        AckInfo {
+            now,
+            ack,
+            sacks_new_data,
+            duplicate_end,
+            echo,
+            original_end: self.flight.original_end,
+            ..AckInfo::default()
+        }
     }
 
     /// Processes selective acknowledgments. Returns whether a block is new, and the end of a block
@@ -212,17 +241,17 @@ impl HalfConnection {
             self.retransmissions.duplicated(left, right);
         }
         let Some(highest) = self.highest.filter(|_| !is_stale) else { return (false, None) };
-        let twice = is_dsack.then_some(right);
+        let duplicate_end = is_dsack.then_some(right);
         if is_dsack {
             self.flight.rack.duplicated(una, highest);
         }
-        let mut is_news = false;
+        let mut sacks_new_data = false;
         for (left, right) in blocks.iter().copied().map(unwrapped) {
             if ack.max(una) <= left && left < right && right <= highest {
                 self.sacked.for_each_gap(left, right, |from, to| self.flight.sacked(now, from, to));
-                is_news |= self.sacked.insert(left, right);
+                sacks_new_data |= self.sacked.insert(left, right);
             }
         }
-        (is_news, twice)
+        (sacks_new_data, duplicate_end)
     }
 }

@@ -1,25 +1,28 @@
-//! Random conversations: whatever packets come, in any order, each retransmission has one cause.
+//! Random conversations: each retransmission has one cause, whichever packets come in any order.
 
-use crate::common::{End, Packet, Talk};
+use crate::common::{Conversation, End, Packet};
 use etherparse::TcpOptionElement;
 use proptest::prelude::*;
 use umts_capture::{Analyser, LinkType};
 
 const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
 
-/// A random step of a conversation.
+/// A random packet of a conversation. Data come from the server, other packets from the client.
 #[derive(Debug, Clone)]
 struct Step {
     wait_ms: u64,
     is_data: bool,
+    /// Number of the segment sent, or number of segments acknowledged.
     number: u32,
     length: usize,
+    /// First segment and number of segments of a selective acknowledgment.
     block: Option<(u32, u32)>,
     timestamps: Option<(u32, u32)>,
     flags: &'static str,
 }
 
 fn step() -> impl Strategy<Value = Step> {
+    // Waits at the thresholds of the analysis: reordering, answers, probes, timeouts, and years.
     let wait = prop_oneof![Just(0), 0..30u64, 90..120u64, 200..500u64, Just(3_000), Just(90_000_000_000)];
     let flags = prop_oneof![20 => Just(""), 1 => Just("F"), 1 => Just("S"), 1 => Just("R")];
     let block = proptest::option::of((0..24u32, 1..6u32));
@@ -47,9 +50,9 @@ proptest! {
         isn in any::<u32>(),
         steps in proptest::collection::vec(step(), 1..80),
     ) {
-        let mut talk = Talk::with_isn([77, isn]);
+        let mut conversation = Conversation::with_isn([77, isn]);
         if has_handshake {
-            talk.handshake(if has_sack { &[SACK] } else { &[] });
+            conversation.handshake(if has_sack { &[SACK] } else { &[] });
         }
         let mut at = 100;
         for step in &steps {
@@ -65,24 +68,23 @@ proptest! {
             }
             let seq = if step.is_data { 1 + 1000 * step.number } else { 1 };
             let ack = if step.is_data { 1 } else { 1 + 1000 * step.number };
-            talk.put(at, seq, Some(ack), packet);
+            conversation.add(at, seq, Some(ack), packet);
         }
-        for row in talk.analysis().connections {
-            let parts = [
+        for row in conversation.analysis().connections {
+            let causes = [
                 "tcp_retransmissions_by_dupack",
                 "tcp_retransmissions_by_rto",
                 "tail_loss_probes",
                 "tcp_retransmissions_unexplained",
             ];
-            let parts: Option<f64> = parts.iter().map(|name| row.metrics.value(name)).sum();
-            if let Some(parts) = parts {
-                prop_assert_eq!(Some(parts), row.metrics.value("tcp_retransmissions"));
+            let causes: Option<f64> = causes.iter().map(|name| row.metrics.value(name)).sum();
+            if let Some(causes) = causes {
+                prop_assert_eq!(Some(causes), row.metrics.value("tcp_retransmissions"));
             }
         }
     }
 }
 
-/// The latest possible times cause no overflow.
 #[test]
 fn latest_times_do_not_overflow() {
     let mut analyser = Analyser::new();
@@ -96,7 +98,7 @@ fn latest_times_do_not_overflow() {
         (latest, End::Server, "", 1, Some(1), 1000),
         (latest, End::Client, "", 1, Some(2001), 0),
     ] {
-        // Each has an identification of its own: an equal packet would be a copy of a mirror port.
+        // Each packet has another identification: equal packets would count as captured twice.
         let identification = (at % 1000) as u16 + 1;
         let bytes = Packet { seq, ack, payload, identification, ..Packet::new(from, flags) }.ipv4();
         analyser.packet(umts_units::Time::from_nanos(at), LinkType::Raw, &bytes, bytes.len() as u32);

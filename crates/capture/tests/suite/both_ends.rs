@@ -10,8 +10,8 @@ use crate::common::{End, ISN, Packet, ms};
 /// One-way delay, in milliseconds.
 const PATH_MS: u64 = 50;
 
-/// A packet with relative numbers, and the millisecond at which it leaves its host.
-fn leaves(
+/// Returns a packet, with `at`, the millisecond in which it leaves its host. Numbers are relative.
+fn packet_at(
     at: u64,
     port: u16,
     from: End,
@@ -19,40 +19,40 @@ fn leaves(
     (seq, ack): (u32, Option<u32>),
     payload: usize,
 ) -> (u64, Packet) {
-    let (own, other) = if from == End::Client { (ISN[0], ISN[1]) } else { (ISN[1], ISN[0]) };
-    let (seq, ack) = (own + seq, ack.map(|ack| other + ack));
+    let (sender_isn, receiver_isn) = if from == End::Client { (ISN[0], ISN[1]) } else { (ISN[1], ISN[0]) };
+    let (seq, ack) = (sender_isn + seq, ack.map(|ack| receiver_isn + ack));
     (at, Packet { seq, ack, payload, port, ..Packet::new(from, flags) })
 }
 
-/// A connection that the client opens at `at`, in which `sender` sends three segments, one per
-/// round trip.
+/// Returns a connection that the client opens at `at`, in which `sender` sends three segments, one
+/// per round trip.
 fn transfer(at: u64, port: u16, sender: End) -> Vec<(u64, Packet)> {
     use End::{Client, Server};
     let receiver = if sender == Client { Server } else { Client };
     let mut packets = vec![
-        leaves(at, port, Client, "S", (0, None), 0),
-        leaves(at + 50, port, Server, "S", (0, Some(1)), 0),
-        leaves(at + 100, port, Client, "", (1, Some(1)), 0),
+        packet_at(at, port, Client, "S", (0, None), 0),
+        packet_at(at + 50, port, Server, "S", (0, Some(1)), 0),
+        packet_at(at + 100, port, Client, "", (1, Some(1)), 0),
     ];
     for number in 0..3 {
         let now = at + 200 + 100 * u64::from(number);
-        packets.push(leaves(now, port, sender, "", (1 + 1000 * number, Some(1)), 1000));
-        packets.push(leaves(now + 50, port, receiver, "", (1, Some(1001 + 1000 * number)), 0));
+        packets.push(packet_at(now, port, sender, "", (1 + 1000 * number, Some(1)), 1000));
+        packets.push(packet_at(now + 50, port, receiver, "", (1, Some(1001 + 1000 * number)), 0));
     }
     packets
 }
 
-/// Writes the capture at one side of packets that leave at these times.
+/// Writes the packets that leave at these times as they are captured at one side.
 fn capture(path: &Path, side: End, packets: &[(u64, Packet)]) {
-    let mut seen: Vec<_> = packets
+    let mut captured: Vec<_> = packets
         .iter()
         .map(|(at, packet)| (if packet.from == side { *at } else { at + PATH_MS }, packet.ipv4()))
         .collect();
-    seen.sort_by_key(|(at, _)| *at);
+    captured.sort_by_key(|(at, _)| *at);
     // pcap with nanoseconds, link type raw.
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut file = words(&[0xa1b2_3c4d, 2 | 4 << 16, 0, 0, 65_535, 101]);
-    for (at, bytes) in seen {
+    for (at, bytes) in captured {
         let (nanos, length) = (ms(at).as_nanos(), bytes.len() as u32);
         file.extend(words(&[(nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32, length, length]));
         file.extend(bytes);
@@ -60,19 +60,19 @@ fn capture(path: &Path, side: End, packets: &[(u64, Packet)]) {
     fs::write(path, file).unwrap();
 }
 
-/// Analyses the captures of both sides.
-fn analysed(packets: &[(u64, Packet)], courses: bool) -> umts_capture::Analysis {
+/// Captures the packets at both sides, and analyses the captures.
+fn analysis_of(packets: &[(u64, Packet)], with_time_sequences: bool) -> umts_capture::Analysis {
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
     capture(&server, End::Server, packets);
     capture(&client, End::Client, packets);
-    analyse_both_ends([&server, &client], courses, |_, _| true).unwrap()
+    analyse_both_ends([&server, &client], with_time_sequences, |_, _| true).unwrap()
 }
 
 #[test]
 fn round_trip_times_come_from_the_senders_side() {
     let packets = [transfer(0, 40_000, End::Server), transfer(20, 40_001, End::Client)].concat();
-    let found = analysed(&packets, false);
+    let found = analysis_of(&packets, false);
     assert_eq!(found.connection_count, 2);
     for row in &found.connections {
         assert_eq!(row.position, Position::Sender, "{row:?}");
@@ -89,13 +89,13 @@ fn round_trip_times_come_from_the_senders_side() {
 #[test]
 fn time_sequences_cover_all_connections_since_the_first_packet() {
     let packets = [transfer(0, 40_000, End::Server), transfer(1000, 40_001, End::Client)].concat();
-    let found = analysed(&packets, true);
+    let found = analysis_of(&packets, true);
     // The first packet that counts is the download's SYN at the server, 50 ms after it left.
     assert_eq!(found.first, Some(ms(50)));
     let times: Vec<Vec<f64>> = found
         .time_sequences
         .iter()
-        .map(|course| course.sent.iter().filter(|sent| sent.end > 0).map(|sent| sent.time_s).collect())
+        .map(|tables| tables.sent.iter().filter(|sent| sent.end > 0).map(|sent| sent.time_s).collect())
         .collect();
     let expected = [[0.15, 0.25, 0.35], [1.15, 1.25, 1.35]];
     for (times, expected) in times.iter().zip(expected) {
@@ -111,7 +111,7 @@ fn lost_first_packet_does_not_change_the_senders_side() {
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
     capture(&server, End::Server, &packets);
-    packets.insert(0, leaves(0, 40_000, End::Client, "S", (0, None), 0));
+    packets.insert(0, packet_at(0, 40_000, End::Client, "S", (0, None), 0));
     capture(&client, End::Client, &packets);
     let found = analyse_both_ends([&server, &client], false, |_, _| true).unwrap();
     assert!((found.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
@@ -133,7 +133,7 @@ fn unwanted_connections_are_left_out() {
 
 #[test]
 fn empty_captures_give_no_connections() {
-    let found = analysed(&[], true);
+    let found = analysis_of(&[], true);
     assert_eq!((found.connection_count, found.first, found.time_sequences.len()), (0, None, 0));
     assert_eq!(found.metrics.value("acknowledged_bytes"), None);
 }

@@ -6,9 +6,10 @@ use std::path::Path;
 use umts_capture::Analysis;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse};
 
+/// Returns an uncompressed capture.
 fn capture() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports");
-    std::fs::read(folder.join("mirror.pcap")).expect("the test has it")
+    std::fs::read(folder.join("mirror.pcap")).expect("the capture is part of the project")
 }
 
 fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
@@ -33,28 +34,28 @@ fn lz4(bytes: &[u8]) -> Vec<u8> {
 
 type Compressor = fn(&[u8]) -> Vec<u8>;
 
-const PACKERS: [Compressor; 3] = [gzip, zstandard, lz4];
+const COMPRESSORS: [Compressor; 3] = [gzip, zstandard, lz4];
 
 #[test]
 fn compressed_captures_give_the_same_analysis() {
     let plain = capture();
     let expected = read(&plain).expect("it is a capture");
-    for pack in PACKERS {
-        assert_eq!(read(&pack(&plain)).expect("it is a capture"), expected);
+    for compress in COMPRESSORS {
+        assert_eq!(read(&compress(&plain)).expect("it is a capture"), expected);
         // Two consecutive members or frames are one file.
         let (head, tail) = plain.split_at(plain.len() / 3);
-        assert_eq!(read(&[pack(head), pack(tail)].concat()).expect("it is a capture"), expected);
+        assert_eq!(read(&[compress(head), compress(tail)].concat()).expect("it is a capture"), expected);
     }
 }
 
 #[test]
 fn truncated_compressed_file_is_analysed_with_a_warning() {
     let plain = capture();
-    for pack in PACKERS {
-        let packed = pack(&[&plain[..], &plain[24..], &plain[24..]].concat());
+    for compress in COMPRESSORS {
+        let compressed = compress(&[&plain[..], &plain[24..], &plain[24..]].concat());
         for part in 1..20 {
-            let length = packed.len() * part / 20;
-            match read(&packed[..length]) {
+            let length = compressed.len() * part / 20;
+            match read(&compressed[..length]) {
                 Ok(analysis) => {
                     let has_warning = analysis
                         .warnings
@@ -71,11 +72,12 @@ fn truncated_compressed_file_is_analysed_with_a_warning() {
 #[test]
 fn damaged_compressed_file_is_analysed_partly_or_refused() {
     let plain = capture();
-    for pack in PACKERS {
-        let mut packed = pack(&plain);
-        let middle = packed.len() / 2;
-        packed[middle..middle + 8].copy_from_slice(&[0xff; 8]);
-        if let Ok(analysis) = read(&packed) {
+    for compress in COMPRESSORS {
+        let mut compressed = compress(&plain);
+        let middle = compressed.len() / 2;
+        compressed[middle..middle + 8].copy_from_slice(&[0xff; 8]);
+        if let Ok(analysis) = read(&compressed) {
+            // The capture has 48 packets.
             assert!(analysis.counts.packets <= 48);
         }
     }
@@ -83,17 +85,18 @@ fn damaged_compressed_file_is_analysed_partly_or_refused() {
 
 #[test]
 fn doubly_compressed_files_and_other_contents_are_refused() {
-    for pack in PACKERS {
-        let twice = read(&gzip(&pack(&capture()))).expect_err("compressed twice");
+    for compress in COMPRESSORS {
+        let twice = read(&gzip(&compress(&capture()))).expect_err("compressed twice");
         assert!(matches!(twice.reason, Reason::Compressed), "{twice}");
-        let text = read(&pack(b"hello, world: this is a text, and no capture")).expect_err("not a capture");
+        let text =
+            read(&compress(b"hello, world: this is a text, and no capture")).expect_err("not a capture");
         assert!(matches!(text.reason, Reason::NoCapture), "{text}");
-        let empty = read(&pack(b"")).expect_err("empty");
+        let empty = read(&compress(b"")).expect_err("empty");
         assert!(matches!(empty.reason, Reason::Empty), "{empty}");
     }
 }
 
-/// Packets without octets, of which 320 MB are compressed into a few kilobytes.
+/// A file of 320 MiB of zeros, which are packets without octets, in less than 1 MiB.
 #[test]
 fn decompression_bomb_is_read_up_to_a_limit() {
     let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("it can be made");
@@ -107,5 +110,6 @@ fn decompression_bomb_is_read_up_to_a_limit() {
     let analysis = read(&bomb).expect("it begins as a capture");
     let has_warning = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
     assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
+    // The limit is 256 MiB, and each packet has a header of 16 octets.
     assert!(analysis.counts.packets <= (1 << 28) / 16 + 100_000);
 }

@@ -1,16 +1,17 @@
-//! Conversations packet by packet, and the results of the analyser.
+//! Results of the analyser for conversations, packet by packet. `common/mod.rs` explains the
+//! methods of a conversation.
 
 use std::collections::BTreeSet;
 
-use crate::common::{End, Packet, Talk, expect, ms, value};
+use crate::common::{Conversation, End, Packet, expect, ms, value};
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Cause, LinkType, Position, definitions};
 
 #[test]
 fn clean_download_has_exact_metrics() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).data(100, 1).ack(200, 1).ack(210, 2).data(210, 2).ack(320, 3);
-    let row = talk.row();
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).data(100, 1).ack(200, 1).ack(210, 2).data(210, 2).ack(320, 3);
+    let row = conversation.row();
     expect(
         &row,
         &[
@@ -22,7 +23,7 @@ fn clean_download_has_exact_metrics() {
             ("acks_received", 4.0),
             ("packets", 9.0),
             ("handshake_rtt_s", 0.1),
-            // One segment at a time is timed: the SYN, the first and the third.
+            // One segment at a time is timed: the SYN+ACK, and the first and third data segment.
             ("rtt_samples", 3.0),
             ("min_rtt_s", 0.1),
             ("max_rtt_s", 0.11),
@@ -37,10 +38,10 @@ fn clean_download_has_exact_metrics() {
 
 #[test]
 fn three_duplicates_cause_a_fast_retransmission() {
-    let mut talk = Talk::opened();
-    talk.flight(100, 6);
-    talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(204, 1).ack(303, 6);
-    let row = talk.row();
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 6);
+    conversation.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(204, 1).ack(303, 6);
+    let row = conversation.row();
     expect(
         &row,
         &[
@@ -58,10 +59,10 @@ fn three_duplicates_cause_a_fast_retransmission() {
 
 #[test]
 fn go_back_n_belongs_to_the_expiry() {
-    let mut talk = Talk::opened();
-    talk.flight(100, 4);
-    talk.ack(200, 1).data(1200, 1).ack(1300, 2).data(1300, 2).data(1300, 3).ack(1400, 4);
-    let row = talk.row();
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 4);
+    conversation.ack(200, 1).data(1200, 1).ack(1300, 2).data(1300, 2).data(1300, 3).ack(1400, 4);
+    let row = conversation.row();
     expect(
         &row,
         &[
@@ -76,26 +77,29 @@ fn go_back_n_belongs_to_the_expiry() {
 
 #[test]
 fn each_backed_off_expiry_counts() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).data(1100, 0).data(3100, 0).data(7100, 0).ack(7200, 1);
-    expect(&talk.row(), &[("tcp_retransmissions", 3.0), ("rto_count", 3.0), ("rtt_samples", 1.0)]);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).data(1100, 0).data(3100, 0).data(7100, 0).ack(7200, 1);
+    expect(&conversation.row(), &[("tcp_retransmissions", 3.0), ("rto_count", 3.0), ("rtt_samples", 1.0)]);
 }
 
 #[test]
 fn old_duplicates_do_not_explain_a_timeout() {
-    let mut talk = Talk::opened();
-    talk.flight(100, 6);
-    talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).data(1203, 1).ack(1303, 6);
-    expect(&talk.row(), &[("fast_retransmissions", 1.0), ("rto_count", 1.0), ("tcp_retransmissions", 2.0)]);
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 6);
+    conversation.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).data(1203, 1).ack(1303, 6);
+    expect(
+        &conversation.row(),
+        &[("fast_retransmissions", 1.0), ("rto_count", 1.0), ("tcp_retransmissions", 2.0)],
+    );
 }
 
 #[test]
 fn newreno_needs_one_recovery_for_two_holes_and_reno_two() {
     let begin = || {
-        let mut talk = Talk::opened();
-        talk.flight(100, 10);
-        talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
-        talk
+        let mut conversation = Conversation::with_handshake();
+        conversation.flight(100, 10);
+        conversation.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
+        conversation
     };
     let mut newreno = begin();
     newreno.ack(303, 4).data(303, 4).ack(403, 10);
@@ -113,11 +117,11 @@ fn newreno_needs_one_recovery_for_two_holes_and_reno_two() {
 
 #[test]
 fn sack_causes_a_fast_retransmission_before_three_duplicates() {
-    let mut talk = Talk::new();
-    talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
-    talk.flight(100, 6);
-    talk.ack(200, 1).sack(210, 1, 3, 6).data(210, 1).data(211, 2).ack(310, 6);
-    let analysis = talk.analysis();
+    let mut conversation = Conversation::new();
+    conversation.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+    conversation.flight(100, 6);
+    conversation.ack(200, 1).sack(210, 1, 3, 6).data(210, 1).data(211, 2).ack(310, 6);
+    let analysis = conversation.analysis();
     let sent = &analysis.time_sequences[0].sent;
     let causes: Vec<_> = sent.iter().rev().take(2).map(|point| (point.seq, point.cause)).collect();
     assert_eq!(causes, [(2000, Cause::FastRecovery), (1000, Cause::Sack)]);
@@ -129,81 +133,84 @@ fn sack_causes_a_fast_retransmission_before_three_duplicates() {
 
 #[test]
 fn tail_loss_probe_is_not_an_expiry() {
-    let mut talk = Talk::opened();
-    talk.flight(100, 4);
-    talk.ack(200, 1).data(420, 3).ack(520, 4);
-    expect(&talk.row(), &[("tail_loss_probes", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 1.0)]);
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 4);
+    conversation.ack(200, 1).data(420, 3).ack(520, 4);
+    expect(
+        &conversation.row(),
+        &[("tail_loss_probes", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 1.0)],
+    );
 }
 
 #[test]
 fn dsack_counts_a_needless_retransmission() {
-    let mut talk = Talk::new();
-    talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
-    talk.data(100, 0).data(1100, 0).ack(1300, 1);
-    talk.sack(1305, 1, 0, 1);
+    let mut conversation = Conversation::new();
+    conversation.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+    conversation.data(100, 0).data(1100, 0).ack(1300, 1);
+    conversation.sack(1305, 1, 0, 1);
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[("tcp_retransmissions_unneeded", 1.0), ("unneeded_by_dsack", 1.0), ("unneeded_by_early_ack", 0.0)],
     );
 }
 
 #[test]
 fn dsack_inside_the_second_block_counts() {
-    let mut talk = Talk::opened();
-    talk.flight(100, 4);
-    talk.data(1100, 2);
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 4);
+    conversation.data(1100, 2);
     let dsack = Packet::new(End::Client, "").sack((2001, 3001), [Some((1001, 4001)), None, None]);
-    talk.put(1200, 1, Some(1), dsack);
-    expect(&talk.row(), &[("unneeded_by_dsack", 1.0)]);
+    conversation.add(1200, 1, Some(1), dsack);
+    expect(&conversation.row(), &[("unneeded_by_dsack", 1.0)]);
 }
 
 #[test]
 fn timestamp_echo_identifies_the_acknowledged_copy() {
     for (echo, unneeded) in [(500, 1.0), (1500, 0.0)] {
-        let mut talk = Talk::new();
-        talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
+        let mut conversation = Conversation::new();
+        conversation.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
         let data = Packet { payload: 1000, ..Packet::new(End::Server, "") };
-        talk.put(100, 1, Some(1), data.clone().timestamps(500, 1));
-        talk.put(1100, 1, Some(1), data.timestamps(1500, 1));
-        talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").timestamps(9, echo));
-        let row = talk.row();
+        conversation.add(100, 1, Some(1), data.clone().timestamps(500, 1));
+        conversation.add(1100, 1, Some(1), data.timestamps(1500, 1));
+        conversation.add(1300, 1, Some(1001), Packet::new(End::Client, "").timestamps(9, echo));
+        let row = conversation.row();
         assert_eq!(row.timestamps, Some(true));
         expect(&row, &[("tcp_retransmissions", 1.0), ("unneeded_by_timestamps", unneeded)]);
-        // The echo also gives the round trip, whichever copy it was.
+        // The echo also shows the round trip of the copy that arrived.
         expect(&row, &[("max_rtt_timestamps_s", if echo == 500 { 1.2 } else { 0.2 })]);
     }
 }
 
 #[test]
 fn early_acknowledgment_belongs_to_the_first_copy() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).data(1100, 0).ack(1120, 1);
-    expect(&talk.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions_unneeded", 1.0)]);
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 1).data(1100, 0);
-    expect(&talk.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions", 1.0)]);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).data(1100, 0).ack(1120, 1);
+    expect(&conversation.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions_unneeded", 1.0)]);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 1).data(1100, 0);
+    expect(&conversation.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions", 1.0)]);
 }
 
 #[test]
 fn sequence_numbers_wrap_around() {
-    let mut talk = Talk::with_isn([u32::MAX - 10, u32::MAX - 1500]);
-    talk.handshake(&[]);
+    let mut conversation = Conversation::with_isn([u32::MAX - 10, u32::MAX - 1500]);
+    conversation.handshake(&[]);
     for number in 0..5 {
         let at = 100 + u64::from(number) * 100;
-        talk.data(at, number).ack(at + 100, number + 1);
+        conversation.data(at, number).ack(at + 100, number + 1);
     }
-    let row = talk.row();
+    let row = conversation.row();
     expect(&row, &[("acknowledged_bytes", 5000.0), ("distinct_bytes", 5000.0), ("tcp_retransmissions", 0.0)]);
     expect(&row, &[("max_outstanding_bytes", 1000.0), ("total_packets", 5.0)]);
 }
 
 #[test]
 fn capture_without_handshake_counts_captured_packets() {
-    let mut talk = Talk::new();
-    talk.data(0, 7).ack(50, 7).ack(100, 8).data(100, 8).ack(200, 9);
+    let mut conversation = Conversation::new();
+    conversation.data(0, 7).ack(50, 7).ack(100, 8).data(100, 8).ack(200, 9);
     // A late retransmission of data from before the capture began.
-    talk.data(250, 3);
-    let row = talk.row();
+    conversation.data(250, 3);
+    let row = conversation.row();
     assert_eq!((row.position, row.mss, row.sack_permitted), (Position::Unknown, None, None));
     assert_eq!((row.client.port(), row.server.port()), (40_000, 80));
     expect(&row, &[("acknowledged_bytes", 2000.0), ("total_packets", 2.0), ("tcp_retransmissions", 1.0)]);
@@ -212,9 +219,9 @@ fn capture_without_handshake_counts_captured_packets() {
 
 #[test]
 fn metrics_of_acknowledgments_need_acknowledgments() {
-    let mut talk = Talk::new();
-    talk.data(0, 0).data(10, 1).data(500, 0);
-    let row = talk.row();
+    let mut conversation = Conversation::new();
+    conversation.data(0, 0).data(10, 1).data(500, 0);
+    let row = conversation.row();
     expect(&row, &[("total_packets", 2.0), ("tcp_retransmissions", 1.0), ("payload_bytes", 3000.0)]);
     for name in [
         "goodput_kbps",
@@ -230,9 +237,9 @@ fn metrics_of_acknowledgments_need_acknowledgments() {
 
 #[test]
 fn acknowledgments_alone_give_the_goodput() {
-    let mut talk = Talk::new();
-    talk.ack(0, 1).ack(100, 2).ack(200, 4);
-    let row = talk.row();
+    let mut conversation = Conversation::new();
+    conversation.ack(0, 1).ack(100, 2).ack(200, 4);
+    let row = conversation.row();
     assert_eq!(row.sender, "server");
     expect(&row, &[("acknowledged_bytes", 3000.0), ("goodput_kbps", 120.0), ("acks_received", 3.0)]);
     for name in ["total_packets", "tcp_retransmissions", "throughput_kbps", "mean_rtt_s", "dupack_runs"] {
@@ -242,17 +249,17 @@ fn acknowledgments_alone_give_the_goodput() {
 
 #[test]
 fn new_syn_on_the_same_ports_is_a_new_connection() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 1);
-    talk.put(210, 1001, Some(1), Packet::new(End::Server, "F"));
-    talk.put(300, 1, Some(1002), Packet::new(End::Client, "F"));
-    talk.put(300, 1002, Some(2), Packet::new(End::Server, ""));
-    talk.isn = [77_000, 88_000];
-    talk.put(1300, 0, None, Packet::new(End::Client, "S"));
-    talk.put(1300, 0, Some(1), Packet::new(End::Server, "S"));
-    talk.put(1400, 1, Some(1), Packet::new(End::Client, ""));
-    talk.data(1400, 0).ack(1500, 1);
-    let analysis = talk.analysis();
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 1);
+    conversation.add(210, 1001, Some(1), Packet::new(End::Server, "F"));
+    conversation.add(300, 1, Some(1002), Packet::new(End::Client, "F"));
+    conversation.add(300, 1002, Some(2), Packet::new(End::Server, ""));
+    conversation.isn = [77_000, 88_000];
+    conversation.add(1300, 0, None, Packet::new(End::Client, "S"));
+    conversation.add(1300, 0, Some(1), Packet::new(End::Server, "S"));
+    conversation.add(1400, 1, Some(1), Packet::new(End::Client, ""));
+    conversation.data(1400, 0).ack(1500, 1);
+    let analysis = conversation.analysis();
     let [first, second] = &analysis.connections[..] else { panic!("there are two") };
     assert_eq!((first.connection, first.ended, first.closed_s), (0, "finished", Some(0.3)));
     assert_eq!((second.connection, second.ended), (1, "open"));
@@ -263,14 +270,14 @@ fn new_syn_on_the_same_ports_is_a_new_connection() {
 
 #[test]
 fn repeated_syn_is_a_retransmission_without_round_trip() {
-    let mut talk = Talk::new();
+    let mut conversation = Conversation::new();
     let syn = || Packet::new(End::Client, "S");
-    talk.put(0, 0, None, syn());
-    talk.put(1000, 0, None, syn());
-    talk.put(1000, 0, Some(1), Packet::new(End::Server, "S"));
-    talk.put(1100, 1, Some(1), Packet { payload: 500, ..Packet::new(End::Client, "") });
-    talk.put(1100, 1, Some(501), Packet::new(End::Server, ""));
-    let row = talk.row();
+    conversation.add(0, 0, None, syn());
+    conversation.add(1000, 0, None, syn());
+    conversation.add(1000, 0, Some(1), Packet::new(End::Server, "S"));
+    conversation.add(1100, 1, Some(1), Packet { payload: 500, ..Packet::new(End::Client, "") });
+    conversation.add(1100, 1, Some(501), Packet::new(End::Server, ""));
+    let row = conversation.row();
     assert_eq!((row.sender, row.position), ("client", Position::Unknown));
     expect(&row, &[("syn_retransmissions", 1.0), ("tcp_retransmissions", 1.0), ("rto_count", 1.0)]);
     assert_eq!(row.metrics.value("handshake_rtt_s"), None);
@@ -278,16 +285,16 @@ fn repeated_syn_is_a_retransmission_without_round_trip() {
 
 #[test]
 fn keep_alives_and_window_probes_are_not_retransmissions() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 1);
-    talk.put(60_000, 1000, Some(1), Packet::new(End::Server, ""));
-    talk.put(60_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    talk.put(61_000, 1001, Some(1), Packet { payload: 1, ..Packet::new(End::Server, "") });
-    talk.put(61_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    talk.put(62_000, 1, Some(1001), Packet::new(End::Client, ""));
-    talk.data(62_000, 1).ack(62_100, 2);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 1);
+    conversation.add(60_000, 1000, Some(1), Packet::new(End::Server, ""));
+    conversation.add(60_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    conversation.add(61_000, 1001, Some(1), Packet { payload: 1, ..Packet::new(End::Server, "") });
+    conversation.add(61_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    conversation.add(62_000, 1, Some(1001), Packet::new(End::Client, ""));
+    conversation.data(62_000, 1).ack(62_100, 2);
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[
             ("keep_alives", 1.0),
             ("zero_windows", 2.0),
@@ -301,17 +308,17 @@ fn keep_alives_and_window_probes_are_not_retransmissions() {
 
 #[test]
 fn zero_window_time_ends_when_the_window_opens() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0);
-    talk.put(200, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0);
+    conversation.add(200, 1, Some(1001), Packet::new(End::Client, "").window(0));
     // The probe of Linux: no new data, below the window.
-    talk.put(1200, 1000, Some(1), Packet::new(End::Server, ""));
-    talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    talk.put(3300, 1000, Some(1), Packet::new(End::Server, ""));
-    talk.put(3400, 1, Some(1001), Packet::new(End::Client, ""));
-    talk.data(3400, 1).ack(3500, 2);
+    conversation.add(1200, 1000, Some(1), Packet::new(End::Server, ""));
+    conversation.add(1300, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    conversation.add(3300, 1000, Some(1), Packet::new(End::Server, ""));
+    conversation.add(3400, 1, Some(1001), Packet::new(End::Client, ""));
+    conversation.data(3400, 1).ack(3500, 2);
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[
             ("zero_windows", 2.0),
             ("zero_window_probes", 2.0),
@@ -324,23 +331,23 @@ fn zero_window_time_ends_when_the_window_opens() {
 
 #[test]
 fn segment_filling_a_hole_is_reordered_only_within_3_ms() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).data(100, 2).data(101, 1).ack(200, 3);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).data(100, 2).data(101, 1).ack(200, 3);
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[("out_of_order_packets", 1.0), ("tcp_retransmissions", 0.0), ("total_packets", 3.0)],
     );
-    let mut lossy = Talk::opened();
+    let mut lossy = Conversation::with_handshake();
     lossy.data(100, 0).data(100, 2).data(400, 1).ack(500, 3);
     expect(&lossy.row(), &[("out_of_order_packets", 0.0), ("tcp_retransmissions", 1.0)]);
 }
 
 #[test]
 fn acknowledged_but_unseen_bytes_count_as_goodput() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 3).data(200, 3).ack(300, 4);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 3).data(200, 3).ack(300, 4);
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[
             ("acknowledged_bytes", 4000.0),
             ("distinct_bytes", 2000.0),
@@ -352,11 +359,11 @@ fn acknowledged_but_unseen_bytes_count_as_goodput() {
 
 #[test]
 fn reset_ends_the_active_time() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0);
-    talk.put(200, 1, Some(1), Packet::new(End::Client, "R"));
-    talk.put(10_000, 1, Some(1), Packet { port: 40_001, ..Packet::new(End::Client, "") });
-    let analysis = talk.analysis();
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0);
+    conversation.add(200, 1, Some(1), Packet::new(End::Client, "R"));
+    conversation.add(10_000, 1, Some(1), Packet { port: 40_001, ..Packet::new(End::Client, "") });
+    let analysis = conversation.analysis();
     let row = &analysis.connections[0];
     assert_eq!((row.ended, row.closed_s), ("reset", Some(0.2)));
     expect(row, &[("rst_packets", 1.0), ("active_time_s", 0.1)]);
@@ -365,10 +372,10 @@ fn reset_ends_the_active_time() {
 #[test]
 fn windows_are_scaled_only_if_both_ends_offer_it() {
     for (options, expected) in [(&[TcpOptionElement::WindowScale(7)][..], Some(7)), (&[], Some(0))] {
-        let mut talk = Talk::new();
-        talk.handshake(options);
-        talk.data(100, 0);
-        assert_eq!(talk.row().window_scale, expected);
+        let mut conversation = Conversation::new();
+        conversation.handshake(options);
+        conversation.data(100, 0);
+        assert_eq!(conversation.row().window_scale, expected);
     }
 }
 
@@ -380,12 +387,12 @@ fn handshake_shows_the_capture_position() {
         (60, 50, Position::Between),
         (10, 90, Position::Sender),
     ] {
-        let mut talk = Talk::new();
-        talk.put(0, 0, None, Packet::new(End::Client, "S"));
-        talk.put(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
-        talk.put(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
-        talk.data(200, 0);
-        let row = talk.row();
+        let mut conversation = Conversation::new();
+        conversation.add(0, 0, None, Packet::new(End::Client, "S"));
+        conversation.add(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
+        conversation.add(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
+        conversation.data(200, 0);
+        let row = conversation.row();
         assert_eq!(row.position, expected, "{server_ms} {client_ms}");
         expect(&row, &[("handshake_rtt_s", (server_ms + client_ms) as f64 / 1e3)]);
     }
@@ -394,21 +401,21 @@ fn handshake_shows_the_capture_position() {
 #[test]
 fn download_time_is_known_only_at_the_receiver() {
     for (server_ms, client_ms, expected) in [(100, 0, Some(0.31)), (0, 100, None)] {
-        let mut talk = Talk::new();
-        talk.put(0, 0, None, Packet::new(End::Client, "S"));
-        talk.put(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
-        talk.put(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
-        talk.data(300, 0).data(310, 1).ack(310, 2);
-        talk.put(320, 2001, Some(1), Packet::new(End::Server, "F"));
-        assert_eq!(talk.row().metrics.value("download_time_s"), expected);
+        let mut conversation = Conversation::new();
+        conversation.add(0, 0, None, Packet::new(End::Client, "S"));
+        conversation.add(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
+        conversation.add(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
+        conversation.data(300, 0).data(310, 1).ack(310, 2);
+        conversation.add(320, 2001, Some(1), Packet::new(End::Server, "F"));
+        assert_eq!(conversation.row().metrics.value("download_time_s"), expected);
     }
 }
 
 #[test]
 fn times_that_go_back_are_raised_with_a_warning() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 1).data(150, 1).ack(300, 2);
-    let analysis = talk.analysis();
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 1).data(150, 1).ack(300, 2);
+    let analysis = conversation.analysis();
     assert_eq!(analysis.counts.out_of_time, 1);
     assert!(analysis.warnings[0].contains("earlier than the packet before"), "{:?}", analysis.warnings);
     expect(&analysis.connections[0], &[("max_rtt_s", 0.1), ("acknowledged_bytes", 2000.0)]);
@@ -416,12 +423,12 @@ fn times_that_go_back_are_raised_with_a_warning() {
 
 #[test]
 fn packet_captured_on_two_interfaces_counts_once() {
-    let mut talk = Talk::opened();
+    let mut conversation = Conversation::with_handshake();
     for _ in 0..2 {
         let packet = Packet { payload: 1000, identification: 77, ..Packet::new(End::Server, "") };
-        talk.put(100, 1, Some(1), packet);
+        conversation.add(100, 1, Some(1), packet);
     }
-    let analysis = talk.analysis();
+    let analysis = conversation.analysis();
     assert_eq!(analysis.counts.captured_twice, 1);
     expect(&analysis.connections[0], &[("tcp_retransmissions", 0.0), ("total_packets", 1.0)]);
 }
@@ -457,20 +464,22 @@ fn half_open_connections_are_removed() {
         let bytes = Packet { port: number, ..Packet::new(End::Client, "S") }.ipv4();
         analyser.packet(ms(u64::from(number) * 1000), LinkType::Raw, &bytes, bytes.len() as u32);
     }
+    // One connection per second, each removed after 300 s.
     assert_eq!(analyser.take_finished().len(), 700);
 }
 
 #[test]
 fn half_open_connections_with_repeated_syns_are_removed() {
     let mut analyser = Analyser::new();
-    let mut put = |port, second: u64| {
+    let mut add = |port, second: u64| {
         let bytes = Packet { port, ..Packet::new(End::Client, "S") }.ipv4();
         analyser.packet(ms(second * 1000), LinkType::Raw, &bytes, bytes.len() as u32);
     };
-    // The SYN is repeated before 300 s have passed, and then never again.
-    put(1, 0);
-    put(1, 60);
-    (1..=100).for_each(|step| put(2, 10 * step));
+    // Port 1: the SYN is repeated once, after 60 s. Port 2: SYNs continue to the end of the
+    // capture, at 1000 s.
+    add(1, 0);
+    add(1, 60);
+    (1..=100).for_each(|step| add(2, 10 * step));
     let rows = analyser.take_finished();
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0].connection, 0);
@@ -480,22 +489,22 @@ fn half_open_connections_with_repeated_syns_are_removed() {
 fn flood_of_unanswered_connections_is_bounded_with_a_warning() {
     for flags in ["S", ""] {
         let mut analyser = Analyser::new();
-        let most = 1 << 17;
-        for number in 0..most + 1_000u32 {
-            // Each from another address, at the same time.
+        let limit = 1 << 17;
+        for number in 0..limit + 1_000u32 {
+            // Each packet comes from another address, at the same time.
             let mut bytes = Packet { ack: Some(1), ..Packet::new(End::Client, flags) }.ipv4();
             bytes[12..16].copy_from_slice(&number.to_be_bytes());
             analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);
         }
         assert_eq!(analyser.take_finished().len(), 1_000, "{flags}");
         let analysis = analyser.finish();
-        assert_eq!(analysis.connection_count, u64::from(most) + 1_000);
+        assert_eq!(analysis.connection_count, u64::from(limit) + 1_000);
         let has_warning = |warning: &String| warning.starts_with("1000 connections with packets of one end");
         assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     }
 }
 
-/// Data from an address that depends on `number`.
+/// Returns data from an address that depends on `number`.
 fn data_of(number: u32) -> Vec<u8> {
     let mut bytes = Packet { ack: Some(1), payload: 1_000, ..Packet::new(End::Client, "") }.ipv4();
     bytes[12..16].copy_from_slice(&number.to_be_bytes());
@@ -504,16 +513,16 @@ fn data_of(number: u32) -> Vec<u8> {
 
 #[test]
 fn connections_beyond_the_limit_are_summed_in_one_row() {
-    let take = |mut analyser: Analyser| {
+    let analyse = |mut analyser: Analyser| {
         for number in 0..1_000u32 {
             let bytes = data_of(number);
             analyser.packet(ms(u64::from(number)), LinkType::Raw, &bytes, bytes.len() as u32);
         }
         analyser.finish()
     };
-    let (all, some) = (take(Analyser::new()), take(Analyser::new().with_limit(100).with_row_of(700)));
+    let (all, some) = (analyse(Analyser::new()), analyse(Analyser::new().with_limit(100).with_row_of(700)));
     assert_eq!(all.rest, None);
-    let rest = some.rest.expect("900 have no rows");
+    let rest = some.rest.expect("there are connections without rows");
     assert_eq!(rest.connections, 899);
     assert_eq!(rest.metrics.value("payload_bytes"), Some(899.0 * 1_000.0));
     let numbers: Vec<u64> = some.connections.iter().map(|row| row.connection).collect();
@@ -529,17 +538,17 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
 #[test]
 fn quietest_connection_is_dropped_at_the_limit() {
     let mut analyser = Analyser::new().with_limit(4);
-    let mut put = |at: u64, port: u16, from: End, flags: &'static str, seq: u32, ack: Option<u32>| {
+    let mut add = |at: u64, port: u16, from: End, flags: &'static str, seq: u32, ack: Option<u32>| {
         let bytes = Packet { seq, ack, port, ..Packet::new(from, flags) }.ipv4();
         analyser.packet(ms(at), LinkType::Raw, &bytes, bytes.len() as u32);
     };
     for number in 0..8u16 {
         let at = 1_000 * u64::from(number);
-        put(at, 2_000 + number, End::Client, "S", 0, None);
-        put(at + 1, 2_000 + number, End::Server, "S", 0, Some(1));
-        put(at + 2, 2_000 + number, End::Client, "", 1, Some(1));
+        add(at, 2_000 + number, End::Client, "S", 0, None);
+        add(at + 1, 2_000 + number, End::Server, "S", 0, Some(1));
+        add(at + 2, 2_000 + number, End::Client, "", 1, Some(1));
         // The first connection is always active.
-        put(at + 500, 2_000, End::Client, "", 1, Some(1));
+        add(at + 500, 2_000, End::Client, "", 1, Some(1));
     }
     let analysis = analyser.finish();
     assert_eq!(analysis.connection_count, 8);
@@ -550,38 +559,40 @@ fn quietest_connection_is_dropped_at_the_limit() {
 
 #[test]
 fn zero_window_time_ends_with_the_connection() {
-    let mut talk = Talk::opened();
-    talk.data(200, 0);
-    talk.put(300, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    talk.put(400, 1001, Some(1), Packet::new(End::Server, "F"));
-    talk.put(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
-    talk.put(600, 1002, Some(2), Packet::new(End::Server, ""));
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(200, 0);
+    conversation.add(300, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    conversation.add(400, 1001, Some(1), Packet::new(End::Server, "F"));
+    conversation.add(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
+    conversation.add(600, 1002, Some(2), Packet::new(End::Server, ""));
     // The connection is closed. A minute later the capture ends.
-    talk.put(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
+    conversation.add(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
     let other = Packet { port: 50_000, ..Packet::new(End::Client, "S") }.ipv4();
-    talk.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);
-    let rows = talk.analysis().connections;
+    conversation.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);
+    let rows = conversation.analysis().connections;
     assert_eq!(rows[0].closed_s, Some(0.6));
     expect(&rows[0], &[("zero_window_time_s", 0.3)]);
 }
 
 #[test]
 fn last_sent_segment_decides_about_the_rtt_sample() {
-    let mut talk = Talk::opened();
+    let mut conversation = Conversation::with_handshake();
     // The first of two segments is retransmitted, then a third one leaves. One acknowledgment
     // covers all three.
-    talk.flight(110, 2).data(400, 0).data(410, 2).ack(530, 3);
-    // Here the retransmission leaves last: no sample, however it is acknowledged (Karn).
-    talk.data(600, 3).data(610, 4).data(900, 3).ack(1010, 5);
-    let row = talk.row();
+    conversation.flight(110, 2).data(400, 0).data(410, 2).ack(530, 3);
+    // Here the retransmission leaves last, so its acknowledgment gives no sample (Karn).
+    conversation.data(600, 3).data(610, 4).data(900, 3).ack(1010, 5);
+    let row = conversation.row();
     expect(&row, &[("rtt_samples", 2.0), ("min_rtt_every_ack_s", 0.1), ("max_rtt_every_ack_s", 0.12)]);
 }
 
-/// Both tables are written by hand, so that a row has everything: name, unit, meaning and formula.
-/// Names in both tables must have the same unit, and no other names may be shared.
+/// The metrics of captures and of the simulation are defined in separate tables. Metrics of a
+/// connection must be in both, with the same unit, and no other names may be shared.
 #[test]
 fn names_and_units_equal_the_simulation() {
-    let unit_of = |name: &str| definitions().find(|mine| mine.name == name).map(|mine| mine.unit);
+    let unit_of = |name: &str| {
+        definitions().find(|definition| definition.name == name).map(|definition| definition.unit)
+    };
     let mut shared = 0;
     for metric in umts_record::definitions() {
         let is_of_tcp = metric.scope == umts_record::metrics::Scope::Connection;
@@ -599,7 +610,7 @@ fn empty_analysis_has_no_values() {
     let analysis = Analyser::new().finish();
     assert_eq!((analysis.connection_count, analysis.first), (0, None));
     assert!(analysis.metrics.iter().all(|(_, value)| value.is_none_or(|value| value == 0.0)));
-    let mut talk = Talk::new();
-    talk.put(0, 0, None, Packet::new(End::Client, "S"));
-    assert_eq!(value(&talk.row(), "packets"), 1.0);
+    let mut conversation = Conversation::new();
+    conversation.add(0, 0, None, Packet::new(End::Client, "S"));
+    assert_eq!(value(&conversation.row(), "packets"), 1.0);
 }

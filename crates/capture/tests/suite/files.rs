@@ -1,23 +1,23 @@
-//! Capture files of every kind: whole, cut off, damaged and random.
+//! Capture files of all formats: complete, cut off, damaged and random. Builds files from parts.
 
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::common::{End, Packet, Talk};
+use crate::common::{Conversation, End, Packet};
 use proptest::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse, analyse_file};
 use umts_capture::{Analyser, Analysis, LinkType};
 
 /// A small download with a loss, as packets with their times in nanoseconds.
 pub fn packets() -> Vec<(u64, Vec<u8>)> {
-    let mut talk = Talk::opened();
-    talk.flight(100, 6).ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(303, 6);
-    let list = talk.packets.iter();
+    let mut conversation = Conversation::with_handshake();
+    conversation.flight(100, 6).ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(303, 6);
+    let list = conversation.packets.iter();
     list.map(|(at, packet)| (crate::common::ms(*at).as_nanos(), packet.ipv4())).collect()
 }
 
-/// The analysis of the same packets without a file.
+/// The analysis of [`packets`] without a file.
 pub fn expected() -> Analysis {
     let mut analyser = Analyser::new();
     for (at, bytes) in packets() {
@@ -28,28 +28,29 @@ pub fn expected() -> Analysis {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Order {
+pub enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     pub fn half(self, number: u16) -> [u8; 2] {
         match self {
-            Order::Little => number.to_le_bytes(),
-            Order::Big => number.to_be_bytes(),
+            ByteOrder::Little => number.to_le_bytes(),
+            ByteOrder::Big => number.to_be_bytes(),
         }
     }
 
     pub fn word(self, number: u32) -> [u8; 4] {
         match self {
-            Order::Little => number.to_le_bytes(),
-            Order::Big => number.to_be_bytes(),
+            ByteOrder::Little => number.to_le_bytes(),
+            ByteOrder::Big => number.to_be_bytes(),
         }
     }
 }
 
-fn pcap(order: Order, is_nanoseconds: bool) -> Vec<u8> {
+/// Returns [`packets`] as a pcap file of link type raw.
+fn pcap(order: ByteOrder, is_nanoseconds: bool) -> Vec<u8> {
     let magic = if is_nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let mut file = order.word(magic).to_vec();
     file.extend([order.half(2), order.half(4)].concat());
@@ -68,28 +69,30 @@ fn pcap(order: Order, is_nanoseconds: bool) -> Vec<u8> {
     file
 }
 
-pub fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
+/// Returns a block of pcapng, padded to 32 bits.
+pub fn block(order: ByteOrder, kind: u32, body: &[u8]) -> Vec<u8> {
     let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
     let length = order.word((12 + body.len() + padding.len()) as u32);
     [&order.word(kind)[..], &length, body, &padding, &length].concat()
 }
 
-pub fn section(order: Order) -> Vec<u8> {
+/// Returns a Section Header Block.
+pub fn section(order: ByteOrder) -> Vec<u8> {
     let body = [&order.word(0x1a2b_3c4d)[..], &order.half(1), &order.half(0), &[0xff; 8]].concat();
     block(order, 0x0a0d_0d0a, &body)
 }
 
-/// `resolution` as in the option if_tsresol; `None` leaves the default of microseconds. `offset` is
-/// in seconds.
-pub fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
+/// Returns an Interface Description Block of link type raw. `resolution` as in the option
+/// if_tsresol; `None` leaves the default of microseconds. `offset` is in seconds.
+pub fn interface(order: ByteOrder, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
     let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
     if let Some(resolution) = resolution {
         body.extend([&order.half(9)[..], &order.half(1), &[resolution, 0, 0, 0]].concat());
     }
     if let Some(offset) = offset {
         let bytes = match order {
-            Order::Little => offset.to_le_bytes(),
-            Order::Big => offset.to_be_bytes(),
+            ByteOrder::Little => offset.to_le_bytes(),
+            ByteOrder::Big => offset.to_be_bytes(),
         };
         body.extend([&order.half(14)[..], &order.half(8), &bytes].concat());
     }
@@ -99,7 +102,8 @@ pub fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> V
     block(order, 1, &body)
 }
 
-pub fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
+/// Returns an Enhanced Packet Block.
+pub fn packet(order: ByteOrder, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
     let length = bytes.len() as u32;
     let mut body = Vec::new();
     for word in [interface, (units >> 32) as u32, units as u32, length, length] {
@@ -109,13 +113,13 @@ pub fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8>
     block(order, 6, &body)
 }
 
-/// Sections in both byte orders, with interfaces that count nanoseconds, microseconds, 2^-33 s, and
-/// microseconds with an offset.
+/// Returns [`packets`] as a pcapng file: sections in both byte orders, with interfaces that count
+/// nanoseconds, microseconds, 2^-33 s, and microseconds with an offset.
 fn pcapng() -> Vec<u8> {
     let mut file = Vec::new();
     for (index, (at, bytes)) in packets().into_iter().enumerate() {
         if index % 5 == 0 {
-            let order = if index % 2 == 0 { Order::Little } else { Order::Big };
+            let order = if index % 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };
             file.extend(section(order));
             file.extend(interface(order, Some(9), None));
             file.extend(interface(order, None, None));
@@ -123,7 +127,7 @@ fn pcapng() -> Vec<u8> {
             file.extend(interface(order, Some(6), Some(1_000_000_000)));
             file.extend(block(order, 0x0bad, b"something of some other program"));
         }
-        let order = if index / 5 % 2 == 0 { Order::Little } else { Order::Big };
+        let order = if index / 5 % 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };
         let units = match index % 4 {
             0 => at,
             1 => at / 1000,
@@ -142,7 +146,7 @@ pub fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
 
 #[test]
 fn pcap_in_both_byte_orders_and_resolutions() {
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         for is_nanoseconds in [false, true] {
             let analysis = read(&pcap(order, is_nanoseconds)).expect("it is a capture");
             assert_eq!(analysis, expected(), "{order:?}, nanoseconds {is_nanoseconds}");
@@ -160,16 +164,16 @@ fn pcapng_in_both_byte_orders_with_different_clocks() {
             (Some(found), Some(expected)) => (found - expected).abs() <= 1e-6 * expected.abs(),
             (found, expected) => found == expected,
         };
-        // A unit of 2^-33 s is less than a nanosecond, so no time changes. Sums are rounded in
-        // another order.
+        // A unit of 2^-33 s is less than a nanosecond, so these times do not change. Microseconds
+        // are exact here too. Only sums are rounded in another order.
         assert!(close, "{name}: {found:?}, {expected:?}");
     }
 }
 
-/// Returns a few bytes at a time, as a pipe may.
-struct Dribble(Cursor<Vec<u8>>);
+/// A source that returns at most seven bytes at a time, as a pipe may return few.
+struct SmallReads(Cursor<Vec<u8>>);
 
-impl Read for Dribble {
+impl Read for SmallReads {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = buffer.len().min(7);
         self.0.read(&mut buffer[..length])
@@ -178,21 +182,23 @@ impl Read for Dribble {
 
 #[test]
 fn result_is_independent_of_read_sizes() {
-    for bytes in [pcap(Order::Little, true), pcapng()] {
-        let source = Dribble(Cursor::new(bytes.clone()));
-        let dribbled = analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("it reads");
-        assert_eq!(dribbled, read(&bytes).expect("it reads"));
+    for bytes in [pcap(ByteOrder::Little, true), pcapng()] {
+        let source = SmallReads(Cursor::new(bytes.clone()));
+        let result = analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("it reads");
+        assert_eq!(result, read(&bytes).expect("it reads"));
     }
 }
 
 #[test]
 fn truncated_file_is_analysed_with_a_warning() {
-    for whole in [pcap(Order::Big, false), pcapng()] {
-        let mut most = 0;
+    for whole in [pcap(ByteOrder::Big, false), pcapng()] {
+        let mut packets_before = 0;
         for length in 24..whole.len() {
             let analysis = read(&whole[..length]).expect("the complete records can be read");
-            assert!(analysis.counts.packets >= most && analysis.counts.packets <= most + 1);
-            most = analysis.counts.packets;
+            assert!(
+                analysis.counts.packets >= packets_before && analysis.counts.packets <= packets_before + 1
+            );
+            packets_before = analysis.counts.packets;
             match &analysis.warnings[..] {
                 [] => {}
                 [first, ..] => assert!(first.starts_with("the file ends inside"), "{first}"),
@@ -203,7 +209,7 @@ fn truncated_file_is_analysed_with_a_warning() {
 
 #[test]
 fn damage_is_reported_with_its_offset() {
-    let mut file = pcap(Order::Little, true);
+    let mut file = pcap(ByteOrder::Little, true);
     let second = 24 + 16 + packets()[0].1.len();
     file[second + 8..second + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     let analysis = read(&file).expect("the first packet is there");
@@ -235,7 +241,7 @@ fn read_error_is_not_the_end_of_the_file() {
             }
         }
     }
-    let bytes = pcap(Order::Little, true);
+    let bytes = pcap(ByteOrder::Little, true);
     let source = Broken(Cursor::new(bytes.clone()));
     let error = analyse(Path::new("disk"), source, 0, ReadOptions::default()).expect_err("it broke");
     assert_eq!(error.offset, bytes.len() as u64);
@@ -244,7 +250,7 @@ fn read_error_is_not_the_end_of_the_file() {
 
 #[test]
 fn packets_without_time_or_interface_are_left_out_and_counted() {
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let bytes = &packets()[0].1;
     let file = [
         section(order),
@@ -260,7 +266,7 @@ fn packets_without_time_or_interface_are_left_out_and_counted() {
 
 #[test]
 fn large_file_reports_progress_and_can_be_stopped() {
-    let mut file = pcap(Order::Little, true)[..24].to_vec();
+    let mut file = pcap(ByteOrder::Little, true)[..24].to_vec();
     let bytes = Packet { payload: 1400, ..Packet::new(End::Server, "") }.ipv4();
     for number in 0..20_000u32 {
         for word in [number, 0, bytes.len() as u32, bytes.len() as u32] {
@@ -268,45 +274,46 @@ fn large_file_reports_progress_and_can_be_stopped() {
         }
         file.extend(&bytes);
     }
-    let (mut told, mut stop_after) = (Vec::new(), usize::MAX);
+    let (mut fractions, mut stop_after) = (Vec::new(), usize::MAX);
     let mut run = |stop: usize| {
         stop_after = stop;
-        told.clear();
+        fractions.clear();
         let mut progress = |fraction| {
-            told.push(fraction);
-            if told.len() > stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            fractions.push(fraction);
+            if fractions.len() > stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ReadOptions { progress: Some(&mut progress), ..ReadOptions::default() };
         let (source, size) = (Cursor::new(file.clone()), file.len() as u64);
         let packets =
             analyse(Path::new("large"), source, size, options).map(|analysis| analysis.counts.packets);
-        (packets, told.clone())
+        (packets, fractions.clone())
     };
-    let (packets, mut told) = run(usize::MAX);
+    let (packets, mut fractions) = run(usize::MAX);
     assert_eq!(packets.expect("it reads"), 20_000);
-    assert!(told.is_sorted() && told.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
+    assert!(fractions.is_sorted() && fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
     // While the source is slow, the same fraction is reported again, so that Ctrl-C is noticed.
-    told.dedup();
-    told.retain(|&fraction| fraction > 0.0);
-    assert_eq!(told.len(), file.len() >> 23);
+    // Otherwise there is one report every 8 MiB.
+    fractions.dedup();
+    fractions.retain(|&fraction| fraction > 0.0);
+    assert_eq!(fractions.len(), file.len() >> 23);
     let (stopped, _) = run(1);
     assert!(matches!(stopped.expect_err("it was stopped").reason, Reason::Stopped));
 }
 
-/// Applies changes one after the other: a byte changed, a piece removed, a piece doubled.
+/// Applies changes one after the other: sets a byte, removes a part, or duplicates a part.
 fn mutated(mut file: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
     for &(at, kind, byte) in changes {
         let at = at % file.len().max(1);
         match kind % 4 {
             0 | 1 => {
-                if let Some(place) = file.get_mut(at) {
-                    *place = byte;
+                if let Some(octet) = file.get_mut(at) {
+                    *octet = byte;
                 }
             }
             2 => drop(file.drain(at..(at + usize::from(byte)).min(file.len()))),
             _ => {
-                let piece = file[at..(at + usize::from(byte)).min(file.len())].to_vec();
-                file.splice(at..at, piece);
+                let part = file[at..(at + usize::from(byte)).min(file.len())].to_vec();
+                file.splice(at..at, part);
             }
         }
     }
@@ -318,12 +325,12 @@ proptest! {
 
     #[test]
     fn mutated_captures_never_panic(
-        which in 0..3usize,
+        format in 0..3usize,
         changes in proptest::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..20),
     ) {
-        let file = match which {
-            0 => pcap(Order::Little, true),
-            1 => pcap(Order::Big, false),
+        let file = match format {
+            0 => pcap(ByteOrder::Little, true),
+            1 => pcap(ByteOrder::Big, false),
             _ => pcapng(),
         };
         // Errors are valid results: only a panic fails.
@@ -331,10 +338,10 @@ proptest! {
     }
 
     #[test]
-    fn random_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
-        let mut file = match which {
-            0 => pcap(Order::Little, true)[..24].to_vec(),
-            1 => [section(Order::Big), interface(Order::Big, None, None)].concat(),
+    fn random_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), format in 0..3usize) {
+        let mut file = match format {
+            0 => pcap(ByteOrder::Little, true)[..24].to_vec(),
+            1 => [section(ByteOrder::Big), interface(ByteOrder::Big, None, None)].concat(),
             _ => Vec::new(),
         };
         file.extend(body);
@@ -348,32 +355,32 @@ proptest! {
         list in proptest::collection::vec(
             (0..8usize, proptest::collection::vec(any::<u8>(), 0..60), any::<Option<u32>>(), 0..200u32), 1..12),
     ) {
-        let order = if is_big { Order::Big } else { Order::Little };
+        let order = if is_big { ByteOrder::Big } else { ByteOrder::Little };
         let mut file = section(order);
-        for (kind, body, words, small) in list {
+        for (kind, body, field, number) in list {
             let option = |code: u16, length: u16| [&order.half(code)[..], &order.half(length), &body].concat();
             let ip = &packets()[0].1;
-            let mut made = match kind {
+            let mut block_bytes = match kind {
                 0 => section(order),
-                1 => interface(order, body.first().copied(), words.map(i64::from)),
+                1 => interface(order, body.first().copied(), field.map(i64::from)),
                 // An interface with options of any length.
                 2 => block(order, 1, &[&order.half(101)[..], &order.half(0), &order.word(0),
-                    &option(small as u16 % 16, words.unwrap_or(8) as u16)].concat()),
-                3 => packet(order, small % 3, u64::from(words.unwrap_or(1)) << 20, ip),
+                    &option(number as u16 % 16, field.unwrap_or(8) as u16)].concat()),
+                3 => packet(order, number % 3, u64::from(field.unwrap_or(1)) << 20, ip),
                 // A packet with a captured length of more or less than the block has, with an
                 // option.
-                4 => block(order, 6, &[&order.word(0)[..], &order.word(small), &order.word(7),
-                    &order.word(words.unwrap_or(small)), &order.word(small), ip, &option(1, small as u16)].concat()),
+                4 => block(order, 6, &[&order.word(0)[..], &order.word(number), &order.word(7),
+                    &order.word(field.unwrap_or(number)), &order.word(number), ip, &option(1, number as u16)].concat()),
                 5 => block(order, 3, &body),
-                6 => block(order, small, &body),
+                6 => block(order, number, &body),
                 _ => body.clone(),
             };
             // Some blocks have wrong lengths, at their beginning or at their end.
-            if let Some(length) = words.filter(|_| small % 4 == 0 && made.len() >= 8) {
-                let at = if small % 8 == 0 { 4 } else { made.len() - 4 };
-                made[at..at + 4].copy_from_slice(&order.word(length % 300));
+            if let Some(length) = field.filter(|_| number % 4 == 0 && block_bytes.len() >= 8) {
+                let at = if number % 8 == 0 { 4 } else { block_bytes.len() - 4 };
+                block_bytes[at..at + 4].copy_from_slice(&order.word(length % 300));
             }
-            file.extend(made);
+            file.extend(block_bytes);
         }
         if let Ok(analysis) = read(&file) {
             prop_assert!(analysis.counts.packets <= 12);

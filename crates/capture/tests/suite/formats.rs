@@ -1,10 +1,10 @@
 //! Rare and old formats of capture files, impossible clocks, and packets that are not sorted by
 //! time.
 
-use crate::files::{Order, block, expected, interface, packet, packets, read, section};
+use crate::files::{ByteOrder, block, expected, interface, packet, packets, read, section};
 
 /// Kuznetzov's "modified" pcap, with eight more octets before each packet.
-fn modified(order: Order) -> Vec<u8> {
+fn modified(order: ByteOrder) -> Vec<u8> {
     let mut file = order.word(0xa1b2_cd34).to_vec();
     file.extend([order.half(2), order.half(4)].concat());
     for word in [0, 0, 65_535, 101] {
@@ -23,13 +23,13 @@ fn modified(order: Order) -> Vec<u8> {
 
 #[test]
 fn modified_pcap_in_both_byte_orders() {
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         assert_eq!(read(&modified(order)).expect("it is a capture"), expected(), "{order:?}");
     }
 }
 
 /// The obsolete Packet Block, with a count of lost packets.
-fn packet_block(order: Order, interface: u16, units: u64, bytes: &[u8]) -> Vec<u8> {
+fn packet_block(order: ByteOrder, interface: u16, units: u64, bytes: &[u8]) -> Vec<u8> {
     let mut body = [order.half(interface), order.half(7)].concat();
     for word in [(units >> 32) as u32, units as u32, bytes.len() as u32, bytes.len() as u32] {
         body.extend(order.word(word));
@@ -40,7 +40,7 @@ fn packet_block(order: Order, interface: u16, units: u64, bytes: &[u8]) -> Vec<u
 
 #[test]
 fn packet_blocks_mix_with_other_blocks_in_both_byte_orders() {
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         let mut file =
             [section(order), interface(order, None, None), interface(order, Some(9), None)].concat();
         for (number, (at, bytes)) in packets().into_iter().enumerate() {
@@ -52,7 +52,7 @@ fn packet_blocks_mix_with_other_blocks_in_both_byte_orders() {
         }
         assert_eq!(read(&file).expect("it is a capture"), expected(), "{order:?}");
         let length = file.len();
-        let cut = read(&file[..length - 3]).expect("most of it is there");
+        let cut = read(&file[..length - 3]).expect("only the last packet is missing");
         assert_eq!(cut.counts.packets, packets().len() as u64 - 1);
     }
 }
@@ -60,10 +60,10 @@ fn packet_blocks_mix_with_other_blocks_in_both_byte_orders() {
 #[test]
 fn short_packet_block_is_damage() {
     for body in 0..20 {
-        let order = Order::Big;
+        let order = ByteOrder::Big;
         let file = [section(order), interface(order, None, None), block(order, 2, &vec![0; body])].concat();
         let analysis = read(&file).expect("it begins as a capture");
-        // Blocks are padded to words of four octets.
+        // The fixed part has 20 octets. Bodies are padded to words of four octets.
         let is_whole = body >= 17;
         assert_eq!(analysis.counts.packets, u64::from(is_whole));
         assert_eq!(analysis.warnings.iter().any(|warning| warning.contains("damaged")), !is_whole, "{body}");
@@ -72,7 +72,7 @@ fn short_packet_block_is_damage() {
 
 #[test]
 fn impossible_clock_unit_is_an_error() {
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         for (resolution, name) in
             [(127, "10^-127 s"), (20, "10^-20 s"), (0x80 | 127, "2^-127 s"), (0x80 | 64, "2^-64 s")]
         {
@@ -90,7 +90,7 @@ fn impossible_clock_unit_is_an_error() {
 
 #[test]
 fn impossible_times_are_left_out_with_a_warning() {
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let bytes = &packets()[0].1;
     let file = [
         section(order),
@@ -105,22 +105,18 @@ fn impossible_times_are_left_out_with_a_warning() {
     .concat();
     let analysis = read(&file).expect("it is a capture");
     assert_eq!(analysis.counts.packets, 1);
-    for words in [
+    for text in [
         "1 packets of interface 0, which counts units of 10^-0 s, have times before 1970 or after 2262",
         "1 packets of interface 1, which counts units of 10^-6 s",
         "interface 2 counts time in units of 10^-15 s, finer than any clock",
     ] {
-        assert!(
-            analysis.warnings.iter().any(|warning| warning.starts_with(words)),
-            "{:?}",
-            analysis.warnings
-        );
+        assert!(analysis.warnings.iter().any(|warning| warning.starts_with(text)), "{:?}", analysis.warnings);
     }
 }
 
 #[test]
 fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
-    let (order, bytes) = (Order::Little, &packets()[0].1);
+    let (order, bytes) = (ByteOrder::Little, &packets()[0].1);
     let mut file = section(order);
     (0..20).for_each(|_| file.extend(interface(order, Some(0), None)));
     (0..20).for_each(|number| file.extend(packet(order, number, u64::MAX, bytes)));
@@ -134,7 +130,7 @@ fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
 
 #[test]
 fn too_many_interfaces_are_damage() {
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let file = |interfaces: usize| {
         let mut file = section(order);
         (0..interfaces).for_each(|_| file.extend(interface(order, None, None)));
@@ -149,11 +145,11 @@ fn too_many_interfaces_are_damage() {
 
 #[test]
 fn large_fractions_of_a_second_give_a_warning() {
-    let mut file = modified(Order::Big)[..24].to_vec();
+    let mut file = modified(ByteOrder::Big)[..24].to_vec();
     file[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_be_bytes());
     let bytes = &packets()[0].1;
     for word in [1_700_000_000, 999_999_999, bytes.len() as u32, bytes.len() as u32] {
-        file.extend(Order::Big.word(word));
+        file.extend(ByteOrder::Big.word(word));
     }
     file.extend(bytes);
     let analysis = read(&file).expect("it is a capture");
@@ -164,8 +160,8 @@ fn large_fractions_of_a_second_give_a_warning() {
     );
 }
 
-/// Packets of two interfaces, each sorted by time, written one interface after the other, and in
-/// reverse.
+/// The packets of one direction before the packets of the other, all packets in reverse order, and
+/// each three packets in reverse order.
 #[test]
 fn packets_within_the_window_are_sorted_by_time() {
     let sorted = expected();
@@ -175,7 +171,7 @@ fn packets_within_the_window_are_sorted_by_time() {
         |list| list.reverse(),
         |list| list.chunks_mut(3).for_each(<[_]>::reverse),
     ];
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         for shuffle in shuffles {
             // All times are made different first, because packets with equal times keep the order
             // of the file.
@@ -196,7 +192,8 @@ fn packets_within_the_window_are_sorted_by_time() {
     }
 }
 
-fn file_of(order: Order, list: &[(u64, Vec<u8>)]) -> Vec<u8> {
+/// Returns a pcapng file with these packets in this order.
+fn file_of(order: ByteOrder, list: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let mut file = [section(order), interface(order, Some(9), None)].concat();
     list.iter().for_each(|(at, bytes)| file.extend(packet(order, 0, *at, bytes)));
     file

@@ -1,16 +1,16 @@
-//! Captures of Linux at the sender, compared with the counters of the sending kernel.
+//! Compares captures at a Linux sender with the counters of the sending kernel.
 //!
-//! The captures are not part of the project: they are expected in `shared/oracles/kernel-tcp`
-//! beside it. If they are missing, the test prints a message and passes. `causes.rs` tests each
-//! rule separately.
+//! The captures are not part of the project: they are expected in the folder
+//! `shared/oracles/kernel-tcp` next to the project's folder. If they are missing, the test prints a
+//! message and passes. `causes.rs` tests each rule separately.
 
 use std::path::Path;
 
 use umts_capture::reader::{ReadOptions, analyse_file};
 
-/// RetransSegs, TCPTimeouts, TCPSackRecovery and TCPRenoRecovery, TCPLossProbes, TCPDSACKRecv. None
-/// of these probes repeated data: RetransSegs is the sum of TCPTimeouts, TCPFastRetrans and
-/// TCPSlowStartRetrans.
+/// Captures, and the kernel's counters: RetransSegs, TCPTimeouts, the sum of TCPSackRecovery and
+/// TCPRenoRecovery, TCPLossProbes, and TCPDSACKRecv. All probes carried new data, because
+/// RetransSegs is the sum of TCPTimeouts, TCPFastRetrans and TCPSlowStartRetrans.
 const CAPTURES: [(&str, [f64; 5]); 10] = [
     ("bbr_heavy10", [17.0, 0.0, 6.0, 0.0, 0.0]),
     ("cubic_heavy30", [26.0, 5.0, 9.0, 4.0, 0.0]),
@@ -31,18 +31,18 @@ fn causes_equal_the_counters_of_the_kernel() {
         eprintln!("SKIPPED: there is no {}", folder.display());
         return;
     }
-    for (name, [again, timeouts, recoveries, probes, twice]) in CAPTURES {
+    for (name, [retransmissions, timeouts, recoveries, probes, dsacks]) in CAPTURES {
         let file = folder.join(name).with_extension("pcap");
         let analysis = analyse_file(&file, ReadOptions::default()).expect("it is a capture");
         let value = |metric| analysis.metrics.value(metric).expect("both directions were captured");
-        let found = [
+        let metrics = [
             "tcp_retransmissions",
             "rto_count",
             "fast_retransmissions",
             "tail_loss_probes_of_new_data",
             "unneeded_by_dsack",
         ];
-        assert_eq!(found.map(value), [again, timeouts, recoveries, probes, twice], "{name}");
+        assert_eq!(metrics.map(value), [retransmissions, timeouts, recoveries, probes, dsacks], "{name}");
         assert_eq!(value("tail_loss_probes"), 0.0, "{name}");
         assert_eq!(value("tcp_retransmissions_unexplained"), 0.0, "{name}");
     }

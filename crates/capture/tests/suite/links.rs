@@ -1,4 +1,4 @@
-//! Every link type, IPv4 and IPv6, whole and cut.
+//! Packets of every link type, over IPv4 and IPv6, complete and cut off.
 
 use std::cell::Cell;
 
@@ -9,13 +9,14 @@ use umts_capture::{Analyser, Analysis, LinkType};
 
 const ETHERTYPES: [u16; 2] = [0x0800, 0x86dd];
 
+/// Returns an IP packet with a TCP segment of 100 octets.
 fn data(is_ipv6: bool) -> Vec<u8> {
     let packet = Packet { seq: 7, ack: Some(9), payload: 100, ..Packet::new(End::Server, "") };
     if is_ipv6 { packet.ipv6() } else { packet.ipv4() }
 }
 
-/// Analyses one packet behind a link header, of which the first `captured` octets are captured.
-fn analysed(link: u32, bytes: &[u8], captured: usize) -> Analysis {
+/// Analyses one packet, of which the first `captured` octets are captured.
+fn analysis_of(link: u32, bytes: &[u8], captured: usize) -> Analysis {
     let mut analyser = Analyser::new();
     let cut = &bytes[..captured.min(bytes.len())];
     analyser.packet(ms(0), LinkType::from_number(link), cut, bytes.len() as u32);
@@ -26,7 +27,8 @@ fn payload(analysis: &Analysis) -> Option<f64> {
     analysis.connections.first()?.metrics.value("payload_bytes")
 }
 
-fn behind(header: &[u8], is_ipv6: bool) -> Vec<u8> {
+/// Returns a packet with 100 octets of payload after this link header.
+fn with_header(header: &[u8], is_ipv6: bool) -> Vec<u8> {
     [header, &data(is_ipv6)].concat()
 }
 
@@ -59,16 +61,16 @@ fn every_link_type_leads_to_the_same_packet() {
             (if is_ipv6 { 229 } else { 228 }, vec![]),
         ];
         for (link, header) in headers {
-            let bytes = behind(&header, is_ipv6);
-            let whole = analysed(link, &bytes, bytes.len());
+            let bytes = with_header(&header, is_ipv6);
+            let whole = analysis_of(link, &bytes, bytes.len());
             assert_eq!(payload(&whole), Some(100.0), "link {link}, {header:?}");
             assert_eq!(whole.connections[0].server.port(), 80);
             // The payload need not be captured: lengths come from the IP header.
-            let cut = analysed(link, &bytes, bytes.len() - 100);
+            let cut = analysis_of(link, &bytes, bytes.len() - 100);
             assert_eq!(cut.metrics, whole.metrics, "link {link}, {header:?}");
-            // Whatever is cut off is counted, and no packet is invented.
+            // A packet that is cut off before the end of its headers is counted once.
             for captured in 0..bytes.len() - 100 {
-                let counts = analysed(link, &bytes, captured).counts;
+                let counts = analysis_of(link, &bytes, captured).counts;
                 assert_eq!(
                     (counts.packets, counts.tcp + counts.unreadable + counts.not_ip),
                     (1, 1),
@@ -87,12 +89,12 @@ fn other_protocols_are_counted_by_kind() {
     let mut fragment = data(false);
     fragment[6..8].copy_from_slice(&0x2000u16.to_be_bytes());
     let mut analyser = Analyser::new();
-    let mut take = |link, bytes: &[u8]| analyser.packet(ms(0), LinkType::from_number(link), bytes, 1500);
-    take(1, &ethernet(0x0806, &[0; 28]));
-    take(1, &ethernet(0x0800, &udp));
-    take(1, &ethernet(0x0800, &fragment));
-    take(1, &ethernet(0x0800, &[0x45, 0]));
-    take(147, &[1, 2, 3]);
+    let mut analyse = |link, bytes: &[u8]| analyser.packet(ms(0), LinkType::from_number(link), bytes, 1500);
+    analyse(1, &ethernet(0x0806, &[0; 28]));
+    analyse(1, &ethernet(0x0800, &udp));
+    analyse(1, &ethernet(0x0800, &fragment));
+    analyse(1, &ethernet(0x0800, &[0x45, 0]));
+    analyse(147, &[1, 2, 3]);
     let analysis = analyser.finish();
     let counts = analysis.counts;
     assert_eq!((counts.packets, counts.bytes, counts.tcp), (5, 7500, 0));
@@ -121,20 +123,20 @@ fn ipv6_extension_headers_are_skipped() {
         [(0, &hop_by_hop_then_destination[..]), (51, &authentication[..]), (44, &atomic_fragment[..])]
     {
         let bytes = extended(first, extensions);
-        assert_eq!(payload(&analysed(101, &bytes, bytes.len())), Some(100.0), "{first}");
+        assert_eq!(payload(&analysis_of(101, &bytes, bytes.len())), Some(100.0), "{first}");
     }
     let fragment = extended(44, &[6, 0, 0, 9, 0, 0, 0, 1]);
-    assert_eq!(analysed(101, &fragment, fragment.len()).counts.fragments, 1);
+    assert_eq!(analysis_of(101, &fragment, fragment.len()).counts.fragments, 1);
 }
 
 #[test]
 fn zero_ip_length_means_segmentation_offload() {
     let mut bytes = data(false);
     bytes[2..4].copy_from_slice(&[0, 0]);
-    assert_eq!(payload(&analysed(101, &bytes, 40)), Some(100.0));
+    assert_eq!(payload(&analysis_of(101, &bytes, 40)), Some(100.0));
     let mut bytes = data(true);
     bytes[4..6].copy_from_slice(&[0, 0]);
-    assert_eq!(payload(&analysed(101, &bytes, 60)), Some(100.0));
+    assert_eq!(payload(&analysis_of(101, &bytes, 60)), Some(100.0));
 }
 
 #[test]
@@ -155,15 +157,15 @@ fn truncated_options_do_not_affect_other_fields() {
     assert_eq!((row.mss, row.window_scale), (Some(1400), Some(0)));
 }
 
-/// Link type and octets of a random header in front of TCP.
-fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
+/// Returns link type, octets and IP version of a packet with random headers before TCP.
+fn random_headers() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
     let tags = proptest::collection::vec(prop_oneof![Just(0x8100u16), Just(0x88a8), Just(0x9100)], 0..4);
     // Next headers of IPv6 that are skipped, with any lengths.
     let extensions = proptest::collection::vec(
         (prop_oneof![Just(0u8), Just(43), Just(60), Just(135), Just(51), Just(44)], 0u8..4),
         0..4,
     );
-    (any::<bool>(), tags, extensions, any::<bool>()).prop_map(|(is_ipv6, tags, extensions, has_link)| {
+    (any::<bool>(), tags, extensions, any::<bool>()).prop_map(|(is_ipv6, tags, extensions, is_ethernet)| {
         let mut ip = data(is_ipv6);
         if is_ipv6 {
             for (kind, length) in extensions {
@@ -180,7 +182,7 @@ fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
                 ip.splice(40..40, extension);
             }
         }
-        if !has_link {
+        if !is_ethernet {
             return (101, ip, is_ipv6);
         }
         let mut bytes = vec![0; 12];
@@ -194,19 +196,19 @@ fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
     })
 }
 
-/// Random headers with a few wrong octets, cut at any place. The test counts packets that still
-/// lead to TCP, to ensure that headers behind the link header are reached.
+/// Random headers with a few wrong octets, cut off anywhere. The test counts the packets in which
+/// TCP is still found, to ensure that damage to headers after the link header is tested.
 #[test]
-fn damaged_headers_never_panic_and_whole_ones_lead_to_tcp() {
+fn damaged_headers_never_panic_and_intact_ones_lead_to_tcp() {
     let damage = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);
-    let strategy = (front(), damage, any::<Option<prop::sample::Index>>(), any::<u32>());
-    let (whole, read) = (Cell::new(0), Cell::new(0));
+    let strategy = (random_headers(), damage, any::<Option<prop::sample::Index>>(), any::<u32>());
+    let (whole, with_tcp) = (Cell::new(0), Cell::new(0));
     let mut runner = TestRunner::new_with_rng(
         ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) },
         TestRng::deterministic_rng(RngAlgorithm::ChaCha),
     );
-    let tried = runner.run(&strategy, |((link, mut bytes, _), damage, cut, length)| {
-        let intact = analysed(link, &bytes, bytes.len());
+    let result = runner.run(&strategy, |((link, mut bytes, _), damage, cut, length)| {
+        let intact = analysis_of(link, &bytes, bytes.len());
         prop_assert_eq!((intact.counts.tcp, payload(&intact)), (1, Some(100.0)));
         whole.set(whole.get() + 1);
         for (at, octet) in &damage {
@@ -219,9 +221,9 @@ fn damaged_headers_never_panic_and_whole_ones_lead_to_tcp() {
         analyser.packet(ms(1), LinkType::from_number(link), &bytes[..captured], bytes.len() as u32);
         let counts = analyser.finish().counts;
         prop_assert_eq!(counts.packets, 2);
-        read.set(read.get() + u64::from(counts.tcp > 0));
+        with_tcp.set(with_tcp.get() + u64::from(counts.tcp > 0));
         Ok(())
     });
-    tried.unwrap();
-    assert!(read.get() > whole.get() / 3, "{} of {}", read.get(), whole.get());
+    result.unwrap();
+    assert!(with_tcp.get() > whole.get() / 3, "{} of {}", with_tcp.get(), whole.get());
 }

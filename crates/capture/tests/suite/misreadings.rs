@@ -1,14 +1,14 @@
-//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late
-//! packets, holes, keep-alives.
+//! Conversations that an analyser easily misinterprets: acknowledgments of old connections, copies
+//! from mirror ports, late packets, holes, keep-alives.
 
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Analysis, LinkType};
 use umts_units::{Duration, Time};
 
-use crate::common::{End, Packet, Talk, expect, ms};
+use crate::common::{Conversation, End, Packet, expect, ms};
 
 /// Analyses packets with times in microseconds, in any order, captured as IPv4 or IPv6.
-fn analysed(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
+fn analysis_of(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
     packets.sort_by_key(|(at, _)| *at);
     let mut analyser = Analyser::new();
     for (at, packet) in packets {
@@ -46,21 +46,23 @@ fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
     packets
 }
 
-/// Old numbers of a server, below and above the numbers of the connection, near the wrap and far
-/// from it.
+/// The server still has an old connection between the same ports. It answers the SYN with an ACK of
+/// the old connection, the client resets that connection, and repeats its SYN after 3 s. The old
+/// numbers are below and above the numbers of the new connection, near the wrap-around and far from
+/// it. 70,000 is just beyond the window of 60,000.
 #[test]
 fn old_acknowledgments_are_rejected() {
     for isn in [[1000, 3_000_000_000], [u32::MAX - 5, 7], [0x8000_0000, u32::MAX - 2000]] {
-        for away in [70_000u32, 860_578_523, 0x4000_0001, 0x9000_0000, u32::MAX - 100_000] {
-            let old = isn[0].wrapping_add(away);
+        for distance in [70_000u32, 860_578_523, 0x4000_0001, 0x9000_0000, u32::MAX - 100_000] {
+            let old = isn[0].wrapping_add(distance);
             let mut packets = download(isn, 10);
             packets.iter_mut().for_each(|(at, _)| *at += 3_000_000);
             packets.push((0, segment(End::Client, "S", isn[0], None, 0)));
             packets.push((30_000, segment(End::Server, "", 1_116_180_385, Some(old), 0)));
             packets.push((30_200, segment(End::Client, "R", old, None, 0)));
-            let analysis = analysed(false, packets);
+            let analysis = analysis_of(false, packets);
             let [row] = &analysis.connections[..] else { panic!("one connection") };
-            assert_eq!((row.sender, row.ended), ("server", "open"), "{isn:?} {away}");
+            assert_eq!((row.sender, row.ended), ("server", "open"), "{isn:?} {distance}");
             expect(
                 row,
                 &[
@@ -76,23 +78,23 @@ fn old_acknowledgments_are_rejected() {
     }
 }
 
-/// The same while data flow: an acknowledgment far beyond the window, once, or twice with the same
+/// While data flow, an acknowledgment far beyond the window comes once, or twice with the same
 /// number.
 #[test]
 fn acknowledgment_beyond_the_window_is_rejected() {
-    for times in [1, 2] {
+    for repetitions in [1, 2] {
         let mut packets = download([1000, 5000], 10);
-        for number in 0..times {
+        for number in 0..repetitions {
             packets.push((200_350 + number, segment(End::Client, "", 1001, Some(500_000_000), 0)));
         }
-        // Windows are known if the handshake was captured.
-        let analysis = analysed(false, packets);
+        let analysis = analysis_of(false, packets);
         expect(&analysis.connections[0], &[("acknowledged_bytes", 10_000.0), ("tcp_retransmissions", 0.0)]);
-        assert_eq!(analysis.counts.not_believed, times);
+        assert_eq!(analysis.counts.not_believed, repetitions);
     }
 }
 
-/// A capture that misses many packets of both directions is analysed further.
+/// A capture that misses many packets of both directions continues to be analysed. The second
+/// acknowledgment beyond the window confirms the first.
 #[test]
 fn acknowledgments_after_a_capture_gap_need_confirmation() {
     let mut packets = download([1000, 5000], 2);
@@ -100,7 +102,7 @@ fn acknowledgments_after_a_capture_gap_need_confirmation() {
         let ack = 10_000_000 + 1000 * number;
         packets.push((400_000 + 1000 * u64::from(number), segment(End::Client, "", 1001, Some(ack), 0)));
     }
-    let analysis = analysed(false, packets);
+    let analysis = analysis_of(false, packets);
     assert_eq!(analysis.counts.not_believed, 1);
     expect(&analysis.connections[0], &[("acknowledged_bytes", 10_003_000.0 - 5001.0)]);
 }
@@ -109,7 +111,7 @@ fn acknowledgments_after_a_capture_gap_need_confirmation() {
 fn syn_ack_for_another_syn_is_rejected() {
     let mut packets = download([1000, 5000], 5);
     packets.push((5, segment(End::Server, "S", 77, Some(999_999), 0)));
-    let analysis = analysed(false, packets);
+    let analysis = analysis_of(false, packets);
     expect(&analysis.connections[0], &[("handshake_rtt_s", 0.1), ("acknowledged_bytes", 5000.0)]);
     assert_eq!(analysis.counts.not_believed, 1);
 }
@@ -124,7 +126,7 @@ fn copies_of_mirror_ports_are_recognised() {
             }
             let copies: Vec<_> = packets.iter().map(|(at, packet)| (at + delay, packet.clone())).collect();
             packets.extend(copies);
-            let analysis = analysed(is_v6, packets);
+            let analysis = analysis_of(is_v6, packets);
             assert_eq!(analysis.counts.captured_twice, 43, "IPv6 {is_v6}, {delay} us");
             expect(
                 &analysis.connections[0],
@@ -151,7 +153,7 @@ fn later_equal_packets_are_retransmissions() {
             // The acknowledgment comes after both copies.
             packets[4].0 = at + gap + 100_000;
             packets.push((at + gap, copy));
-            let analysis = analysed(is_v6, packets);
+            let analysis = analysis_of(is_v6, packets);
             assert_eq!(analysis.counts.captured_twice, 0, "{gap}");
             expect(&analysis.connections[0], &[("tcp_retransmissions", 1.0)]);
         }
@@ -173,7 +175,7 @@ fn immediate_duplicate_acknowledgments_are_not_copies() {
         ));
     }
     for is_v6 in [false, true] {
-        let analysis = analysed(is_v6, packets.clone());
+        let analysis = analysis_of(is_v6, packets.clone());
         assert_eq!(analysis.counts.captured_twice, 0);
         expect(&analysis.connections[0], &[("dupack_runs", 1.0)]);
     }
@@ -181,18 +183,23 @@ fn immediate_duplicate_acknowledgments_are_not_copies() {
 
 #[test]
 fn data_after_their_acknowledgments_are_not_retransmissions() {
-    for (early, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
+    for (early_us, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
         let mut packets = download([1000, u32::MAX - 1500], 5);
-        // At the receiver, each acknowledgment belongs to the data that come after it.
+        // Each acknowledgment is captured shortly before its data, 20 ms after the previous ones.
+        // Up to 3 ms early, the data are a first copy.
         for number in 0..5 {
-            packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early;
+            packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early_us;
             packets[3 + 2 * number].0 += 20_000 * number as u64;
         }
-        let analysis = analysed(false, packets);
-        let again = if is_first_copy { 0.0 } else { 5.0 };
+        let analysis = analysis_of(false, packets);
+        let retransmissions = if is_first_copy { 0.0 } else { 5.0 };
         expect(
             &analysis.connections[0],
-            &[("tcp_retransmissions", again), ("total_packets", 5.0 - again), ("acknowledged_bytes", 5000.0)],
+            &[
+                ("tcp_retransmissions", retransmissions),
+                ("total_packets", 5.0 - retransmissions),
+                ("acknowledged_bytes", 5000.0),
+            ],
         );
     }
 }
@@ -200,10 +207,11 @@ fn data_after_their_acknowledgments_are_not_retransmissions() {
 #[test]
 fn late_fin_and_syn_are_first_copies() {
     let mut packets = download([1000, 5000], 2);
+    // The SYN is captured after its SYN+ACK, and the FIN after its acknowledgment.
     packets[0].0 = 30;
     packets.push((500_000, segment(End::Client, "", 1001, Some(7002), 0)));
     packets.push((500_025, segment(End::Server, "F", 7001, Some(1001), 0)));
-    let analysis = analysed(false, packets);
+    let analysis = analysis_of(false, packets);
     let row = &analysis.connections[0];
     expect(
         row,
@@ -218,7 +226,8 @@ fn late_fin_and_syn_are_first_copies() {
     assert_eq!(row.client.port(), 40_000);
 }
 
-/// At the receiver, with timestamps of 1 ms: packets that were overtaken, and a lost one.
+/// A capture at the receiver, with timestamps of 1 ms. Eight packets were overtaken, and one was
+/// lost.
 #[test]
 fn timestamps_distinguish_late_packets_from_retransmissions() {
     for has_timestamps in [true, false] {
@@ -243,32 +252,33 @@ fn timestamps_distinguish_late_packets_from_retransmissions() {
                 packets.push((arrives, stamp(data, sent / 1_000)));
             }
             packets.push((900_000, stamp(segment(End::Client, "", 1001, Some(45_001), 0), 900)));
-            let analysis = analysed(false, packets);
-            let is_told = analysis.warnings.iter().any(|warning| warning.contains("without timestamps"));
-            assert_eq!(is_told, !has_timestamps, "{:?}", analysis.warnings);
-            let (again, late) = if has_timestamps { (1.0, 8.0) } else { (9.0, 0.0) };
+            let analysis = analysis_of(false, packets);
+            let has_warning = analysis.warnings.iter().any(|warning| warning.contains("without timestamps"));
+            assert_eq!(has_warning, !has_timestamps, "{:?}", analysis.warnings);
+            let (retransmissions, late) = if has_timestamps { (1.0, 8.0) } else { (9.0, 0.0) };
             expect(
                 &analysis.connections[0],
-                &[("tcp_retransmissions", again), ("out_of_order_packets", late)],
+                &[("tcp_retransmissions", retransmissions), ("out_of_order_packets", late)],
             );
         }
     }
 }
 
-/// The receiver gets the retransmission first, and then the late original.
+/// A capture at the receiver. The retransmission arrives before the late original, which has an
+/// older timestamp.
 #[test]
-fn late_original_after_a_retransmission_is_not_a_second_one() {
-    let mut talk = Talk::new();
-    talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
-    let mut put = |at: u64, number: u32, stamp: u32| {
+fn late_original_after_a_retransmission_is_not_a_second_retransmission() {
+    let mut conversation = Conversation::new();
+    conversation.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
+    let mut add = |at: u64, number: u32, stamp: u32| {
         let data = Packet { payload: 1000, ..Packet::new(End::Server, "") }.timestamps(stamp, 1);
-        talk.put(at, 1 + 1000 * number, Some(1), data);
+        conversation.add(at, 1 + 1000 * number, Some(1), data);
     };
-    put(100, 0, 100);
-    put(110, 2, 110);
-    put(250, 1, 250);
-    put(260, 1, 105);
-    expect(&talk.row(), &[("tcp_retransmissions", 1.0), ("out_of_order_packets", 1.0)]);
+    add(100, 0, 100);
+    add(110, 2, 110);
+    add(250, 1, 250);
+    add(260, 1, 105);
+    expect(&conversation.row(), &[("tcp_retransmissions", 1.0), ("out_of_order_packets", 1.0)]);
 }
 
 #[test]
@@ -277,7 +287,7 @@ fn retransmissions_fill_holes_shown_by_empty_segments() {
         let number = |octets: u32| isn[1].wrapping_add(1 + octets);
         let ack = Some(isn[0].wrapping_add(1));
         let mut packets = download(isn, 1);
-        // At the receiver: the server answers after 100 ms.
+        // A capture at the receiver: the server answers after 100 ms.
         (packets[1].0, packets[2].0) = (100_000, 100_010);
         packets.push((420_000, segment(End::Server, "", number(6000), ack, 0)));
         for index in 0..5 {
@@ -291,7 +301,7 @@ fn retransmissions_fill_holes_shown_by_empty_segments() {
             ));
         }
         for is_v6 in [false, true] {
-            let analysis = analysed(is_v6, packets.clone());
+            let analysis = analysis_of(is_v6, packets.clone());
             expect(
                 &analysis.connections[0],
                 &[("tcp_retransmissions", 5.0), ("rto_count", 1.0), ("unseen_bytes", 0.0)],
@@ -302,7 +312,7 @@ fn retransmissions_fill_holes_shown_by_empty_segments() {
     let mut packets = download([1000, 5000], 1);
     packets.push((420_000, segment(End::Server, "", 7001, Some(1001), 0)));
     packets.push((421_000, segment(End::Server, "", 6001, Some(1001), 1000)));
-    let analysis = analysed(false, packets);
+    let analysis = analysis_of(false, packets);
     expect(&analysis.connections[0], &[("tcp_retransmissions", 0.0), ("total_packets", 2.0)]);
 }
 
@@ -311,7 +321,7 @@ fn acknowledged_but_unseen_octets_are_counted() {
     let mut packets = download([1000, 5000], 6);
     // Data 2 and 3 were not captured, but their acknowledgments were.
     packets.retain(|(_, packet)| packet.payload == 0 || ![7001, 8001].contains(&packet.seq));
-    let analysis = analysed(false, packets);
+    let analysis = analysis_of(false, packets);
     expect(
         &analysis.connections[0],
         &[("unseen_bytes", 2000.0), ("acknowledged_bytes", 6000.0), ("tcp_retransmissions", 0.0)],
@@ -320,18 +330,18 @@ fn acknowledged_but_unseen_octets_are_counted() {
 
 #[test]
 fn keep_alives_of_both_ends_are_counted_separately() {
-    let mut talk = Talk::opened();
-    talk.data(100, 0).ack(200, 1);
+    let mut conversation = Conversation::with_handshake();
+    conversation.data(100, 0).ack(200, 1);
     for number in 0..5 {
         let at = 10_000 + 1000 * number;
         let octets = if number % 2 == 0 { 1 } else { 0 };
-        talk.put(at, 0, Some(1001), Packet { payload: octets, ..Packet::new(End::Client, "") });
-        talk.put(at + 100, 1001, Some(1), Packet::new(End::Server, ""));
-        talk.put(at + 400, 1000, Some(1), Packet { payload: octets, ..Packet::new(End::Server, "") });
-        talk.put(at + 500, 1, Some(1001), Packet::new(End::Client, ""));
+        conversation.add(at, 0, Some(1001), Packet { payload: octets, ..Packet::new(End::Client, "") });
+        conversation.add(at + 100, 1001, Some(1), Packet::new(End::Server, ""));
+        conversation.add(at + 400, 1000, Some(1), Packet { payload: octets, ..Packet::new(End::Server, "") });
+        conversation.add(at + 500, 1, Some(1001), Packet::new(End::Client, ""));
     }
     expect(
-        &talk.row(),
+        &conversation.row(),
         &[
             ("keep_alives", 5.0),
             ("reverse_keep_alives", 5.0),
@@ -343,19 +353,22 @@ fn keep_alives_of_both_ends_are_counted_separately() {
 
 #[test]
 fn doubling_timeouts_are_not_probes() {
-    let only = |times: &[u64]| {
-        let mut talk = Talk::new();
-        talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+    let causes_of = |times: &[u64]| {
+        let mut conversation = Conversation::new();
+        conversation.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
         for &at in times {
-            talk.data(at, 0);
+            conversation.data(at, 0);
         }
-        talk.ack(times[times.len() - 1] + 100, 1);
-        let analysis = talk.analysis();
+        conversation.ack(times[times.len() - 1] + 100, 1);
+        let analysis = conversation.analysis();
         let causes: Vec<_> = analysis.time_sequences[0].sent.iter().map(|point| point.cause.name()).collect();
         let value = |name| analysis.connections[0].metrics.value(name);
         (value("rto_count"), value("tail_loss_probes"), causes[causes.len() - times.len()..].join(" "))
     };
-    assert_eq!(only(&[200, 650, 1550]), (Some(2.0), Some(0.0), "new rto rto".to_owned()));
-    assert_eq!(only(&[200, 500, 1100, 2300]), (Some(3.0), Some(0.0), "new rto rto rto".to_owned()));
-    assert_eq!(only(&[200, 600, 920, 1560]), (Some(2.0), Some(1.0), "new probe rto rto".to_owned()));
+    // Waits of 450 and 900 ms: the timeout doubles.
+    assert_eq!(causes_of(&[200, 650, 1550]), (Some(2.0), Some(0.0), "new rto rto".to_owned()));
+    // 300, 600 and 1200 ms.
+    assert_eq!(causes_of(&[200, 500, 1100, 2300]), (Some(3.0), Some(0.0), "new rto rto rto".to_owned()));
+    // 400 ms to a probe, then timeouts of 320 and 640 ms.
+    assert_eq!(causes_of(&[200, 600, 920, 1560]), (Some(2.0), Some(1.0), "new probe rto rto".to_owned()));
 }

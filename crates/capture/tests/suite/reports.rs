@@ -1,4 +1,4 @@
-//! Small captures that were once misread, with the correct values and their reasons.
+//! Small captures that are easily misinterpreted, with the correct values and the reasons.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports").join(name)
 }
 
-fn analysed(name: &str) -> Analysis {
+fn analysis_of(name: &str) -> Analysis {
     analyse_file(&file(name), ReadOptions::default()).expect("it is a capture")
 }
 
@@ -20,15 +20,15 @@ fn only_row(analysis: &Analysis) -> &ConnectionRow {
     row
 }
 
-fn has_warning(analysis: &Analysis, words: &str) -> bool {
-    analysis.warnings.iter().any(|warning| warning.contains(words))
+fn has_warning(analysis: &Analysis, text: &str) -> bool {
+    analysis.warnings.iter().any(|warning| warning.contains(text))
 }
 
 /// A server that still has an old connection answers a SYN with that connection's numbers (RFC 5961
 /// §4). The client resets it (RFC 9293 §3.10.7.3) and repeats its SYN.
 #[test]
 fn challenge_ack_of_an_old_connection_is_rejected() {
-    let analysis = analysed("challenge.pcap");
+    let analysis = analysis_of("challenge.pcap");
     let row = only_row(&analysis);
     assert_eq!((row.sender, row.ended), ("server", "open"));
     expect(
@@ -50,11 +50,11 @@ fn challenge_ack_of_an_old_connection_is_rejected() {
     ));
 }
 
-/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so
-/// neither is a probe.
+/// The copies leave 0.45 s and 0.9 s after the previous copy: the timeout doubles (RFC 6298 §5.5),
+/// so neither is a probe.
 #[test]
 fn equal_identification_after_half_a_second_is_a_retransmission() {
-    let analysis = analysed("same-id.pcap");
+    let analysis = analysis_of("same-id.pcap");
     assert_eq!(analysis.counts.captured_twice, 0);
     expect(
         only_row(&analysis),
@@ -69,7 +69,7 @@ fn equal_identification_after_half_a_second_is_a_retransmission() {
 
 #[test]
 fn mirror_copies_are_found_between_other_packets() {
-    let analysis = analysed("mirror.pcap");
+    let analysis = analysis_of("mirror.pcap");
     assert_eq!(analysis.counts.captured_twice, 24);
     expect(
         only_row(&analysis),
@@ -84,7 +84,7 @@ fn mirror_copies_are_found_between_other_packets() {
 
 #[test]
 fn length_beyond_the_frame_is_reduced_to_the_frame() {
-    let analysis = analysed("iplen.pcap");
+    let analysis = analysis_of("iplen.pcap");
     expect(only_row(&analysis), &[("payload_bytes", 4000.0), ("total_packets", 4.0)]);
     assert_eq!(analysis.counts.beyond_frame, 1);
     assert!(has_warning(&analysis, "1 packets have headers with a length beyond the end of the frame"));
@@ -92,14 +92,14 @@ fn length_beyond_the_frame_is_reduced_to_the_frame() {
 
 #[test]
 fn packet_blocks_have_times() {
-    let analysis = analysed("old.pcapng");
+    let analysis = analysis_of("old.pcapng");
     assert_eq!((analysis.counts.packets, analysis.warnings.len()), (13, 0));
     expect(only_row(&analysis), &[("payload_bytes", 5000.0), ("handshake_rtt_s", 0.1)]);
 }
 
 #[test]
 fn empty_segment_shows_an_earlier_loss() {
-    let analysis = analysed("hole.pcap");
+    let analysis = analysis_of("hole.pcap");
     expect(
         only_row(&analysis),
         &[("tcp_retransmissions", 5.0), ("rto_count", 1.0), ("tcp_retransmissions_by_rto", 5.0)],
@@ -109,7 +109,7 @@ fn empty_segment_shows_an_earlier_loss() {
 
 #[test]
 fn first_copy_after_its_acknowledgment_is_not_a_retransmission() {
-    let analysis = analysed("ack-first.pcap");
+    let analysis = analysis_of("ack-first.pcap");
     expect(
         only_row(&analysis),
         &[
@@ -125,7 +125,7 @@ fn first_copy_after_its_acknowledgment_is_not_a_retransmission() {
 
 #[test]
 fn swapped_neighbours_are_sorted_by_time() {
-    let analysis = analysed("swapped.pcap");
+    let analysis = analysis_of("swapped.pcap");
     let row = only_row(&analysis);
     expect(row, &[("handshake_rtt_s", 0.1), ("out_of_order_packets", 0.0), ("tcp_retransmissions", 0.0)]);
     for name in ["min_rtt_s", "mean_rtt_s", "max_rtt_s"] {
@@ -138,7 +138,7 @@ fn swapped_neighbours_are_sorted_by_time() {
 
 #[test]
 fn gtp_u_connections_have_their_teids() {
-    let analysis = analysed("gn.pcap");
+    let analysis = analysis_of("gn.pcap");
     assert_eq!((analysis.counts.packets, analysis.counts.tcp), (26, 26));
     let [plain, tunnelled] = &analysis.connections[..] else { panic!("there are two") };
     assert_eq!((plain.teid, tunnelled.teid), ([None; 2], [Some(1); 2]));
@@ -156,7 +156,7 @@ fn absurd_clock_unit_error_names_the_interface() {
 
 #[test]
 fn reverse_keep_alives_are_counted() {
-    let analysis = analysed("keep-alive.pcap");
+    let analysis = analysis_of("keep-alive.pcap");
     expect(
         only_row(&analysis),
         &[("reverse_keep_alives", 5.0), ("keep_alives", 0.0), ("reverse_tcp_retransmissions", 0.0)],

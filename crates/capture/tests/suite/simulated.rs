@@ -1,5 +1,5 @@
-//! Captures of our own simulations: the analysis of the packets at the server equals the counts of
-//! the simulation.
+//! Captures of simulated runs: the analysis of the packets at the server equals the metrics of the
+//! simulation.
 
 use std::path::Path;
 
@@ -9,8 +9,9 @@ use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
 
-/// Returns a run's own metrics, its capture at `point`, and the length of the run in seconds.
-fn both(name: &str, overrides: &[(&str, &str)], point: &str) -> (MetricSet, Analysis, f64) {
+/// Runs a scenario. Returns the metrics of the simulation, the analysis of the capture at `point`,
+/// and the duration of the run in seconds.
+fn simulate_and_analyse(name: &str, overrides: &[(&str, &str)], point: &str) -> (MetricSet, Analysis, f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(format!("{name}.toml"));
     let overrides: Vec<_> = overrides.iter().map(|&(key, to)| (key.to_owned(), to.to_owned())).collect();
     let scenario = match Scenario::load(&path, &overrides) {
@@ -21,7 +22,7 @@ fn both(name: &str, overrides: &[(&str, &str)], point: &str) -> (MetricSet, Anal
     let options = RunOptions { seed: 1, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
     let output = run(&scenario, options).expect("nothing stops it");
     let file = folder.path().join(format!("{point}.pcapng"));
-    let analysis = analyse_file(&file, ReadOptions::default()).expect("we wrote it");
+    let analysis = analyse_file(&file, ReadOptions::default()).expect("the simulation wrote it");
     assert_eq!(analysis.warnings, Vec::<String>::new());
     (output.metrics.network, analysis, scenario.duration.as_secs())
 }
@@ -62,8 +63,8 @@ const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
     ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
 ];
 
-/// A receiver that reads 500 octets per second: its window closes, is probed, and is open again at
-/// the end.
+/// A receiver that reads 500 octets per second: its window closes, is probed, and opens again
+/// before the end.
 const SLOW_READER: &[(&str, &str)] = &[
     ("tcp.read_rate", "4 kbit/s"),
     ("tcp.advertised_window", "20 segments"),
@@ -103,15 +104,15 @@ const EXACT: &[&str] = &[
 #[test]
 fn counts_causes_and_round_trips_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS.iter().chain(&[("ftp-on-dch-384-3gpp", SLOW_READER)]) {
-        let (simulated, analysis, _) = both(name, overrides, "server");
+        let (simulated, analysis, _) = simulate_and_analyse(name, overrides, "server");
         for metric in EXACT {
             let (found, expected) = (analysis.metrics.value(metric), simulated.value(metric));
             assert_eq!(found, expected, "{metric} of {name} {overrides:?}");
         }
         for row in &analysis.connections {
             // If a SYN was sent twice, it is unknown which one was answered.
-            let is_told = row.metrics.value("syn_retransmissions") == Some(0.0);
-            let expected = if is_told { Position::Sender } else { Position::Unknown };
+            let is_known = row.metrics.value("syn_retransmissions") == Some(0.0);
+            let expected = if is_known { Position::Sender } else { Position::Unknown };
             assert_eq!(row.position, expected, "{name} {row:?}");
         }
     }
@@ -120,7 +121,7 @@ fn counts_causes_and_round_trips_equal_the_simulation() {
 #[test]
 fn bytes_per_measurement_window_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
-        let (simulated, analysis, duration_s) = both(name, overrides, "server");
+        let (simulated, analysis, duration_s) = simulate_and_analyse(name, overrides, "server");
         for metric in ["goodput_kbps", "goodput_sent_kbps", "throughput_kbps"] {
             // The capture lasts from its first packet to its last, the run as long as its scenario
             // specifies.
@@ -134,7 +135,7 @@ fn bytes_per_measurement_window_equal_the_simulation() {
 #[test]
 fn time_averages_are_close_to_the_simulation() {
     for &(name, overrides) in SCENARIOS {
-        let (simulated, analysis, _) = both(name, overrides, "server");
+        let (simulated, analysis, _) = simulate_and_analyse(name, overrides, "server");
         for (metric, tolerance) in [
             // The simulation also counts data that wait for the handshake, and silence after the
             // last packet.
@@ -151,11 +152,12 @@ fn time_averages_are_close_to_the_simulation() {
 #[test]
 fn duplicate_runs_and_acknowledgments_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
-        let (simulated, analysis, _) = both(name, overrides, "server");
+        let (simulated, analysis, _) = simulate_and_analyse(name, overrides, "server");
         let found = |metric| analysis.metrics.value(metric).expect("there are acknowledgments");
         let expected = |metric| simulated.value(metric).expect("there are acknowledgments");
         assert_eq!(found("dupack_runs"), expected("dupack_runs"), "{name} {overrides:?}");
-        // In a capture, the first acknowledgment of a one-way connection is a SYN+ACK.
+        // Without "-3gpp" the scenarios have one-way connections: their first acknowledgment is a
+        // SYN+ACK in the capture.
         let handshakes = if name.ends_with("-3gpp") { 0.0 } else { analysis.connection_count as f64 };
         assert_eq!(found("acks_received") + handshakes, expected("acks_received"), "{name}");
         // The simulation knows what arrived, but a capture has only the acknowledgments.
@@ -164,13 +166,13 @@ fn duplicate_runs_and_acknowledgments_equal_the_simulation() {
     }
 }
 
-/// RACK, probes for a lost tail and keep-alives, under the same names.
+/// Transfers of 10 to 59 segments over a lossy bearer, so that some lose their last segments.
 #[test]
 fn causes_of_linux_tcp_equal_the_simulation() {
     let mut probes = 0.0;
     for size in (10..60).map(|segments| format!("{} B", 1448 * segments)) {
         let overrides = [("radio.bler", "0.1"), ("flow.0.size", size.as_str())];
-        let (simulated, analysis, _) = both("download-linux-6", &overrides, "server");
+        let (simulated, analysis, _) = simulate_and_analyse("download-linux-6", &overrides, "server");
         for metric in [
             "tcp_retransmissions",
             "tcp_retransmissions_by_dupack",
@@ -187,8 +189,8 @@ fn causes_of_linux_tcp_equal_the_simulation() {
     assert!(probes > 5.0, "{probes}");
 }
 
-/// Routers set marks on the way: the receiver's capture has them, the sender's capture has their
-/// echoes.
+/// Routers mark packets on the path: the receiver's capture contains the marks, and the sender's
+/// capture only their echoes.
 #[test]
 fn marks_are_seen_at_the_receiver() {
     let overrides = [
@@ -197,7 +199,7 @@ fn marks_are_seen_at_the_receiver() {
         ("link.1.ecn_threshold", "5 packets"),
         ("duration", "100 s"),
     ];
-    let (simulated, analysis, _) = both("ftp-on-dch-384-3gpp", &overrides, "ue");
+    let (simulated, analysis, _) = simulate_and_analyse("ftp-on-dch-384-3gpp", &overrides, "ue");
     let (marks, echoes) = (simulated.value("ecn_marks"), simulated.value("ecn_echoes"));
     let reductions = simulated.value("ecn_reductions");
     assert!(
@@ -205,13 +207,13 @@ fn marks_are_seen_at_the_receiver() {
         "{marks:?} {echoes:?} {reductions:?}"
     );
     assert_eq!(analysis.metrics.value("ecn_marks"), marks);
-    let (_, at_server, _) = both("ftp-on-dch-384-3gpp", &overrides, "server");
+    let (_, at_server, _) = simulate_and_analyse("ftp-on-dch-384-3gpp", &overrides, "server");
     assert_eq!(at_server.metrics.value("ecn_marks"), Some(0.0));
 }
 
 #[test]
 fn slow_reader_closes_its_window() {
-    let (simulated, _, _) = both("ftp-on-dch-384-3gpp", SLOW_READER, "server");
+    let (simulated, _, _) = simulate_and_analyse("ftp-on-dch-384-3gpp", SLOW_READER, "server");
     let [windows, probes, time] = ["zero_windows", "zero_window_probes", "zero_window_time_s"]
         .map(|name| simulated.value(name).expect("it is counted"));
     assert!(windows >= probes && probes > 10.0 && (10.0..100.0).contains(&time), "{windows} {probes} {time}");
@@ -219,6 +221,6 @@ fn slow_reader_closes_its_window() {
 
 #[test]
 fn receiver_capture_has_position_receiver() {
-    let (_, analysis, _) = both("ftp-on-dch-384-3gpp", &[("duration", "20 s")], "ue");
+    let (_, analysis, _) = simulate_and_analyse("ftp-on-dch-384-3gpp", &[("duration", "20 s")], "ue");
     assert!(analysis.connections.iter().all(|row| row.position == Position::Receiver));
 }

@@ -1,4 +1,4 @@
-//! Captures of real TCP, compared with tshark and tcptrace.
+//! Compares the analysis of captures of real TCP with tshark and tcptrace.
 //!
 //! The test creates and removes network namespaces, joined by veth pairs, with the kernel's TCP
 //! between them and tcpdump at both ends. If that is not possible (not root, a tool missing), the
@@ -20,12 +20,16 @@ struct Network {
     client: String,
 }
 
-fn succeeds(words: &[&str]) -> bool {
-    let done = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+fn run_succeeds(command_line: &[&str]) -> bool {
+    let done = Command::new(command_line[0])
+        .args(&command_line[1..])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     done.is_ok_and(|status| status.success())
 }
 
-fn has(tool: &str) -> bool {
+fn is_installed(tool: &str) -> bool {
     Command::new("sh")
         .args(["-c", &format!("command -v {tool}")])
         .stdout(Stdio::null())
@@ -34,11 +38,11 @@ fn has(tool: &str) -> bool {
 }
 
 impl Network {
-    /// Returns `None`, with a message, if the namespaces cannot be created. `impair` has the
-    /// arguments of `tc qdisc` for the router's queue towards the client, if any.
-    fn new(name: &str, impair: &[&str]) -> Option<Self> {
+    /// Creates the namespaces. Returns `None`, with a message, if that is impossible. `impairment`
+    /// has the arguments of `tc qdisc` for the router's queue towards the client, if any.
+    fn new(name: &str, impairment: &[&str]) -> Option<Self> {
         for tool in ["ip", "tc", "tcpdump", "taskset", "python3"] {
-            if !has(tool) {
+            if !is_installed(tool) {
                 eprintln!("SKIPPED: {tool} is not installed");
                 return None;
             }
@@ -47,7 +51,8 @@ impl Network {
         let [server, router, client] = ["s", "r", "c"].map(|end| format!("umts-{name}-{end}{id}"));
         let network = Network { server, router, client };
         let Network { server, router, client } = &network;
-        // Only the router has queues, so captures at the ends see what real captures see.
+        // Only the router has queues. Packets at the ends are not larger than on the wire, because
+        // segmentation offload is off (gso_max_segs).
         let script = format!(
             "set -e
              ip netns add {server}; ip netns add {router}; ip netns add {client}
@@ -67,24 +72,26 @@ impl Network {
              ip -n {client} route add default via 10.78.0.254
              ip netns exec {router} sysctl -q -w net.ipv4.ip_forward=1"
         );
-        if !succeeds(&["sh", "-c", &script]) {
+        if !run_succeeds(&["sh", "-c", &script]) {
             eprintln!("SKIPPED: this user may not make network namespaces");
             return None;
         }
         let add = ["tc", "-n", router, "qdisc", "add", "dev", "up", "root"];
-        if !impair.is_empty() && !succeeds(&[&add[..], impair].concat()) {
-            eprintln!("SKIPPED: this kernel has no {}", impair[0]);
+        if !impairment.is_empty() && !run_succeeds(&[&add[..], impairment].concat()) {
+            eprintln!("SKIPPED: this kernel has no {}", impairment[0]);
             return None;
         }
         Some(network)
     }
 
-    /// Runs all processes on one processor. A veth pair has a queue per processor, so packets of a
-    /// process that moves overtake each other, and the tools distinguish reordering from
-    /// retransmission by different heuristics.
-    fn spawn(&self, namespace: &str, words: &[&str]) -> Child {
+    /// Starts a command in a namespace. All processes run on one processor. A veth pair has a queue
+    /// per processor, so packets of a process that moves overtake each other, and the tools
+    /// distinguish reordering from retransmission by different heuristics.
+    fn spawn(&self, namespace: &str, command_line: &[&str]) -> Child {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", namespace, "taskset", "--cpu-list", &first_processor()]).args(words);
+        command
+            .args(["netns", "exec", namespace, "taskset", "--cpu-list", &first_processor()])
+            .args(command_line);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ip is there")
     }
 
@@ -95,8 +102,8 @@ impl Network {
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         let mut rows = text.lines().filter(|line| line.starts_with("Tcp:")).map(str::split_whitespace);
         let (names, mut values) = (rows.next().expect("names"), rows.next().expect("values"));
-        let place = names.clone().position(|name| name == "RetransSegs").expect("every kernel counts them");
-        values.nth(place).and_then(|value| value.parse().ok()).expect("a count")
+        let column = names.clone().position(|name| name == "RetransSegs").expect("every kernel counts them");
+        values.nth(column).and_then(|value| value.parse().ok()).expect("a count")
     }
 
     /// Downloads `bytes` from server to client. Returns the captures at both ends.
@@ -147,10 +154,10 @@ impl Network {
         wait_for("both captures have the end of the connection", || {
             files
                 .iter()
-                .all(|file| analysed(file).connections.first().is_some_and(|row| row.ended == "finished"))
+                .all(|file| analysis_of(file).connections.first().is_some_and(|row| row.ended == "finished"))
         });
         for capture in &mut captures {
-            succeeds(&["kill", "-INT", &capture.id().to_string()]);
+            run_succeeds(&["kill", "-INT", &capture.id().to_string()]);
             capture.wait().expect("it was started");
         }
         files
@@ -160,7 +167,7 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         for namespace in [&self.server, &self.router, &self.client] {
-            succeeds(&["ip", "netns", "del", namespace]);
+            run_succeeds(&["ip", "netns", "del", namespace]);
         }
     }
 }
@@ -229,8 +236,8 @@ fn tcptrace(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Returns the server's number in a row of `tcptrace -l`.
-fn of_server(text: &str, row: &str) -> f64 {
+/// Returns the value for the server's data in a row of `tcptrace -l`.
+fn server_value(text: &str, row: &str) -> f64 {
     let line = text.lines().find(|line| line.trim_start().starts_with(row));
     let line = line.unwrap_or_else(|| panic!("tcptrace has a row {row}"));
     // The client, which opened the connection, is on the left.
@@ -238,7 +245,7 @@ fn of_server(text: &str, row: &str) -> f64 {
     right.split_whitespace().find_map(|word| word.parse().ok()).expect("a number")
 }
 
-fn analysed(file: &Path) -> Analysis {
+fn analysis_of(file: &Path) -> Analysis {
     analyse_file(file, ReadOptions::default()).expect("tcpdump wrote it")
 }
 
@@ -246,10 +253,13 @@ fn value(analysis: &Analysis, name: &str) -> f64 {
     analysis.metrics.value(name).unwrap_or_else(|| panic!("{name} has no value"))
 }
 
+/// Size of a download, in octets.
 const BYTES: usize = 3_000_000;
 
-fn judged(file: &Path) {
-    let analysis = analysed(file);
+/// Panics unless the analysis of a download agrees with tshark and tcptrace, as far as they are
+/// installed.
+fn compare_with_tools(file: &Path) {
+    let analysis = analysis_of(file);
     assert_eq!(analysis.connection_count, 1);
     let row = &analysis.connections[0];
     assert_eq!((row.server, row.sender), (SocketAddr::new(IpAddr::from([10, 77, 0, 1]), 5001), "server"));
@@ -264,18 +274,21 @@ fn judged(file: &Path) {
         let is_data = |packet: &Dissected| packet.is_from_server && packet.payload > 0;
         let ours = value(&analysis, "total_packets") + value(&analysis, "retransmitted_segments");
         assert_eq!(ours, count(&is_data), "data segments");
-        let again = count(&|packet| is_data(packet) && packet.is_retransmission);
+        let retransmissions = count(&|packet| is_data(packet) && packet.is_retransmission);
         let out_of_order = count(&|packet| is_data(packet) && packet.is_out_of_order);
-        let repeated = value(&analysis, "retransmitted_segments");
+        let ours = value(&analysis, "retransmitted_segments");
         // tshark reports a retransmission within a round trip as out of order.
-        assert!((again..=again + out_of_order).contains(&repeated), "{repeated}: {again}, {out_of_order}");
+        assert!(
+            (retransmissions..=retransmissions + out_of_order).contains(&ours),
+            "{ours}: {retransmissions}, {out_of_order}"
+        );
         let zero = count(&|packet| !packet.is_from_server && packet.is_zero_window);
         assert_eq!(value(&analysis, "zero_windows"), zero);
     } else {
         eprintln!("SKIPPED: tshark is not installed");
     }
     if let Some(text) = tcptrace(file) {
-        let theirs = |row| of_server(&text, row);
+        let theirs = |row| server_value(&text, row);
         assert_eq!(value(&analysis, "payload_bytes"), theirs("actual data bytes:"));
         assert_eq!(value(&analysis, "retransmitted_segments"), theirs("rexmt data pkts:"));
         if let Some(packets) = &packets {
@@ -302,10 +315,10 @@ fn clean_download_agrees_with_tshark_and_tcptrace() {
     let Some(network) = Network::new("clean", &[]) else { return };
     let files = network.download(folder.path(), BYTES);
     for file in &files {
-        judged(file);
+        compare_with_tools(file);
         // A busy machine may delay the kernel until its timer expires; the kernel counts these
         // expiries.
-        let analysis = analysed(file);
+        let analysis = analysis_of(file);
         assert_eq!(value(&analysis, "tcp_retransmissions"), network.retransmitted_segments() as f64);
     }
 }
@@ -317,9 +330,9 @@ fn lossy_download_agrees_with_tshark_and_tcptrace() {
     let slow = ["tbf", "rate", "8mbit", "burst", "3000", "limit", "20000"];
     let Some(network) = Network::new("slow", &slow) else { return };
     let [server, client] = network.download(folder.path(), BYTES);
-    judged(&server);
-    assert_eq!(value(&analysed(&server), "tcp_retransmissions"), network.retransmitted_segments() as f64);
-    let (at_server, at_client) = (analysed(&server), analysed(&client));
+    compare_with_tools(&server);
+    assert_eq!(value(&analysis_of(&server), "tcp_retransmissions"), network.retransmitted_segments() as f64);
+    let (at_server, at_client) = (analysis_of(&server), analysis_of(&client));
     assert_eq!(value(&at_server, "acknowledged_bytes"), BYTES as f64);
     assert_eq!(value(&at_client, "acknowledged_bytes"), BYTES as f64);
     let lost = value(&at_server, "tcp_retransmissions");

@@ -1,4 +1,4 @@
-//! Connections in tunnels and behind other link headers, also nested.
+//! Connections in tunnels, also nested, and after further link headers.
 
 use umts_capture::{Analyser, Analysis, LinkType};
 
@@ -8,8 +8,9 @@ use crate::common::{End, Packet, expect, ms};
 /// milliseconds.
 fn download(port: u16, isn: [u32; 2]) -> Vec<(u64, Packet)> {
     let packet = |at, from, flags, seq: u32, ack: Option<u32>, payload| {
-        let (own, other) = if from == End::Client { (isn[0], isn[1]) } else { (isn[1], isn[0]) };
-        let (seq, ack) = (own.wrapping_add(seq), ack.map(|ack| other.wrapping_add(ack)));
+        let (sender_isn, receiver_isn) =
+            if from == End::Client { (isn[0], isn[1]) } else { (isn[1], isn[0]) };
+        let (seq, ack) = (sender_isn.wrapping_add(seq), ack.map(|ack| receiver_isn.wrapping_add(ack)));
         (at, Packet { seq, ack, payload, port, ..Packet::new(from, flags) })
     };
     let mut packets = vec![
@@ -25,7 +26,7 @@ fn download(port: u16, isn: [u32; 2]) -> Vec<(u64, Packet)> {
     packets
 }
 
-fn analysed(link: u32, frames: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Analysis {
+fn analysis_of(link: u32, frames: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Analysis {
     let mut analyser = Analyser::new();
     for (at, bytes) in frames {
         analyser.packet(ms(at), LinkType::from_number(link), &bytes, bytes.len() as u32);
@@ -33,7 +34,7 @@ fn analysed(link: u32, frames: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Anal
     analyser.finish()
 }
 
-/// Panics unless the whole download was found.
+/// Panics unless the analysis has exactly the packets of [`download`].
 #[track_caller]
 fn expect_download(analysis: &Analysis) {
     assert_eq!(analysis.connection_count, 1, "{:?} {:?}", analysis.counts, analysis.passed_over);
@@ -50,24 +51,24 @@ fn expect_download(analysis: &Analysis) {
     );
 }
 
-fn number_of(packet: &[u8]) -> [u8; 2] {
+fn ether_type_of(packet: &[u8]) -> [u8; 2] {
     if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [0x08, 0x00] }
 }
 
 fn ethernet(packet: &[u8]) -> Vec<u8> {
-    [&[2; 12][..], &number_of(packet), packet].concat()
+    [&[2; 12][..], &ether_type_of(packet), packet].concat()
 }
 
-/// An outer header of IPv4 or IPv6.
+/// Adds an outer header of IPv4 or IPv6.
 fn ip(is_v6: bool, protocol: u8, payload: &[u8]) -> Vec<u8> {
     if is_v6 {
         let length = (payload.len() as u16).to_be_bytes();
         return [&[0x60, 0, 0, 0][..], &length, &[protocol, 64], &[0xfd; 32], payload].concat();
     }
     let length = (20 + payload.len() as u16).to_be_bytes();
-    let head =
+    let header =
         [0x45, 0, length[0], length[1], 0, 9, 0x40, 0, 64, protocol, 0, 0, 172, 16, 0, 1, 172, 16, 0, 2];
-    [&head[..], payload].concat()
+    [&header[..], payload].concat()
 }
 
 fn udp(is_v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
@@ -75,7 +76,7 @@ fn udp(is_v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     ip(is_v6, 17, &[&words[..], payload].concat())
 }
 
-/// GTP-U with this TEID, and extensions of 4 and 8 octets.
+/// Encapsulates a packet in GTP-U with this TEID, and with extension headers of 4 and 8 octets.
 fn gtp(is_v6: bool, teid: u32, extensions: usize, packet: &[u8]) -> Vec<u8> {
     let mut rest = Vec::new();
     if extensions > 0 {
@@ -89,13 +90,14 @@ fn gtp(is_v6: bool, teid: u32, extensions: usize, packet: &[u8]) -> Vec<u8> {
     }
     rest.extend(packet);
     let flags = if extensions > 0 { 0x34 } else { 0x30 };
-    let head = [&[flags, 255][..], &(rest.len() as u16).to_be_bytes(), &teid.to_be_bytes()].concat();
-    udp(is_v6, 2152, &[head, rest].concat())
+    let header = [&[flags, 255][..], &(rest.len() as u16).to_be_bytes(), &teid.to_be_bytes()].concat();
+    udp(is_v6, 2152, &[header, rest].concat())
 }
 
+/// Encapsulates a packet in GRE. `flags`: checksum, key and sequence number present.
 fn gre(is_v6: bool, flags: u8, packet: &[u8]) -> Vec<u8> {
     let fields = vec![7; 4 * (flags & 0xb0).count_ones() as usize];
-    ip(is_v6, 47, &[&[flags, 0][..], &number_of(packet), &fields, packet].concat())
+    ip(is_v6, 47, &[&[flags, 0][..], &ether_type_of(packet), &fields, packet].concat())
 }
 
 fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
@@ -103,10 +105,10 @@ fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
     [&[2; 12][..], &[0x88, 0x47], &stack, packet].concat()
 }
 
-type Wrap = fn(&[u8]) -> Vec<u8>;
+type Encapsulation = fn(&[u8]) -> Vec<u8>;
 
 /// Encapsulations of an IP packet over Ethernet.
-const WRAPS: [(&str, Wrap); 24] = [
+const ENCAPSULATIONS: [(&str, Encapsulation); 24] = [
     ("GTP-U", |packet| ethernet(&gtp(false, 7, 0, packet))),
     ("GTP-U over IPv6", |packet| ethernet(&gtp(true, 7, 0, packet))),
     ("GTP-U with extension headers", |packet| ethernet(&gtp(false, 7, 3, packet))),
@@ -116,7 +118,7 @@ const WRAPS: [(&str, Wrap); 24] = [
     ("a pseudowire with control word", |packet| mpls(2, &[&[0; 4][..], &ethernet(packet)].concat())),
     ("VLAN and MPLS", |packet| [&[2; 12][..], &[0x81, 0, 0, 5, 0x88, 0x47, 0, 1, 1, 64], packet].concat()),
     ("two VLAN tags", |packet| {
-        [&[2; 12][..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &number_of(packet), packet].concat()
+        [&[2; 12][..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &ether_type_of(packet), packet].concat()
     }),
     ("MPLS and GTP-U", |packet| mpls(1, &gtp(false, 7, 0, packet))),
     ("GRE", |packet| ethernet(&gre(false, 0, packet))),
@@ -140,11 +142,11 @@ const WRAPS: [(&str, Wrap); 24] = [
     }),
     ("LLC and SNAP", |packet| {
         let length = (8 + packet.len() as u16).to_be_bytes();
-        [&[2; 12][..], &length, &[0xaa, 0xaa, 3, 0, 0, 0], &number_of(packet), packet].concat()
+        [&[2; 12][..], &length, &[0xaa, 0xaa, 3, 0, 0, 0], &ether_type_of(packet), packet].concat()
     }),
     ("VLAN, LLC and SNAP", |packet| {
         let length = (8 + packet.len() as u16).to_be_bytes();
-        [&[2; 12][..], &[0x81, 0, 0, 5], &length, &[0xaa, 0xaa, 3, 0, 0, 0], &number_of(packet), packet]
+        [&[2; 12][..], &[0x81, 0, 0, 5], &length, &[0xaa, 0xaa, 3, 0, 0, 0], &ether_type_of(packet), packet]
             .concat()
     }),
     ("AH", |packet| {
@@ -168,19 +170,20 @@ const WRAPS: [(&str, Wrap); 24] = [
 
 #[test]
 fn tcp_is_found_in_each_tunnel_over_ipv4_and_ipv6() {
-    for (name, wrap) in WRAPS {
+    for (name, encapsulate) in ENCAPSULATIONS {
         for is_v6 in [false, true] {
             let packets = download(40_000, [1000, u32::MAX - 1500]);
             let inner = |packet: &Packet| if is_v6 { packet.ipv6() } else { packet.ipv4() };
             println!("{name}, IPv6 inside: {is_v6}");
-            let frames: Vec<_> = packets.iter().map(|(at, packet)| (*at, wrap(&inner(packet)))).collect();
-            expect_download(&analysed(1, frames.clone()));
-            // Cut behind the innermost header, as captures often are: lengths come from the
-            // headers.
+            let frames: Vec<_> =
+                packets.iter().map(|(at, packet)| (*at, encapsulate(&inner(packet)))).collect();
+            expect_download(&analysis_of(1, frames.clone()));
+            // Captures are often cut off after the headers. The first 200 octets of each frame
+            // include all headers, from which the lengths are known.
             let mut analyser = Analyser::new();
             for (at, frame) in &frames {
-                let kept = &frame[..frame.len().min(frame.len() - frame.len().saturating_sub(200))];
-                analyser.packet(ms(*at), LinkType::Ethernet, kept, frame.len() as u32);
+                let captured = &frame[..frame.len().min(200)];
+                analyser.packet(ms(*at), LinkType::Ethernet, captured, frame.len() as u32);
             }
             expect_download(&analyser.finish());
         }
@@ -194,7 +197,7 @@ fn frame_padding_is_not_payload() {
         frame.resize(frame.len().max(60) + 4, 0);
         (at, frame)
     });
-    expect_download(&analysed(1, frames));
+    expect_download(&analysis_of(1, frames));
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn ah_in_ipv4_is_skipped() {
         bytes.splice(20..20, [&[6, 4, 0, 0][..], &[0; 20]].concat());
         (at, ethernet(&bytes))
     });
-    expect_download(&analysed(1, frames));
+    expect_download(&analysis_of(1, frames));
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn equal_ends_in_two_tunnels_are_two_connections() {
         }
     }
     frames.sort_by_key(|(at, _)| *at);
-    let analysis = analysed(1, frames);
+    let analysis = analysis_of(1, frames);
     let [first, second] = &analysis.connections[..] else { panic!("{}", analysis.connection_count) };
     assert_eq!((first.teid, second.teid), ([Some(1), Some(2)], [Some(11), Some(12)]));
     for row in [first, second] {
@@ -234,13 +237,13 @@ fn connection_that_changes_tunnels_stays_one() {
         let teid = if at < 250 { 1 } else { 21 } + u32::from(packet.from == End::Server);
         (at, ethernet(&gtp(false, teid, 0, &packet.ipv4())))
     });
-    let analysis = analysed(1, frames);
+    let analysis = analysis_of(1, frames);
     expect_download(&analysis);
     assert_eq!(analysis.connections[0].teid, [Some(21), Some(22)]);
 }
 
-/// Captured on both sides of a GGSN: each packet once in a tunnel and, a little later, once
-/// outside.
+/// A capture on both sides of a GGSN: each packet once outside of a tunnel and, 0.7 ms later, once
+/// in a tunnel.
 #[test]
 fn copies_inside_and_outside_of_a_tunnel_count_once() {
     let mut analyser = Analyser::new();
@@ -271,7 +274,7 @@ fn skipped_protocols_are_counted_by_name() {
         ethernet(&udp(false, 1701, &[0; 30])),
         ethernet(&udp(false, 2152, &[0x30, 255, 0, 4, 0, 0, 0, 9, 0x10, 0, 0, 0])),
     ];
-    let analysis = analysed(1, frames.into_iter().map(|frame| (0, frame)));
+    let analysis = analysis_of(1, frames.into_iter().map(|frame| (0, frame)));
     let expected = [
         ("ARP", 1),
         ("ESP", 2),
@@ -283,10 +286,10 @@ fn skipped_protocols_are_counted_by_name() {
     ];
     let expected = expected.map(|(name, count)| (name.to_owned(), count));
     assert_eq!(analysis.passed_over, expected.into());
-    let told = |words: &str| analysis.warnings.iter().any(|warning| warning == words);
-    assert!(told("2 packets are ESP, which is not decoded"), "{:?}", analysis.warnings);
-    assert!(told("1 packets are L2TP, which is not decoded"));
-    assert!(told("8 packets, but none of them is TCP"));
+    let has_warning = |text: &str| analysis.warnings.iter().any(|warning| warning == text);
+    assert!(has_warning("2 packets are ESP, which is not decoded"), "{:?}", analysis.warnings);
+    assert!(has_warning("1 packets are L2TP, which is not decoded"));
+    assert!(has_warning("8 packets, but none of them is TCP"));
 }
 
 #[test]
@@ -295,28 +298,28 @@ fn too_deeply_nested_headers_are_counted() {
     for _ in 0..60 {
         packet = ip(false, 4, &packet);
     }
-    let analysis = analysed(101, [(0, packet)]);
+    let analysis = analysis_of(101, [(0, packet)]);
     assert_eq!((analysis.counts.too_deep, analysis.counts.tcp), (1, 0));
 }
 
 #[test]
 fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
-    type Stretch = fn(&mut Vec<u8>);
-    let stretches: [(bool, Stretch); 2] = [
+    type Lengthen = fn(&mut Vec<u8>);
+    let ip_versions: [(bool, Lengthen); 2] = [
         (false, |bytes| bytes[2..4].copy_from_slice(&30_000u16.to_be_bytes())),
         (true, |bytes| bytes[4..6].copy_from_slice(&30_000u16.to_be_bytes())),
     ];
-    for (is_v6, stretch) in stretches {
+    for (is_v6, lengthen) in ip_versions {
         for is_tunnelled in [false, true] {
             let frames = download(40_000, [7, 9]).into_iter().map(|(at, packet)| {
                 let mut bytes = if is_v6 { packet.ipv6() } else { packet.ipv4() };
                 if packet.payload > 0 {
-                    stretch(&mut bytes);
+                    lengthen(&mut bytes);
                 }
                 let bytes = if is_tunnelled { gtp(false, 3, 0, &bytes) } else { bytes };
                 (at, ethernet(&bytes))
             });
-            let analysis = analysed(1, frames);
+            let analysis = analysis_of(1, frames);
             expect(&analysis.connections[0], &[("payload_bytes", 3000.0), ("acknowledged_bytes", 3000.0)]);
             assert_eq!(analysis.counts.beyond_frame, 3);
         }
@@ -326,7 +329,7 @@ fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
 #[test]
 fn protocols_beyond_the_limit_are_counted_together() {
     let frame = |number: u16| [&[2; 12][..], &(0x9900 + number).to_be_bytes(), &[0; 46]].concat();
-    let analysis = analysed(1, (0..100).map(|number| (u64::from(number), frame(number))));
+    let analysis = analysis_of(1, (0..100).map(|number| (u64::from(number), frame(number))));
     assert_eq!(
         (analysis.passed_over["EtherType 0x9900"], analysis.passed_over["further protocols"]),
         (1, 36)

@@ -7,7 +7,7 @@ use umts_units::Duration;
 use crate::common::ms;
 
 /// Analyses datagrams: time in microseconds, whether from the client, and payload.
-fn analysed(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
+fn analysis_of(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
     let mut analyser = Analyser::new();
     for (at, is_from_client, payload) in datagrams {
         let ports = if *is_from_client { (50_000, 443) } else { (443, 50_000) };
@@ -36,7 +36,7 @@ fn a_flow_has_packets_octets_rate_and_gaps() {
     datagrams.push((100_500, false, vec![1; 50]));
     datagrams.sort_by_key(|datagram| datagram.0);
     for is_v6 in [false, true] {
-        let analysis = analysed(is_v6, &datagrams);
+        let analysis = analysis_of(is_v6, &datagrams);
         assert_eq!((analysis.counts.udp, analysis.counts.tcp), (13, 0));
         let [flow] = &analysis.udp_flows[..] else { panic!("one flow") };
         assert_eq!((flow.sender, flow.client.port(), flow.server.port()), ("client", 50_000, 443));
@@ -61,15 +61,15 @@ fn the_spin_bit_of_quic_gives_the_round_trip() {
         datagrams.push((at + 60_000, false, vec![spin(at), counter, 2, 2]));
     }
     datagrams.sort_by_key(|datagram| datagram.0);
-    let analysis = analysed(false, &datagrams);
+    let analysis = analysis_of(false, &datagrams);
     let flow = &analysis.udp_flows[0];
     assert_eq!(flow.quic_version, Some(1));
-    for way in [flow.sent, flow.reverse] {
-        assert!((way.spin_rtt_s.expect("it spins") - 0.12).abs() < 1e-6, "{way:?}");
-        assert!(way.spin_rtt_samples >= 8);
+    for direction in [flow.sent, flow.reverse] {
+        assert!((direction.spin_rtt_s.expect("it spins") - 0.12).abs() < 1e-6, "{direction:?}");
+        assert!(direction.spin_rtt_samples >= 8);
     }
     // Without a packet that identifies QUIC, the same octets may be any protocol.
-    let analysis = analysed(false, &datagrams[2..]);
+    let analysis = analysis_of(false, &datagrams[2..]);
     assert_eq!(analysis.udp_flows[0].sent.spin_rtt_s, None);
 }
 
@@ -92,14 +92,16 @@ fn flows_beyond_the_limit_are_summed() {
 fn a_mirrored_flow_counts_each_datagram_once() {
     let mut datagrams: Vec<_> =
         (0..10).map(|number| (20_000 * number, true, vec![number as u8; 100])).collect();
-    let copies: Vec<_> =
-        datagrams.iter().map(|(at, way, payload)| (at + 300, *way, payload.clone())).collect();
+    let copies: Vec<_> = datagrams
+        .iter()
+        .map(|(at, is_from_client, payload)| (at + 300, *is_from_client, payload.clone()))
+        .collect();
     datagrams.extend(copies);
     datagrams.sort_by_key(|datagram| datagram.0);
-    let analysis = analysed(false, &datagrams);
+    let analysis = analysis_of(false, &datagrams);
     assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (10, 10));
     // IPv6 has no identification: a program may send the same datagram twice.
-    let analysis = analysed(true, &datagrams);
+    let analysis = analysis_of(true, &datagrams);
     assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (20, 0));
 }
 

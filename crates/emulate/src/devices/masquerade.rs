@@ -53,6 +53,6 @@ fn translation(prefix: &[u8]) -> Rule {
 fn fence(device: u32) -> Rule {
     Rule::new(
         "destination is not another host",
-        &[&steps::came_by(device), &steps::is_not_for_one_beyond(), &steps::prohibit()],
+        &[&steps::is_from_device(device), &steps::is_not_for_another_host(), &steps::prohibit()],
     )
 }

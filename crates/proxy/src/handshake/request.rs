@@ -14,25 +14,25 @@ use crate::relay::ended::{Ended, Side};
 /// Reads a SOCKS5 request and answers its greeting.
 ///
 /// # Errors
-/// The outcome of the connection: the request is invalid, which the client is informed of where
-/// SOCKS5 has a reply, or the client has gone.
+/// [`Ended::BadRequest`] if the request is invalid; the client has then received a reply if SOCKS5
+/// has one for the error. Otherwise the outcome for the error of the client's connection.
 pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
-    let gone = |error: io::Error| match error.kind() {
+    let outcome_of_error = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ended::BadRequest,
         _ => Ended::of_error(Side::Client, &error),
     };
-    let (mut request, mut wanted) = Socks5::new();
+    let (mut request, mut needed) = Socks5::new();
     loop {
-        let octets = read(client, wanted).await.map_err(gone)?;
+        let octets = read(client, needed).await.map_err(outcome_of_error)?;
         match request.handle(&octets) {
-            Step::More(more) => wanted = more,
-            Step::Say(words, more) => {
-                write_all(client, &words).await.map_err(gone)?;
-                wanted = more;
+            Step::Need(more) => needed = more,
+            Step::Reply(reply, more) => {
+                write_all(client, &reply).await.map_err(outcome_of_error)?;
+                needed = more;
             }
             Step::Done(target) => return Ok(target),
-            Step::Over(words) => {
-                write_all(client, &words).await.map_err(gone)?;
+            Step::Reject(reply) => {
+                write_all(client, &reply).await.map_err(outcome_of_error)?;
                 return Err(Ended::BadRequest);
             }
         }
@@ -44,12 +44,12 @@ pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
 ///
 /// # Errors
 /// `HostUnreachable` if the name cannot be resolved.
-pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
+pub async fn addresses(target: Target, permits: &Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
     let (name, port) = match target {
         Target::Address(address) => return Ok(vec![address]),
         Target::Name(name, port) => (name, port),
     };
-    let permit = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let permit = permits.clone().acquire_owned().await.map_err(io::Error::other)?;
     let found = spawn_blocking(move || {
         let _permit = permit;
         (name.as_str(), port).to_socket_addrs().map(Iterator::collect)
@@ -62,11 +62,11 @@ pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Ve
 /// the reset could overtake the last reply.
 pub fn discard_received(stream: &TcpStream) {
     /// Maximum number of bytes to read.
-    const MOST: usize = 1 << 16;
-    let (mut left, mut room) = (MOST, [0; 4096]);
-    while let Ok(octets @ 1..) = stream.try_read(&mut room) {
-        match left.checked_sub(octets) {
-            Some(more) => left = more,
+    const MAX_DISCARDED: usize = 1 << 16;
+    let (mut remaining, mut buffer) = (MAX_DISCARDED, [0; 4096]);
+    while let Ok(octets @ 1..) = stream.try_read(&mut buffer) {
+        match remaining.checked_sub(octets) {
+            Some(more) => remaining = more,
             None => return,
         }
     }
@@ -88,15 +88,15 @@ async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
     Ok(found)
 }
 
-/// Writes all of `words`.
+/// Writes all octets of `reply`.
 ///
 /// # Errors
 /// An error of the kernel.
-pub async fn write_all(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
+pub async fn write_all(stream: &TcpStream, reply: &[u8]) -> io::Result<()> {
     let mut from = 0;
-    while from < words.len() {
+    while from < reply.len() {
         stream.writable().await?;
-        match stream.try_write(&words[from..]) {
+        match stream.try_write(&reply[from..]) {
             Ok(more) => from += more,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),

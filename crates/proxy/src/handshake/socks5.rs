@@ -40,14 +40,14 @@ pub enum Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The parser needs this number of octets next.
-    More(usize),
+    Need(usize),
     /// Send this reply; the parser then needs this number of octets.
-    Say(Vec<u8>, usize),
+    Reply(Vec<u8>, usize),
     /// The request is complete.
     Done(Target),
     /// Send this reply and close the connection. The reply is empty if the client does not use
     /// SOCKS5.
-    Over(Vec<u8>),
+    Reject(Vec<u8>),
 }
 
 /// The part of the request that is parsed next.
@@ -65,49 +65,49 @@ enum Expected {
 #[derive(Debug)]
 pub struct Socks5 {
     expected: Expected,
-    wanted: usize,
+    needed: usize,
 }
 
 impl Socks5 {
     /// Creates a parser. Returns the number of octets that it needs first.
     pub fn new() -> (Self, usize) {
-        (Socks5 { expected: Expected::Greeting, wanted: 2 }, 2)
+        (Socks5 { expected: Expected::Greeting, needed: 2 }, 2)
     }
 
     /// Parses exactly as many octets as the last step requested.
     pub fn handle(&mut self, octets: &[u8]) -> Step {
-        assert_eq!(octets.len(), self.wanted, "the requested length");
+        assert_eq!(octets.len(), self.needed, "the requested length");
         match (self.expected, octets) {
             (Expected::Greeting, &[VERSION, methods]) if methods > 0 => {
-                self.want(Expected::Methods, methods.into())
+                self.need(Expected::Methods, methods.into())
             }
             (Expected::Methods, methods) if methods.contains(&NO_AUTHENTICATION) => {
-                self.want(Expected::Request, 4);
-                Step::Say(vec![VERSION, NO_AUTHENTICATION], self.wanted)
+                self.need(Expected::Request, 4);
+                Step::Reply(vec![VERSION, NO_AUTHENTICATION], self.needed)
             }
-            (Expected::Methods, _) => Step::Over(vec![VERSION, NO_METHOD]),
+            (Expected::Methods, _) => Step::Reject(vec![VERSION, NO_METHOD]),
             (Expected::Request, &[VERSION, CONNECT, _, kind]) => match kind {
-                IPV4 => self.want(Expected::Address(kind), 4 + 2),
-                IPV6 => self.want(Expected::Address(kind), 16 + 2),
-                NAME => self.want(Expected::NameLength, 1),
-                _ => Step::Over(reply(NO_SUCH_ADDRESS)),
+                IPV4 => self.need(Expected::Address(kind), 4 + 2),
+                IPV6 => self.need(Expected::Address(kind), 16 + 2),
+                NAME => self.need(Expected::NameLength, 1),
+                _ => Step::Reject(reply(NO_SUCH_ADDRESS)),
             },
-            (Expected::Request, &[VERSION, _, _, _]) => Step::Over(reply(NO_SUCH_COMMAND)),
+            (Expected::Request, &[VERSION, _, _, _]) => Step::Reject(reply(NO_SUCH_COMMAND)),
             (Expected::NameLength, &[length]) if length > 0 => {
-                self.want(Expected::Address(NAME), usize::from(length) + 2)
+                self.need(Expected::Address(NAME), usize::from(length) + 2)
             }
-            (Expected::NameLength, _) => Step::Over(reply(NO_SUCH_ADDRESS)),
+            (Expected::NameLength, _) => Step::Reject(reply(NO_SUCH_ADDRESS)),
             (Expected::Address(kind), octets) => {
-                target(kind, octets).map_or_else(|| Step::Over(reply(NO_SUCH_ADDRESS)), Step::Done)
+                target(kind, octets).map_or_else(|| Step::Reject(reply(NO_SUCH_ADDRESS)), Step::Done)
             }
-            (Expected::Greeting | Expected::Request, _) => Step::Over(Vec::new()),
+            (Expected::Greeting | Expected::Request, _) => Step::Reject(Vec::new()),
         }
     }
 
-    fn want(&mut self, expected: Expected, octets: usize) -> Step {
+    fn need(&mut self, expected: Expected, octets: usize) -> Step {
         self.expected = expected;
-        self.wanted = octets;
-        Step::More(octets)
+        self.needed = octets;
+        Step::Need(octets)
     }
 }
 
@@ -168,21 +168,21 @@ mod tests {
 
     /// Parses a whole stream. Returns the last step, all replies and the number of octets consumed.
     fn parse_stream(stream: &[u8]) -> (Step, Vec<u8>, usize) {
-        let (mut client, mut wanted) = Socks5::new();
-        let (mut taken, mut said) = (0, Vec::new());
+        let (mut client, mut needed) = Socks5::new();
+        let (mut consumed, mut replies) = (0, Vec::new());
         loop {
-            let Some(octets) = stream.get(taken..taken + wanted) else {
-                return (Step::More(wanted), said, taken);
+            let Some(octets) = stream.get(consumed..consumed + needed) else {
+                return (Step::Need(needed), replies, consumed);
             };
-            taken += wanted;
+            consumed += needed;
             let step = client.handle(octets);
             match &step {
-                Step::More(more) => wanted = *more,
-                Step::Say(words, more) => {
-                    said.extend(words);
-                    wanted = *more;
+                Step::Need(more) => needed = *more,
+                Step::Reply(reply, more) => {
+                    replies.extend(reply);
+                    needed = *more;
                 }
-                Step::Done(_) | Step::Over(_) => return (step, said, taken),
+                Step::Done(_) | Step::Reject(_) => return (step, replies, consumed),
             }
         }
     }
@@ -206,34 +206,34 @@ mod tests {
     #[test]
     fn bytes_after_the_request_are_not_consumed() {
         let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
-        let (_, said, taken) = parse_stream(&request);
-        assert_eq!((said, taken), (vec![5, 0], 14));
+        let (_, replies, consumed) = parse_stream(&request);
+        assert_eq!((replies, consumed), (vec![5, 0], 14));
     }
 
     #[test]
     fn invalid_requests_have_reply_codes() {
-        assert_eq!(parse_stream(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
-        assert_eq!(parse_request(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
-        assert_eq!(parse_request(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(parse_stream(&[5, 1, 2]).0, Step::Reject(vec![5, 0xff]), "only password authentication");
+        assert_eq!(parse_request(&[5, 2, 0, 1]), Step::Reject(reply(NO_SUCH_COMMAND)), "BIND");
+        assert_eq!(parse_request(&[5, 1, 0, 2]), Step::Reject(reply(NO_SUCH_ADDRESS)));
         assert_eq!(
             parse_request(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]),
-            Step::Over(reply(NO_SUCH_ADDRESS)),
+            Step::Reject(reply(NO_SUCH_ADDRESS)),
             "port 0"
         );
-        assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
-        assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "not SOCKS5");
-        assert_eq!(parse_stream(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
+        assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Reject(reply(NO_SUCH_ADDRESS)), "no name");
+        assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Reject(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Reject(Vec::new()), "not SOCKS5");
+        assert_eq!(parse_stream(&[4, 1]).0, Step::Reject(Vec::new()), "SOCKS4");
     }
 
     proptest! {
         #[test]
         fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
-            let (step, said, taken) = parse_stream(&stream);
-            prop_assert!(taken <= 2 + 255 + 4 + 1 + 255 + 2);
-            prop_assert!(said.is_empty() || said == [5, 0]);
-            if let Step::More(more) = step {
-                prop_assert!(more > 0 && taken + more > stream.len());
+            let (step, replies, consumed) = parse_stream(&stream);
+            prop_assert!(consumed <= 2 + 255 + 4 + 1 + 255 + 2);
+            prop_assert!(replies.is_empty() || replies == [5, 0]);
+            if let Step::Need(more) = step {
+                prop_assert!(more > 0 && consumed + more > stream.len());
             }
         }
 
@@ -243,9 +243,9 @@ mod tests {
             let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
             let greeting = [&[5, methods.len() as u8][..], &methods].concat();
             let request = [&[5, 1, 0, 1][..], &host, &port.to_be_bytes()].concat();
-            let (step, _, taken) = parse_stream(&[&greeting[..], &request].concat());
+            let (step, _, consumed) = parse_stream(&[&greeting[..], &request].concat());
             prop_assert_eq!(step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
-            prop_assert_eq!(taken, greeting.len() + request.len());
+            prop_assert_eq!(consumed, greeting.len() + request.len());
         }
     }
 }

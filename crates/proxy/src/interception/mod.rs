@@ -28,12 +28,12 @@ use umts_netlink::nftables::{
 use umts_netlink::{Netlink, Route, Table};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::slot::{Lead, OWNER};
+use crate::interception::slot::{OWNER, Purpose};
 use crate::policy::{Destinations, Policy};
 
-pub use crate::interception::paths::{Manner, PathSettings, Paths};
-pub use crate::interception::privileges::{Least, lay_down};
-pub use crate::interception::slot::{Cleaned, Slot, at_work, clean, left_behind};
+pub use crate::interception::paths::{PathSettings, Paths, RouteSettings};
+pub use crate::interception::privileges::{KeptPrivileges, drop_privileges};
+pub use crate::interception::slot::{Cleaned, Slot, active_slots, clean, leftover_slots};
 
 /// Runs before destination NAT.
 const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
@@ -76,7 +76,7 @@ pub struct Interception {
     if_dead: IfDead,
 }
 
-struct Device(#[expect(dead_code, reason = "the device is there as long as it is open")] SyncDevice);
+struct Device(#[expect(dead_code, reason = "the device exists as long as it is open")] SyncDevice);
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -98,13 +98,13 @@ impl Interception {
         let from: Vec<u32> =
             selection.devices.iter().map(|name| index(&mut netlink, name)).collect::<Result<_, _>>()?;
         let device = create_redirect(&mut netlink, &slot).map_err(refused)?;
-        netlink.add_rule(slot.rule(Lead::Here)).map_err(refused)?;
-        let made = rules(&slot, selection, &from, port).make();
+        netlink.add_rule(slot.rule(Purpose::Local)).map_err(refused)?;
+        let result = rules(&slot, selection, &from, port).make();
         let if_dead = selection.if_dead;
-        match made {
+        match result {
             Ok(owner) => Ok(Interception { _owner: owner, _device: Device(device), slot, if_dead }),
             Err(error) => {
-                netlink.remove_rule(slot.rule(Lead::Here));
+                netlink.remove_rule(slot.rule(Purpose::Local));
                 Err(refused(error))
             }
         }
@@ -115,7 +115,7 @@ impl Drop for Interception {
     fn drop(&mut self) {
         // Without CAP_NET_ADMIN this fails; the parent process then cleans up.
         if let Ok(mut netlink) = Netlink::open() {
-            netlink.remove_rule(self.slot.rule(Lead::Here));
+            netlink.remove_rule(self.slot.rule(Purpose::Local));
         }
         if self.if_dead == IfDead::Refuse {
             let _ = delete(&self.slot.table(), Family::Inet);
@@ -129,9 +129,9 @@ fn create_redirect(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice>
     let device = DeviceBuilder::new().name(slot.device()).enable(false).build_sync()?;
     let index = device.if_index()?;
     netlink.set_up(index)?;
-    for like in [[0; 4].into(), [0_u16; 8].into()] {
-        let table = Table::Own(slot.mark(Lead::Here), OWNER);
-        netlink.add_route(&Route { is_local: true, table, ..Route::default(like, index) })?;
+    for unspecified in [[0; 4].into(), [0_u16; 8].into()] {
+        let table = Table::Own(slot.mark(Purpose::Local), OWNER);
+        netlink.add_route(&Route { is_local: true, table, ..Route::default(unspecified, index) })?;
     }
     Ok(device)
 }
@@ -143,7 +143,7 @@ fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
     table.port_set(COOKIES);
     table.chain(CHAIN, &redirect_rules(slot, selection, from, port));
     table.chain(ANSWERS, &cookie_rules());
-    let policy = policy_rules(&selection.policy, slot.mark(Lead::Here));
+    let policy = policy_rules(&selection.policy, slot.mark(Purpose::Local));
     if !policy.is_empty() {
         table.chain(POLICY, &policy);
     }
@@ -152,33 +152,40 @@ fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
 
 /// Rules that redirect packets into the proxy.
 fn redirect_rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
-    let lead = [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
-    let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
+    let deliver = [&steps::mark(slot.mark(Purpose::Local))[..], &steps::accept()].concat();
+    let arrives_from = |from: u32| [&steps::is_from_device(from)[..], &steps::is_tcp()].concat();
     let every = vec![0..=u16::MAX];
     let ports = if selection.ports.is_empty() { &every } else { &selection.ports };
-    let chosen: Vec<Vec<Expression>> = from
+    let selected: Vec<Vec<Expression>> = from
         .iter()
-        .flat_map(|&from| ports.iter().map(move |range| [came(from), steps::is_for(range).into()].concat()))
+        .flat_map(|&from| {
+            ports.iter().map(move |range| [arrives_from(from), steps::is_for(range).into()].concat())
+        })
         .collect();
     let mut all = Vec::new();
     for &from in from {
-        let own = [&came(from)[..], &steps::is_for_this_host(), &steps::accept()];
-        all.push(Rule::new("services of this host", &own));
+        let for_this_host = [&arrives_from(from)[..], &steps::is_for_this_host(), &steps::accept()];
+        all.push(Rule::new("services of this host", &for_this_host));
     }
-    for chosen in &chosen {
+    for selected in &selected {
         // Matches SYNs even if a connection with the same addresses and ports is in TIME-WAIT.
-        let opens = [chosen, &steps::is_syn()[..], &steps::hand_to(port), &lead];
+        let opens = [selected, &steps::is_syn()[..], &steps::deliver_to(port), &deliver];
         all.push(Rule::new("new connections", &opens));
         if selection.if_dead == IfDead::Refuse {
             // Reached only without a listener: otherwise the previous rule accepts the packet.
-            all.push(Rule::new("without a proxy", &[chosen, &steps::is_syn(), &steps::reset()]));
+            all.push(Rule::new("without a proxy", &[selected, &steps::is_syn(), &steps::reset()]));
         }
     }
-    let owned = [&steps::is_tcp()[..], &steps::has_transparent_socket(), &lead];
-    all.push(Rule::new("connections of the proxy, from both sides", &owned));
-    for chosen in &chosen {
-        let answers =
-            [chosen, &steps::is_ack()[..], &steps::is_for_port_in(&COOKIES), &steps::hand_to(port), &lead];
+    let of_proxy = [&steps::is_tcp()[..], &steps::has_transparent_socket(), &deliver];
+    all.push(Rule::new("connections of the proxy, from both sides", &of_proxy));
+    for selected in &selected {
+        let answers = [
+            selected,
+            &steps::is_ack()[..],
+            &steps::is_for_port_in(&COOKIES),
+            &steps::deliver_to(port),
+            &deliver,
+        ];
         all.push(Rule::new("answers to SYN cookies, which have no socket yet", &answers));
     }
     all
@@ -190,7 +197,7 @@ fn cookie_rules() -> [Rule; 2] {
     let accepts = [&steps::is_tcp()[..], &steps::is_syn_ack()].concat();
     [
         Rule::new("not a SYN cookie", &[&accepts, &steps::has_socket(), &steps::accept()]),
-        Rule::new("SYN cookie", &[&accepts, &steps::note_source_port(&COOKIES)]),
+        Rule::new("SYN cookie", &[&accepts, &steps::record_source_port(&COOKIES)]),
     ]
 }
 

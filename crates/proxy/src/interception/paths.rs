@@ -9,7 +9,7 @@ use std::time::Duration;
 use umts_netlink::{Netlink, RouteMetric, rto_min};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::slot::{Lead, OWNER, Slot};
+use crate::interception::slot::{OWNER, Purpose, Slot};
 
 /// Route settings of one side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,21 +22,21 @@ pub struct PathSettings {
 
 /// TCP settings on a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct RouteSettings {
     /// Congestion control of the route. `None`: the one of the socket.
     pub congestion_control: Option<String>,
     /// Settings that only routes have.
     pub path: PathSettings,
 }
 
-impl Manner {
+impl RouteSettings {
     /// Reads the settings from the metrics of a route.
     fn of(metrics: &[RouteMetric]) -> Self {
-        let mut found = Manner::default();
+        let mut found = RouteSettings::default();
         for metric in metrics {
             match metric {
-                RouteMetric::CcAlgo(law) => {
-                    found.congestion_control = Some(law.trim_end_matches('\0').to_owned());
+                RouteMetric::CcAlgo(algorithm) => {
+                    found.congestion_control = Some(algorithm.trim_end_matches('\0').to_owned());
                 }
                 RouteMetric::InitCwnd(segments) => found.path.initial_window = Some(*segments),
                 RouteMetric::RtoMin(ms) => {
@@ -48,18 +48,18 @@ impl Manner {
         found
     }
 
-    /// Metrics of the copy of a route with the metrics `own`. If this side sets a congestion
+    /// Metrics of the copy of a route with the metrics `original`. If this side sets a congestion
     /// control, the copy has none, because a route's congestion control takes precedence over a
     /// socket's.
-    fn apply_to(&self, own: Vec<RouteMetric>) -> Vec<RouteMetric> {
+    fn apply_to(&self, original: Vec<RouteMetric>) -> Vec<RouteMetric> {
         let (mut locks, mut metrics) = (0, Vec::new());
-        let is_law_left_out = self.congestion_control.is_some();
-        for metric in own {
+        let drops_algorithm = self.congestion_control.is_some();
+        for metric in original {
             match metric {
                 RouteMetric::Lock(bits) => locks = bits,
                 RouteMetric::InitCwnd(_) if self.path.initial_window.is_some() => {}
                 RouteMetric::RtoMin(_) if self.path.min_rto.is_some() => {}
-                RouteMetric::CcAlgo(_) if is_law_left_out => {}
+                RouteMetric::CcAlgo(_) if drops_algorithm => {}
                 other => metrics.push(other),
             }
         }
@@ -78,12 +78,12 @@ impl Manner {
 
     /// Settings of the routes to hosts, without duplicates. With a mark, reads the side's own
     /// table. Returns an empty list if the kernel does not list the routes.
-    pub fn of_routes(mark: Option<u32>) -> Vec<Manner> {
+    pub fn of_routes(mark: Option<u32>) -> Vec<RouteSettings> {
         let mut found = Vec::new();
-        let routes = Netlink::open().and_then(|mut netlink| netlink.said_to_tcp(mark));
-        for manner in routes.unwrap_or_default().iter().map(|metrics| Manner::of(metrics)) {
-            if !found.contains(&manner) {
-                found.push(manner);
+        let routes = Netlink::open().and_then(|mut netlink| netlink.metrics_of_routes(mark));
+        for settings in routes.unwrap_or_default().iter().map(|metrics| RouteSettings::of(metrics)) {
+            if !found.contains(&settings) {
+                found.push(settings);
             }
         }
         found
@@ -104,23 +104,24 @@ impl Paths {
     ///
     /// # Errors
     /// [`ProxyError::Wrong`] without root privileges. Nothing is left changed.
-    pub fn new(slot: Arc<Slot>, sides: [Manner; 2]) -> Result<Self, ProxyError> {
+    pub fn new(slot: Arc<Slot>, sides: [RouteSettings; 2]) -> Result<Self, ProxyError> {
         // Dropping it on an error removes the tables created so far.
         let mut paths = Paths { slot, marks: [None; 2] };
-        for (at, lead) in [Lead::Clients, Lead::Servers].into_iter().enumerate() {
+        for (at, purpose) in [Purpose::Clients, Purpose::Servers].into_iter().enumerate() {
             if sides[at].path != PathSettings::default() {
-                paths.lead(lead, &sides[at]).map_err(refused)?;
-                paths.marks[at] = Some(paths.slot.mark(lead));
+                paths.create_table(purpose, &sides[at]).map_err(refused)?;
+                paths.marks[at] = Some(paths.slot.mark(purpose));
             }
         }
         Ok(paths)
     }
 
-    fn lead(&self, lead: Lead, manner: &Manner) -> io::Result<()> {
+    /// Adds the policy rule of a side and fills its table.
+    fn create_table(&self, purpose: Purpose, settings: &RouteSettings) -> io::Result<()> {
         let mut netlink = Netlink::open()?;
-        let rule = self.slot.rule(lead);
+        let rule = self.slot.rule(purpose);
         netlink.add_rule(rule)?;
-        netlink.copy_routes(rule.table, OWNER, |own| manner.apply_to(own))
+        netlink.copy_routes(rule.table, OWNER, |metrics| settings.apply_to(metrics))
     }
 }
 
@@ -128,9 +129,9 @@ impl Drop for Paths {
     fn drop(&mut self) {
         // Without CAP_NET_ADMIN this fails; the parent process then cleans up.
         let Ok(mut netlink) = Netlink::open() else { return };
-        for lead in [Lead::Clients, Lead::Servers] {
-            netlink.remove_rule(self.slot.rule(lead));
-            let _ = netlink.clear_table(self.slot.mark(lead));
+        for purpose in [Purpose::Clients, Purpose::Servers] {
+            netlink.remove_rule(self.slot.rule(purpose));
+            let _ = netlink.clear_table(self.slot.mark(purpose));
         }
     }
 }
@@ -157,13 +158,19 @@ mod tests {
             RouteMetric::CcAlgo("bbr".to_owned()),
         ];
         let path = PathSettings { initial_window: Some(3), min_rto: Some(Duration::from_millis(700)) };
-        let mut manner = Manner { congestion_control: None, path };
-        let copied = manner.apply_to(own.to_vec());
+        let mut settings = RouteSettings { congestion_control: None, path };
+        let copied = settings.apply_to(own.to_vec());
         assert!(copied.contains(&RouteMetric::Mtu(1400)));
         let [RouteMetric::Lock(rto), _] = rto_min(700) else { panic!("a lock first") };
         assert!(copied.contains(&RouteMetric::Lock(MTU | rto)), "{copied:?}");
-        assert_eq!(Manner::of(&copied), Manner { congestion_control: Some("bbr".to_owned()), path });
-        manner.congestion_control = Some("reno".to_owned());
-        assert_eq!(Manner::of(&manner.apply_to(own.to_vec())), Manner { congestion_control: None, path });
+        assert_eq!(
+            RouteSettings::of(&copied),
+            RouteSettings { congestion_control: Some("bbr".to_owned()), path }
+        );
+        settings.congestion_control = Some("reno".to_owned());
+        assert_eq!(
+            RouteSettings::of(&settings.apply_to(own.to_vec())),
+            RouteSettings { congestion_control: None, path }
+        );
     }
 }

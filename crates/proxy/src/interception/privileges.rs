@@ -12,20 +12,20 @@ use nix::unistd::{Gid, Uid, User, getpid, setgid, setgroups, setuid};
 
 /// Privileges to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Least {
+pub enum KeptPrivileges {
     /// Use of addresses and ports of other hosts.
     Addresses,
     /// Removal of network settings, and signals to the process that set them up.
     Undo,
 }
 
-impl Least {
-    fn rights(self) -> CapsHashSet {
+impl KeptPrivileges {
+    fn capabilities(self) -> CapsHashSet {
         match self {
-            Least::Addresses => {
+            KeptPrivileges::Addresses => {
                 [Capability::CAP_NET_RAW, Capability::CAP_NET_BIND_SERVICE].into_iter().collect()
             }
-            Least::Undo => [Capability::CAP_NET_ADMIN, Capability::CAP_KILL].into_iter().collect(),
+            KeptPrivileges::Undo => [Capability::CAP_NET_ADMIN, Capability::CAP_KILL].into_iter().collect(),
         }
     }
 }
@@ -40,15 +40,15 @@ const USERS: u32 = 65_519 - FIRST_USER + 1;
 ///
 /// # Errors
 /// An error of the kernel.
-pub fn lay_down(least: Least) -> io::Result<()> {
-    let kept = least.rights();
+pub fn drop_privileges(keep: KeptPrivileges) -> io::Result<()> {
+    let wanted = keep.capabilities();
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
         become_user(free_user(getpid().as_raw() as u32, &active_users()))?;
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;
-    let kept: CapsHashSet = kept.intersection(&permitted).copied().collect();
+    let kept: CapsHashSet = wanted.intersection(&permitted).copied().collect();
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
     caps::set(None, CapSet::Effective, &kept).map_err(refused)?;
     caps::set(None, CapSet::Permitted, &kept).map_err(refused)?;

@@ -14,7 +14,7 @@ use umts_netlink::{Netlink, Rule};
 /// Maximum number of proxies in one network namespace.
 const SLOTS: u32 = 64;
 /// Base of the numbers of tables and marks.
-const FIRST: u32 = 0x7570_0000;
+const BASE_NUMBER: u32 = 0x7570_0000;
 /// Protocol number that identifies the proxy's rules and routes (`ip rule` shows it as `proto`).
 pub const OWNER: u8 = 117;
 /// Priority of the rule of slot 0. Rules of all slots precede the rule of the main table.
@@ -23,26 +23,26 @@ const PRIORITY: u32 = 100;
 const TABLE: &str = "umtslab_proxy_";
 /// Longest wait of [`clean`] for processes that are ending: the kernel may take a moment to end a
 /// killed process.
-const LONGEST_END: Duration = Duration::from_millis(1500);
+const MAX_END_WAIT: Duration = Duration::from_millis(1500);
 
 /// Purpose of a policy rule and its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lead {
+pub enum Purpose {
     /// Delivers intercepted packets to this host.
-    Here = 0,
+    Local = 0,
     /// Routes packets to clients.
     Clients = 1,
     /// Routes packets to servers.
     Servers = 2,
 }
 
-const LEADS: [Lead; 3] = [Lead::Here, Lead::Clients, Lead::Servers];
+const PURPOSES: [Purpose; 3] = [Purpose::Local, Purpose::Clients, Purpose::Servers];
 
 /// A slot that this process holds until it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    _held: Owner,
+    _lock: Owner,
 }
 
 impl Slot {
@@ -52,7 +52,7 @@ impl Slot {
     /// # Errors
     /// All slots are held, or an error of the kernel.
     pub fn free() -> io::Result<Slot> {
-        let held = held()?;
+        let held = held_slots()?;
         for number in (0..SLOTS).filter(|number| !held.contains(number)) {
             if let Some(slot) = Slot::take(number)? {
                 slot.clean(false)?;
@@ -67,15 +67,15 @@ impl Slot {
     /// Takes the slot of this number. Returns `None` if another process holds it.
     fn take(number: u32) -> io::Result<Option<Slot>> {
         match Table::new(&lock(number), Family::Inet, true).make() {
-            Ok(owner) => Ok(Some(Slot { number, _held: owner })),
-            Err(_) if held()?.contains(&number) => Ok(None),
+            Ok(owner) => Ok(Some(Slot { number, _lock: owner })),
+            Err(_) if held_slots()?.contains(&number) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Firewall mark of the packets, and number of the routing table.
-    pub fn mark(&self, lead: Lead) -> u32 {
-        mark(self.number, lead)
+    pub fn mark(&self, purpose: Purpose) -> u32 {
+        mark(self.number, purpose)
     }
 
     /// Name of the nftables table.
@@ -89,8 +89,8 @@ impl Slot {
     }
 
     /// The policy rule that sends marked packets to their table.
-    pub fn rule(&self, lead: Lead) -> Rule {
-        let mark = self.mark(lead);
+    pub fn rule(&self, purpose: Purpose) -> Rule {
+        let mark = self.mark(purpose);
         Rule { priority: PRIORITY + self.number, mark, table: mark, owner: OWNER }
     }
 
@@ -98,7 +98,7 @@ impl Slot {
     /// that refuses connections. Returns the number of removed items.
     pub fn clean(&self, keep_refusals: bool) -> io::Result<usize> {
         let mut netlink = Netlink::open()?;
-        let marks = LEADS.map(|lead| self.mark(lead));
+        let marks = PURPOSES.map(|purpose| self.mark(purpose));
         let rules: Vec<_> =
             netlink.rules(OWNER)?.into_iter().filter(|rule| marks.contains(&rule.mark)).collect();
         let mut count = rules.len();
@@ -114,8 +114,8 @@ impl Slot {
     }
 }
 
-fn mark(number: u32, lead: Lead) -> u32 {
-    FIRST + SLOTS * lead as u32 + number
+fn mark(number: u32, purpose: Purpose) -> u32 {
+    BASE_NUMBER + SLOTS * purpose as u32 + number
 }
 
 fn device(number: u32) -> String {
@@ -134,16 +134,16 @@ fn number_of(table: &str, suffix: &str) -> Option<u32> {
 }
 
 /// Slots that a process holds.
-fn held() -> io::Result<BTreeSet<u32>> {
+fn held_slots() -> io::Result<BTreeSet<u32>> {
     let tables = nftables::tables(Family::Inet)?;
     Ok(tables.iter().filter_map(|table| number_of(table, "_held")).collect())
 }
 
 /// Slots that have a policy rule or an nftables table.
-fn used() -> io::Result<BTreeSet<u32>> {
+fn used_slots() -> io::Result<BTreeSet<u32>> {
     let of_rule = |rule: &Rule| {
-        let beyond = rule.mark.checked_sub(FIRST)?;
-        (beyond < SLOTS * LEADS.len() as u32).then_some(beyond % SLOTS)
+        let offset = rule.mark.checked_sub(BASE_NUMBER)?;
+        (offset < SLOTS * PURPOSES.len() as u32).then_some(offset % SLOTS)
     };
     let mut found: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
     found.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
@@ -160,17 +160,17 @@ pub struct Cleaned {
 }
 
 /// Removes rules, routes and tables that killed proxies left in this network namespace. With
-/// `keep_refusals`, keeps tables that refuse connections. With `waits`, waits up to `LONGEST_END`
+/// `keep_refusals`, keeps tables that refuse connections. With `waits`, waits up to `MAX_END_WAIT`
 /// for processes that are ending.
 ///
 /// # Errors
 /// An error of the kernel. Requires root.
 pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
-    let deadline = Instant::now() + if waits { LONGEST_END } else { Duration::ZERO };
+    let deadline = Instant::now() + if waits { MAX_END_WAIT } else { Duration::ZERO };
     let mut removed = 0;
     loop {
         let mut held = 0;
-        for number in used()? {
+        for number in used_slots()? {
             match Slot::take(number)? {
                 Some(slot) => removed += slot.clean(keep_refusals)?,
                 None => held += 1,
@@ -188,7 +188,7 @@ pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
 ///
 /// # Errors
 /// An error of the kernel.
-pub fn left_behind() -> io::Result<usize> {
+pub fn leftover_slots() -> io::Result<usize> {
     interceptions(|has_device| !has_device)
 }
 
@@ -196,19 +196,19 @@ pub fn left_behind() -> io::Result<usize> {
 ///
 /// # Errors
 /// An error of the kernel.
-pub fn at_work() -> io::Result<usize> {
+pub fn active_slots() -> io::Result<usize> {
     interceptions(|has_device| has_device)
 }
 
-/// Number of slots with a policy rule for which `wanted` returns true. Its argument is whether the
+/// Number of slots with a policy rule for which `counts` returns true. Its argument is whether the
 /// slot's device exists.
-fn interceptions(wanted: impl Fn(bool) -> bool) -> io::Result<usize> {
+fn interceptions(counts: impl Fn(bool) -> bool) -> io::Result<usize> {
     let mut netlink = Netlink::open()?;
     let rules = netlink.rules(OWNER)?;
     let numbers =
-        rules.iter().filter_map(|rule| rule.mark.checked_sub(FIRST)).filter(|&number| number < SLOTS);
+        rules.iter().filter_map(|rule| rule.mark.checked_sub(BASE_NUMBER)).filter(|&number| number < SLOTS);
     let numbers: BTreeSet<u32> = numbers.collect();
-    Ok(numbers.into_iter().filter(|&number| wanted(netlink.index(&device(number)).is_ok())).count())
+    Ok(numbers.into_iter().filter(|&number| counts(netlink.index(&device(number)).is_ok())).count())
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn marks_of_slots_and_leads_differ() {
         let marks: BTreeSet<u32> =
-            (0..SLOTS).flat_map(|number| LEADS.map(|lead| mark(number, lead))).collect();
-        assert_eq!(marks.len(), SLOTS as usize * LEADS.len());
+            (0..SLOTS).flat_map(|number| PURPOSES.map(|purpose| mark(number, purpose))).collect();
+        assert_eq!(marks.len(), SLOTS as usize * PURPOSES.len());
     }
 }

@@ -7,24 +7,24 @@ use crate::error::{ProxyError, wrong};
 use crate::interception::{IfDead, Selection};
 use crate::options::Destination;
 use crate::options::addresses::{refuse_itself, server_addresses};
-use crate::options::values::Typed;
+use crate::options::values::TypedOptions;
 use crate::policy::{Destinations, Policy, port_range};
 
 /// Parses the destination. Exactly one of `--to`, `--socks5` and `--transparent` must be set.
-pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, ProxyError> {
-    let ways: Vec<&str> =
+pub fn destination(listen: SocketAddr, typed: &TypedOptions<'_>) -> Result<Destination, ProxyError> {
+    let selected: Vec<&str> =
         ["--to", "--socks5", "--transparent"].into_iter().filter(|name| typed.is_set(name)).collect();
     let of_transparent = ["--from", "--ports", "--if-dead"].into_iter().find(|name| typed.is_set(name));
-    if let (Some(name), false) = (of_transparent, ways.contains(&"--transparent")) {
+    if let (Some(name), false) = (of_transparent, selected.contains(&"--transparent")) {
         return Err(wrong(format!("{name} requires --transparent")));
     }
     let of_policy = ["--allow", "--deny"].into_iter().find(|name| typed.is_set(name));
-    if let (Some(name), ["--to"]) = (of_policy, &ways[..]) {
+    if let (Some(name), ["--to"]) = (of_policy, &selected[..]) {
         return Err(wrong(format!(
             "{name} requires --socks5 or --transparent: with --to there is only one destination"
         )));
     }
-    match ways[..] {
+    match selected[..] {
         ["--to"] => {
             let to = typed.get("--to").unwrap_or_default();
             let servers = server_addresses(to)?;
@@ -43,7 +43,7 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
 }
 
 /// Parses the selection of intercepted connections.
-fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
+fn selection(typed: &TypedOptions<'_>) -> Result<Selection, ProxyError> {
     let Some(devices) = typed.get("--from") else {
         return Err(wrong(
             "--from is missing: give the device on which packets of clients arrive, as in --from eth1",
@@ -63,7 +63,7 @@ fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
 }
 
 /// Parses the destinations that clients may reach.
-fn policy(typed: &Typed<'_>) -> Result<Policy, ProxyError> {
+fn policy(typed: &TypedOptions<'_>) -> Result<Policy, ProxyError> {
     let list = |name: &str| {
         let lists = typed.all(name).map(|text| Destinations::list(name, text));
         lists.collect::<Result<Vec<_>, _>>().map(|lists| lists.concat())
@@ -71,11 +71,11 @@ fn policy(typed: &Typed<'_>) -> Result<Policy, ProxyError> {
     Ok(Policy { allowed: list("--allow")?, denied: list("--deny")? })
 }
 
-/// Address at which the proxy listens. With SOCKS5 (`is_asked`), a port alone stands for loopback,
-/// so that the proxy does not serve other hosts by accident.
-pub fn listening_by_default(listen: SocketAddr, typed: &str, is_asked: bool) -> SocketAddr {
+/// Address at which the proxy listens. With SOCKS5 (`with_socks5`), a port alone stands for
+/// loopback, so that the proxy does not serve other hosts by accident.
+pub fn listening_by_default(listen: SocketAddr, typed: &str, with_socks5: bool) -> SocketAddr {
     let has_no_address = typed.trim_start_matches(':').parse::<u16>().is_ok();
-    match is_asked && has_no_address {
+    match with_socks5 && has_no_address {
         true => SocketAddr::from((Ipv4Addr::LOCALHOST, listen.port())),
         false => listen,
     }

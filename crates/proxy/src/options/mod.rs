@@ -10,15 +10,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::{Manner, PathSettings, Selection};
+use crate::interception::{PathSettings, RouteSettings, Selection};
 use crate::options::addresses::listening_address;
 use crate::options::destination::{destination, listening_by_default};
 use crate::options::sides::side;
-use crate::options::values::{Typed, most, user_timeout};
+use crate::options::values::{TypedOptions, check_max_buffer, user_timeout};
 use crate::policy::Policy;
 
 pub use crate::options::addresses::{canonical, is_of_this_host, unmapped};
-pub use crate::options::values::{LEAST_BUFFER, MOST_BUFFER};
+pub use crate::options::values::{MAX_BUFFER, MIN_BUFFER};
 
 /// How the destination of a client is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +46,8 @@ pub struct SideOptions {
 
 impl SideOptions {
     /// The settings that routes can have.
-    pub fn manner(&self) -> Manner {
-        Manner { congestion_control: self.congestion_control.clone(), path: self.path }
+    pub fn settings(&self) -> RouteSettings {
+        RouteSettings { congestion_control: self.congestion_control.clone(), path: self.path }
     }
 }
 
@@ -58,7 +58,7 @@ pub struct Options {
     pub listen: SocketAddr,
     pub destination: Destination,
     /// Whether the proxy sends the client's address to servers (PROXY protocol).
-    pub tells_client: bool,
+    pub sends_proxy_header: bool,
     /// TCP settings towards clients.
     pub client: SideOptions,
     /// TCP settings towards servers.
@@ -85,7 +85,7 @@ pub struct Options {
     pub log: Option<PathBuf>,
 }
 
-const MOST_WORKERS: usize = 256;
+const MAX_WORKERS: usize = 256;
 
 impl Options {
     /// Parses pairs of an option, for example `--listen`, and its value.
@@ -93,7 +93,7 @@ impl Options {
     /// # Errors
     /// [`ProxyError::Wrong`] with a correct example.
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
-        let typed = Typed(pairs);
+        let typed = TypedOptions(pairs);
         let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
             (Some(text), _) => {
                 listening_by_default(listening_address("--listen", text)?, text, typed.is_set("--socks5"))
@@ -109,13 +109,13 @@ impl Options {
         let options = Options {
             listen,
             destination,
-            tells_client: typed.is_set("--proxy-protocol"),
+            sends_proxy_header: typed.is_set("--proxy-protocol"),
             client: side("--client-set", &typed)?,
             server: side("--server-set", &typed)?,
-            buffer: typed.size("--buffer")?.map(|octets| most(octets, "--buffer")).transpose()?,
+            buffer: typed.size("--buffer")?.map(|octets| check_max_buffer(octets, "--buffer")).transpose()?,
             memory: typed.size("--memory")?,
             connections: typed.count("--connections", usize::MAX)?,
-            workers: typed.count("--workers", MOST_WORKERS)?.unwrap_or_else(processors),
+            workers: typed.count("--workers", MAX_WORKERS)?.unwrap_or_else(processors),
             connect_timeout: typed.time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
             idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
             user_timeout: user_timeout(&typed)?,
@@ -136,23 +136,23 @@ mod tests {
     use super::*;
     use crate::interception::IfDead;
 
-    fn read(words: &[(&str, &str)]) -> Result<Options, String> {
-        let pairs: Vec<_> = words.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    fn parse(pairs: &[(&str, &str)]) -> Result<Options, String> {
+        let pairs: Vec<_> = pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         Options::from_pairs(&pairs).map_err(|error| error.to_string())
     }
 
-    const LEAST: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
+    const REQUIRED: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
 
     #[test]
     fn port_alone_means_every_address() {
-        let options = read(&[("--listen", ":8080"), LEAST[1]]).unwrap();
+        let options = parse(&[("--listen", ":8080"), REQUIRED[1]]).unwrap();
         assert_eq!(options.listen, "[::]:8080".parse().unwrap());
-        assert_eq!(read(&[("--listen", "8080"), LEAST[1]]).unwrap().listen, options.listen);
+        assert_eq!(parse(&[("--listen", "8080"), REQUIRED[1]]).unwrap().listen, options.listen);
     }
 
     #[test]
     fn address_may_include_its_device() {
-        let options = read(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
+        let options = parse(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
         let SocketAddr::V6(listen) = options.listen else { panic!("{options:?}") };
         assert_eq!((listen.port(), listen.scope_id()), (8080, 1), "lo is the first of all");
         let Destination::Fixed(servers) = options.destination else { panic!("{options:?}") };
@@ -172,7 +172,7 @@ mod tests {
             ("--client-set", "initial_window=10 segments"),
             ("--client-set", "min_rto=200 ms"),
         ];
-        let options = read(&[&LEAST[..], &more].concat()).unwrap();
+        let options = parse(&[&REQUIRED[..], &more].concat()).unwrap();
         assert_eq!((options.buffer, options.memory, options.connections), (Some(64_000), None, Some(100)));
         assert_eq!((options.idle_timeout, options.drain), (Duration::from_secs(600), Duration::ZERO));
         assert_eq!(options.client.congestion_control.as_deref(), Some("reno"));
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn socks5_and_proxy_protocol_are_accepted() {
-        let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
+        let options = parse(&[REQUIRED[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
         assert_eq!(
-            (options.destination, options.tells_client),
+            (options.destination, options.sends_proxy_header),
             (Destination::Socks5(Policy::default()), true)
         );
     }
@@ -193,28 +193,35 @@ mod tests {
     #[test]
     fn port_alone_means_loopback_with_socks5() {
         for typed in ["1080", ":1080"] {
-            let options = read(&[("--listen", typed), ("--socks5", "")]).unwrap();
+            let options = parse(&[("--listen", typed), ("--socks5", "")]).unwrap();
             assert_eq!(options.listen, "127.0.0.1:1080".parse().unwrap());
         }
-        let options = read(&[("--listen", "0.0.0.0:1080"), ("--socks5", "")]).unwrap();
+        let options = parse(&[("--listen", "0.0.0.0:1080"), ("--socks5", "")]).unwrap();
         assert_eq!(options.listen, "0.0.0.0:1080".parse().unwrap());
     }
 
     #[test]
     fn destinations_may_be_allowed_and_denied() {
-        let words =
-            [LEAST[0], ("--socks5", ""), ("--allow", "192.0.2.0/24"), ("--allow", ":80"), ("--deny", ":25")];
-        let Destination::Socks5(policy) = read(&words).unwrap().destination else { panic!("{words:?}") };
+        let pairs = [
+            REQUIRED[0],
+            ("--socks5", ""),
+            ("--allow", "192.0.2.0/24"),
+            ("--allow", ":80"),
+            ("--deny", ":25"),
+        ];
+        let Destination::Socks5(policy) = parse(&pairs).unwrap().destination else { panic!("{pairs:?}") };
         assert_eq!((policy.allowed.len(), policy.denied.len()), (2, 1));
-        let words = [("--transparent", ""), ("--from", "eth1"), ("--deny", "7000")];
-        let Destination::Original(selection) = read(&words).unwrap().destination else { panic!("{words:?}") };
+        let pairs = [("--transparent", ""), ("--from", "eth1"), ("--deny", "7000")];
+        let Destination::Original(selection) = parse(&pairs).unwrap().destination else {
+            panic!("{pairs:?}")
+        };
         assert_eq!(selection.policy.denied[0].ports, 7000..=7000);
     }
 
     #[test]
     fn transparent_mode_selects_devices_and_ports() {
-        let words = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
-        let options = read(&words).unwrap();
+        let pairs = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
+        let options = parse(&pairs).unwrap();
         assert_eq!(options.listen, "[::]:0".parse().unwrap());
         let Destination::Original(selection) = options.destination else { panic!("{options:?}") };
         assert_eq!((&selection.devices[..], selection.if_dead), (&["eth1".to_owned()][..], IfDead::Pass));
@@ -223,70 +230,85 @@ mod tests {
 
     #[test]
     fn invalid_options_are_refused_with_a_correction() {
-        for (words, said) in [
-            (vec![LEAST[1]], "--listen is missing: give the address"),
-            (vec![LEAST[0]], "--to is missing: give the server"),
-            (vec![("--listen", "here"), LEAST[1]], "--listen takes an address of this host and a port"),
-            (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 exclude each other"),
+        for (pairs, expected) in [
+            (vec![REQUIRED[1]], "--listen is missing: give the address"),
+            (vec![REQUIRED[0]], "--to is missing: give the server"),
+            (vec![("--listen", "here"), REQUIRED[1]], "--listen takes an address of this host and a port"),
+            (vec![REQUIRED[0], REQUIRED[1], ("--socks5", "")], "--to and --socks5 exclude each other"),
             (vec![("--transparent", "")], "--from is missing: give the device"),
             (
                 vec![("--transparent", ""), ("--from", "lo"), ("--ports", "90-80")],
                 "--ports takes ports as in",
             ),
             (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
-            (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from requires --transparent"),
-            (vec![LEAST[0], LEAST[1], ("--allow", ":80")], "--allow requires --socks5 or --transparent"),
+            (vec![REQUIRED[0], REQUIRED[1], ("--from", "lo")], "--from requires --transparent"),
             (
-                vec![LEAST[0], ("--socks5", ""), ("--deny", "here")],
+                vec![REQUIRED[0], REQUIRED[1], ("--allow", ":80")],
+                "--allow requires --socks5 or --transparent",
+            ),
+            (
+                vec![REQUIRED[0], ("--socks5", ""), ("--deny", "here")],
                 "--deny takes addresses, networks and ports",
             ),
             (
-                vec![LEAST[0], ("--to", "0.0.0.0:8080")],
+                vec![REQUIRED[0], ("--to", "0.0.0.0:8080")],
                 "--to 0.0.0.0:8080 is an address on which this proxy listens",
             ),
             (
-                vec![LEAST[0], ("--to", "[::ffff:127.0.0.1]:8080")],
+                vec![REQUIRED[0], ("--to", "[::ffff:127.0.0.1]:8080")],
                 "--to [::ffff:127.0.0.1]:8080 is an address on which",
             ),
-            (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
-            (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
+            (vec![REQUIRED[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
+            (vec![REQUIRED[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
             (
-                vec![LEAST[0], ("--to", "127.0.0.1:8080")],
+                vec![REQUIRED[0], ("--to", "127.0.0.1:8080")],
                 "--to 127.0.0.1:8080 is an address on which this proxy listens",
             ),
             (
-                vec![("--listen", "80"), LEAST[1]],
+                vec![("--listen", "80"), REQUIRED[1]],
                 "--to 127.0.0.1:80 is an address on which this proxy listens",
             ),
             (
-                vec![LEAST[0], LEAST[1], ("--buffer", "100 B")],
+                vec![REQUIRED[0], REQUIRED[1], ("--buffer", "100 B")],
                 "--buffer 100 B: a buffer of less than 16 kB is too small",
             ),
-            (vec![LEAST[0], LEAST[1], ("--buffer", "64")], "--buffer: "),
-            (vec![LEAST[0], LEAST[1], ("--connections", "0")], "--connections takes a whole number"),
-            (vec![LEAST[0], LEAST[1], ("--idle-timeout", "0 s")], "--idle-timeout takes a time above zero"),
-            (vec![LEAST[0], LEAST[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
+            (vec![REQUIRED[0], REQUIRED[1], ("--buffer", "64")], "--buffer: "),
+            (vec![REQUIRED[0], REQUIRED[1], ("--connections", "0")], "--connections takes a whole number"),
             (
-                vec![LEAST[0], LEAST[1], ("--client-set", "window=3")],
+                vec![REQUIRED[0], REQUIRED[1], ("--idle-timeout", "0 s")],
+                "--idle-timeout takes a time above zero",
+            ),
+            (vec![REQUIRED[0], REQUIRED[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
+            (
+                vec![REQUIRED[0], REQUIRED[1], ("--client-set", "window=3")],
                 "--client-set window=3: there is no setting window",
             ),
             (
-                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=1 B")],
+                vec![REQUIRED[0], REQUIRED[1], ("--server-set", "send_buffer=1 B")],
                 "--server-set send_buffer 1 B: a buffer of less",
             ),
             (
-                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=3 GB")],
+                vec![REQUIRED[0], REQUIRED[1], ("--server-set", "send_buffer=3 GB")],
                 "--server-set send_buffer 3 GB: at most 1 GB",
             ),
-            (vec![LEAST[0], LEAST[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
-            (vec![LEAST[0], LEAST[1], ("--user-timeout", "600 h")], "--user-timeout takes 1 ms to 596 h"),
-            (vec![LEAST[0], LEAST[1], ("--user-timeout", "1 us")], "--user-timeout takes 1 ms to 596 h"),
-            (vec![LEAST[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is not the address"),
-            (vec![("--listen", "255.255.255.255:80"), LEAST[1]], "--listen takes an address of this host"),
-            (vec![("--listen", "[fe80::1%nowhere]:80"), LEAST[1]], "--listen takes an address of this host"),
+            (vec![REQUIRED[0], REQUIRED[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
+            (
+                vec![REQUIRED[0], REQUIRED[1], ("--user-timeout", "600 h")],
+                "--user-timeout takes 1 ms to 596 h",
+            ),
+            (
+                vec![REQUIRED[0], REQUIRED[1], ("--user-timeout", "1 us")],
+                "--user-timeout takes 1 ms to 596 h",
+            ),
+            (vec![REQUIRED[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is not the address"),
+            (vec![("--listen", "255.255.255.255:80"), REQUIRED[1]], "--listen takes an address of this host"),
+            (
+                vec![("--listen", "[fe80::1%nowhere]:80"), REQUIRED[1]],
+                "--listen takes an address of this host",
+            ),
         ] {
-            let error = read(&words).unwrap_err();
-            assert!(error.starts_with(said), "{error}");
+            let error = parse(&pairs).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 }

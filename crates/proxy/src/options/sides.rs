@@ -6,13 +6,13 @@ use umts_units::{Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
 use crate::options::SideOptions;
-use crate::options::values::{Typed, most, size};
+use crate::options::values::{TypedOptions, check_max_buffer, size};
 
 /// Minimum of a socket's buffer, in bytes.
-const LEAST_SOCKET_BUFFER: u64 = 4_000;
+const MIN_SOCKET_BUFFER: u64 = 4_000;
 
 /// Parses the settings of one side, each `key=value`.
-pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
+pub fn side(option: &str, typed: &TypedOptions<'_>) -> Result<SideOptions, ProxyError> {
     let mut side = SideOptions::default();
     for (_, pair) in typed.0.iter().filter(|(name, _)| name == option) {
         let Some((key, value)) = pair.split_once('=') else {
@@ -22,7 +22,7 @@ pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> 
         };
         let buffer = || {
             let name = format!("{option} {key}");
-            most(size(&name, value, LEAST_SOCKET_BUFFER)?, &name).map(Some)
+            check_max_buffer(size(&name, value, MIN_SOCKET_BUFFER)?, &name).map(Some)
         };
         match key.trim() {
             "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),

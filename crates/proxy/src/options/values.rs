@@ -7,15 +7,15 @@ use umts_units::{Bytes, Duration as Time, UnitError};
 use crate::error::{ProxyError, wrong};
 
 /// Minimum of `--buffer` in bytes: a segment or two in each of its three parts.
-pub const LEAST_BUFFER: u64 = 16_000;
+pub const MIN_BUFFER: u64 = 16_000;
 /// Maximum of a buffer in bytes: the kernel doubles the value and stores it as a signed 32-bit
 /// integer.
-pub const MOST_BUFFER: u64 = 1_000_000_000;
+pub const MAX_BUFFER: u64 = 1_000_000_000;
 
 /// Pairs of option and value.
-pub struct Typed<'a>(pub &'a [(String, String)]);
+pub struct TypedOptions<'a>(pub &'a [(String, String)]);
 
-impl<'a> Typed<'a> {
+impl<'a> TypedOptions<'a> {
     /// First value of an option.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
@@ -34,13 +34,13 @@ impl<'a> Typed<'a> {
     /// A size in bytes. Returns `None` if the option is missing or `unlimited`.
     pub fn size(&self, name: &str) -> Result<Option<u64>, ProxyError> {
         let text = self.get(name).filter(|text| *text != "unlimited");
-        text.map(|text| size(name, text, LEAST_BUFFER)).transpose()
+        text.map(|text| size(name, text, MIN_BUFFER)).transpose()
     }
 
-    /// A whole number from 1 to `most`.
-    pub fn count(&self, name: &str, most: usize) -> Result<Option<usize>, ProxyError> {
+    /// A whole number from 1 to `max`.
+    pub fn count(&self, name: &str, max: usize) -> Result<Option<usize>, ProxyError> {
         let read = |text: &str| match text.parse() {
-            Ok(count) if (1..=most).contains(&count) => Ok(count),
+            Ok(count) if (1..=max).contains(&count) => Ok(count),
             _ => Err(wrong(format!("{name} takes a whole number, at least 1, not {text:?}"))),
         };
         self.get(name).map(read).transpose()
@@ -64,31 +64,29 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Parses a size in bytes of at least `least`.
-pub fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
+/// Parses a size in bytes of at least `min`.
+pub fn size(name: &str, text: &str, min: u64) -> Result<u64, ProxyError> {
     let Bytes(octets) = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
-    if octets < least {
-        let least = Bytes(least);
-        return Err(wrong(format!(
-            "{name} {text}: a buffer of less than {least} is too small for a segment"
-        )));
+    if octets < min {
+        let min = Bytes(min);
+        return Err(wrong(format!("{name} {text}: a buffer of less than {min} is too small for a segment")));
     }
     Ok(octets)
 }
 
 /// Returns `octets` if the kernel supports a buffer of that size.
-pub fn most(octets: u64, option: &str) -> Result<u64, ProxyError> {
-    match octets <= MOST_BUFFER {
+pub fn check_max_buffer(octets: u64, option: &str) -> Result<u64, ProxyError> {
+    match octets <= MAX_BUFFER {
         true => Ok(octets),
-        false => Err(wrong(format!("{option} {}: at most {}", Bytes(octets), Bytes(MOST_BUFFER)))),
+        false => Err(wrong(format!("{option} {}: at most {}", Bytes(octets), Bytes(MAX_BUFFER)))),
     }
 }
 
 /// Parses `--user-timeout`: 1 ms to 2³¹ − 1 ms, the range of the kernel's option.
-pub fn user_timeout(typed: &Typed<'_>) -> Result<Option<Duration>, ProxyError> {
-    let most = Duration::from_millis(i32::MAX as u64);
+pub fn user_timeout(typed: &TypedOptions<'_>) -> Result<Option<Duration>, ProxyError> {
+    let max = Duration::from_millis(i32::MAX as u64);
     match typed.time("--user-timeout")? {
-        Some(time) if time > most || time < Duration::from_millis(1) => {
+        Some(time) if time > max || time < Duration::from_millis(1) => {
             Err(wrong("--user-timeout takes 1 ms to 596 h, the range of the kernel"))
         }
         found => Ok(found),

@@ -24,21 +24,21 @@ use tokio::time::{Sleep, sleep};
 
 use crate::relay::ended::{Ended, Side};
 use crate::relay::pipes::Pipes;
-use crate::relay::pump::{Broken, Pump};
+use crate::relay::pump::{Pump, RelayError};
 use crate::relay::tcp_info::Delivery;
 
-pub use crate::relay::pump::Passed;
+pub use crate::relay::pump::Progress;
 
 /// Two joined connections.
 #[derive(Debug)]
-pub struct Joined {
+pub struct ConnectionPair {
     /// Connection to the client.
     pub client: TcpStream,
     /// Connection to the server.
     pub server: TcpStream,
     pub server_address: SocketAddr,
     /// Progress from the client to the server, and in the reverse direction.
-    pub passed: [Passed; 2],
+    pub progress: [Progress; 2],
 }
 
 /// Limits of a relay.
@@ -52,13 +52,13 @@ pub struct Bounds {
 }
 
 /// Relays until both directions have ended or an error occurs.
-pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
+pub async fn relay(joined: &ConnectionPair, pipes: &Pipes, bounds: Bounds) -> Ended {
     let mut client_breaks = pin!(joined.client.ready(Interest::ERROR));
     let mut server_breaks = pin!(joined.server.ready(Interest::ERROR));
-    let mut watch = Watch { is_over: [false; 2] };
-    let mut idle = Idle { since: Instant::now(), most: bounds.idle };
+    let mut watch = Watch { has_ended: [false; 2] };
+    let mut idle = Idle { since: Instant::now(), limit: bounds.idle };
     let mut alarm = pin!(sleep(bounds.idle));
-    let mut both = Both { ways: Default::default(), pipes };
+    let mut pumps = Pumps { pumps: Default::default(), pipes };
     let ended = poll_fn(|cx| {
         let sides = [(Side::Client, &joined.client), (Side::Server, &joined.server)];
         let breaks: [Pin<&mut dyn Future<Output = io::Result<Ready>>>; 2] =
@@ -67,11 +67,11 @@ pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
             return Poll::Ready(ended);
         }
         let mut has_moved = false;
-        let moved = both.poll(cx, joined, bounds.chunk, &mut has_moved);
+        let result = pumps.poll(cx, joined, bounds.chunk, &mut has_moved);
         if has_moved {
             idle.since = Instant::now();
         }
-        match moved {
+        match result {
             Poll::Ready(ended) => Poll::Ready(ended),
             Poll::Pending => idle.poll(cx, alarm.as_mut()),
         }
@@ -83,28 +83,28 @@ pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
     ended
 }
 
-/// Waits until both peers have acknowledged all data, so that the kernel buffers nothing any more.
+/// Waits until both peers have acknowledged all data, so that the kernel no longer buffers any.
 /// If no data are acknowledged for the idle timeout, the connection is reset.
-pub async fn delivered(joined: &Joined, idle: Duration) -> Ended {
-    const MOST_BETWEEN: Duration = Duration::from_secs(1);
+pub async fn delivered(joined: &ConnectionPair, idle: Duration) -> Ended {
+    const MAX_POLL_INTERVAL: Duration = Duration::from_secs(1);
     let sides = [(Side::Client, &joined.client), (Side::Server, &joined.server)];
     for (_, stream) in sides {
         // Fails if the peer has reset the connection.
         let _ = SockRef::from(stream).shutdown(std::net::Shutdown::Write);
     }
     let (mut since, mut last) = (Instant::now(), [0; 2]);
-    let mut between = Duration::from_millis(1);
+    let mut poll_interval = Duration::from_millis(1);
     loop {
-        let found = sides.map(|(_, stream)| Delivery::of(stream));
+        let deliveries = sides.map(|(_, stream)| Delivery::of(stream));
         for (side, stream) in sides {
             if let Ok(Some(error)) | Err(error) = stream.take_error() {
                 return Ended::of_error(side, &error);
             }
         }
-        if found.iter().all(|delivery| delivery.is_none_or(|delivery| delivery.is_complete)) {
+        if deliveries.iter().all(|delivery| delivery.is_none_or(|delivery| delivery.is_complete)) {
             return Ended::InOrder;
         }
-        let acknowledged = found.map(|delivery| delivery.map_or(0, |delivery| delivery.acknowledged));
+        let acknowledged = deliveries.map(|delivery| delivery.map_or(0, |delivery| delivery.acknowledged));
         if acknowledged != last {
             (since, last) = (Instant::now(), acknowledged);
         }
@@ -114,20 +114,20 @@ pub async fn delivered(joined: &Joined, idle: Duration) -> Ended {
             }
             return Ended::Idle;
         }
-        sleep(between.min(idle)).await;
-        between = (2 * between).min(MOST_BETWEEN);
+        sleep(poll_interval.min(idle)).await;
+        poll_interval = (2 * poll_interval).min(MAX_POLL_INTERVAL);
     }
 }
 
-/// After this, the kernel delivers buffered data after the close.
-fn close_in_order(joined: &Joined) -> io::Result<()> {
+/// Resets the linger time, so that the kernel delivers buffered data after the close.
+fn close_in_order(joined: &ConnectionPair) -> io::Result<()> {
     SockRef::from(&joined.client).set_linger(None)?;
     SockRef::from(&joined.server).set_linger(None)
 }
 
 /// Detects a reset even while the relay does not read because the other side is slow.
 struct Watch {
-    is_over: [bool; 2],
+    has_ended: [bool; 2],
 }
 
 impl Watch {
@@ -138,10 +138,10 @@ impl Watch {
         breaks: [Pin<&mut dyn Future<Output = io::Result<Ready>>>; 2],
     ) -> Option<Ended> {
         for (at, ((side, stream), broken)) in sides.into_iter().zip(breaks).enumerate() {
-            if self.is_over[at] || broken.poll(cx).is_pending() {
+            if self.has_ended[at] || broken.poll(cx).is_pending() {
                 continue;
             }
-            self.is_over[at] = true;
+            self.has_ended[at] = true;
             // Without a pending error, reading or writing reports the cause of the event.
             if let Ok(Some(error)) | Err(error) = stream.take_error() {
                 return Some(Ended::of_error(side, &error));
@@ -152,16 +152,16 @@ impl Watch {
 }
 
 /// Both directions. Dropping it discards the data that they hold.
-struct Both<'a> {
-    ways: [Pump; 2],
+struct Pumps<'a> {
+    pumps: [Pump; 2],
     pipes: &'a Pipes,
 }
 
-impl Both<'_> {
+impl Pumps<'_> {
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        joined: &Joined,
+        joined: &ConnectionPair,
         chunk: usize,
         has_moved: &mut bool,
     ) -> Poll<Ended> {
@@ -169,28 +169,28 @@ impl Both<'_> {
         let ends = [(client, server), (server, client)];
         let sides = [[Side::Client, Side::Server], [Side::Server, Side::Client]];
         for at in 0..2 {
-            let is_last = self.ways[1 - at].is_over;
-            let (pipes, passed) = ((self.pipes, chunk), &joined.passed[at]);
-            let moved = self.ways[at].poll(cx, ends[at], pipes, passed, (is_last, &mut *has_moved));
-            if let Poll::Ready(Err(broken)) = moved {
+            let is_last = self.pumps[1 - at].has_ended;
+            let (pipes, progress) = ((self.pipes, chunk), &joined.progress[at]);
+            let result = self.pumps[at].poll(cx, ends[at], pipes, progress, (is_last, &mut *has_moved));
+            if let Poll::Ready(Err(broken)) = result {
                 let [source, sink] = sides[at];
                 return Poll::Ready(match broken {
-                    Broken::Source(error) => Ended::of_error(source, &error),
-                    Broken::Sink(error) => Ended::of_error(sink, &error),
-                    Broken::Own => Ended::Exhausted,
+                    RelayError::Source(error) => Ended::of_error(source, &error),
+                    RelayError::Sink(error) => Ended::of_error(sink, &error),
+                    RelayError::NoPipe => Ended::Exhausted,
                 });
             }
         }
-        match self.ways.iter().all(|way| way.is_over) {
+        match self.pumps.iter().all(|pump| pump.has_ended) {
             true => Poll::Ready(Ended::InOrder),
             false => Poll::Pending,
         }
     }
 }
 
-impl Drop for Both<'_> {
+impl Drop for Pumps<'_> {
     fn drop(&mut self) {
-        self.ways.iter_mut().for_each(|way| way.discard(self.pipes));
+        self.pumps.iter_mut().for_each(|pump| pump.discard(self.pipes));
     }
 }
 
@@ -198,13 +198,13 @@ impl Drop for Both<'_> {
 /// packet would cost more than the packet.
 struct Idle {
     since: Instant,
-    most: Duration,
+    limit: Duration,
 }
 
 impl Idle {
     fn poll(&mut self, cx: &mut Context<'_>, mut alarm: Pin<&mut Sleep>) -> Poll<Ended> {
         while alarm.as_mut().poll(cx).is_ready() {
-            let until = self.since + self.most;
+            let until = self.since + self.limit;
             if Instant::now() >= until {
                 return Poll::Ready(Ended::Idle);
             }

@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! A connection takes a pipe when it has data to move, and returns it as soon as it is empty. A
-//! pipe that a slow reader leaves full stays with its connection, up to `MOST_FULL` pipes. Beyond
+//! pipe that a slow reader leaves full stays with its connection, up to `MAX_FULL` pipes. Beyond
 //! that, the data are moved to memory and the pipe returns to the pool.
 
 use std::io;
@@ -14,10 +14,10 @@ use nix::unistd::pipe2;
 
 /// Pipes of one worker that may stay full. All pipes of an unprivileged user share 64 MiB; beyond
 /// that the kernel makes new pipes small.
-pub const MOST_FULL: usize = 32;
+pub const MAX_FULL: usize = 32;
 
 /// Data up to this number of bytes are copied: a pipe costs more than the copy.
-pub const FEW: usize = 1 << 14;
+pub const COPY_LIMIT: usize = 1 << 14;
 
 /// Capacity of a pipe in bytes. Moving more at once takes fewer system calls: with four flows, half
 /// of this capacity takes 1.5 times as long.
@@ -45,12 +45,12 @@ impl Pipe {
 #[derive(Debug)]
 pub struct Pipes {
     pool: Mutex<Pool>,
-    few: Mutex<[u8; FEW]>,
+    copy_buffer: Mutex<[u8; COPY_LIMIT]>,
 }
 
 impl Default for Pipes {
     fn default() -> Self {
-        Pipes { pool: Mutex::default(), few: Mutex::new([0; FEW]) }
+        Pipes { pool: Mutex::default(), copy_buffer: Mutex::new([0; COPY_LIMIT]) }
     }
 }
 
@@ -78,9 +78,9 @@ impl Pipes {
     /// called.
     pub fn reserve_full(&self) -> bool {
         let mut pool = self.pool();
-        let may = pool.full < MOST_FULL;
-        pool.full += usize::from(may);
-        may
+        let is_allowed = pool.full < MAX_FULL;
+        pool.full += usize::from(is_allowed);
+        is_allowed
     }
 
     /// Uncounts a pipe that was full.
@@ -89,8 +89,8 @@ impl Pipes {
     }
 
     /// Buffer for copied data.
-    pub fn few(&self) -> MutexGuard<'_, [u8; FEW]> {
-        self.few.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn copy_buffer(&self) -> MutexGuard<'_, [u8; COPY_LIMIT]> {
+        self.copy_buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn number_of_full_pipes_is_limited() {
         let pipes = Pipes::default();
-        assert!((0..MOST_FULL).all(|_| pipes.reserve_full()));
+        assert!((0..MAX_FULL).all(|_| pipes.reserve_full()));
         assert!(!pipes.reserve_full());
         pipes.release_full();
         assert!(pipes.reserve_full());

@@ -13,14 +13,14 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-use crate::relay::pipes::{FEW, Pipe, Pipes};
+use crate::relay::pipes::{COPY_LIMIT, Pipe, Pipes};
 
 /// Moves of one direction before other tasks of the worker run.
-const TURN: u32 = 16;
+const MAX_MOVES_PER_POLL: u32 = 16;
 
 /// Progress of one direction. Other threads read it while the relay runs.
 #[derive(Debug, Default)]
-pub struct Passed {
+pub struct Progress {
     /// Bytes that the kernel accepted for the sink.
     pub octets: AtomicU64,
     /// Bytes that were read from the source and not yet written to the sink.
@@ -33,13 +33,13 @@ pub struct Passed {
 
 /// An error of a relay, by the socket that it concerns.
 #[derive(Debug)]
-pub enum Broken {
+pub enum RelayError {
     /// An error of the source.
     Source(io::Error),
     /// An error of the sink.
     Sink(io::Error),
     /// No pipe is available, for example because this host has no free descriptor.
-    Own,
+    NoPipe,
 }
 
 /// Data between the source and the sink.
@@ -58,13 +58,13 @@ enum Buffered {
 pub struct Pump {
     held: Buffered,
     /// The last read filled the buffer, so the next data are spliced.
-    is_much: bool,
+    splices_next: bool,
     /// Whether the pool counts the pipe in `held` as full.
-    is_counted: bool,
+    is_counted_as_full: bool,
     has_source_ended: bool,
     /// The sink has received all data and the end of the stream. If this direction is the last to
     /// end, closing the socket sends that end.
-    pub is_over: bool,
+    pub has_ended: bool,
     stalled_since: Option<Instant>,
 }
 
@@ -77,26 +77,26 @@ impl Pump {
         cx: &mut Context<'_>,
         (source, sink): (&TcpStream, &TcpStream),
         (pipes, chunk): (&Pipes, usize),
-        passed: &Passed,
+        progress: &Progress,
         (is_last, has_moved): (bool, &mut bool),
-    ) -> Poll<Result<(), Broken>> {
-        if self.is_over {
+    ) -> Poll<Result<(), RelayError>> {
+        if self.has_ended {
             return Poll::Ready(Ok(()));
         }
-        for _ in 0..TURN {
+        for _ in 0..MAX_MOVES_PER_POLL {
             if !matches!(self.held, Buffered::Nothing) {
-                ready!(self.poll_write(cx, sink, pipes, passed))?;
+                ready!(self.poll_write(cx, sink, pipes, progress))?;
             } else if self.has_source_ended {
                 if !is_last {
-                    SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(Broken::Sink)?;
+                    SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(RelayError::Sink)?;
                 }
-                self.is_over = true;
+                self.has_ended = true;
                 *has_moved = true;
                 return Poll::Ready(Ok(()));
-            } else if self.is_much {
-                ready!(self.poll_splice(cx, (source, sink), (pipes, chunk), passed))?;
+            } else if self.splices_next {
+                ready!(self.poll_splice(cx, (source, sink), (pipes, chunk), progress))?;
             } else {
-                ready!(self.poll_copy(cx, (source, sink), (pipes, chunk), passed))?;
+                ready!(self.poll_copy(cx, (source, sink), (pipes, chunk), progress))?;
             }
             *has_moved = true;
         }
@@ -111,38 +111,43 @@ impl Pump {
         cx: &mut Context<'_>,
         (source, sink): (&TcpStream, &TcpStream),
         (pipes, chunk): (&Pipes, usize),
-        passed: &Passed,
-    ) -> Poll<Result<(), Broken>> {
-        let mut few = pipes.few();
-        let few = &mut few[..chunk.min(FEW)];
+        progress: &Progress,
+    ) -> Poll<Result<(), RelayError>> {
+        let mut copy_buffer = pipes.copy_buffer();
+        let copy_buffer = &mut copy_buffer[..chunk.min(COPY_LIMIT)];
         loop {
-            ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
-            match source.try_read(few) {
+            ready!(source.poll_read_ready(cx)).map_err(RelayError::Source)?;
+            match source.try_read(copy_buffer) {
                 Ok(0) => {
                     self.has_source_ended = true;
                     return Poll::Ready(Ok(()));
                 }
                 Ok(octets) => {
-                    self.is_much = octets == few.len();
-                    return Poll::Ready(self.write_copied(&few[..octets], sink, passed));
+                    self.splices_next = octets == copy_buffer.len();
+                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], sink, progress));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(Broken::Source(error))),
+                Err(error) => return Poll::Ready(Err(RelayError::Source(error))),
             }
         }
     }
 
     /// Writes copied data to the sink, and holds the rest in memory.
-    fn write_copied(&mut self, octets: &[u8], sink: &TcpStream, passed: &Passed) -> Result<(), Broken> {
-        let done = match sink.try_write(octets) {
-            Ok(done) => done,
+    fn write_copied(
+        &mut self,
+        octets: &[u8],
+        sink: &TcpStream,
+        progress: &Progress,
+    ) -> Result<(), RelayError> {
+        let written = match sink.try_write(octets) {
+            Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(Broken::Sink(error)),
+            Err(error) => return Err(RelayError::Sink(error)),
         };
-        passed.octets.fetch_add(done as u64, Ordering::Relaxed);
-        if done < octets.len() {
-            passed.held.store((octets.len() - done) as u64, Ordering::Relaxed);
-            self.held = Buffered::Memory(octets[done..].into(), 0);
+        progress.octets.fetch_add(written as u64, Ordering::Relaxed);
+        if written < octets.len() {
+            progress.held.store((octets.len() - written) as u64, Ordering::Relaxed);
+            self.held = Buffered::Memory(octets[written..].into(), 0);
         }
         Ok(())
     }
@@ -152,32 +157,32 @@ impl Pump {
         cx: &mut Context<'_>,
         (source, sink): (&TcpStream, &TcpStream),
         (pipes, chunk): (&Pipes, usize),
-        passed: &Passed,
-    ) -> Poll<Result<(), Broken>> {
+        progress: &Progress,
+    ) -> Poll<Result<(), RelayError>> {
         loop {
-            ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
-            let pipe = pipes.take().map_err(|_| Broken::Own)?;
-            let mut few = pipes.few();
-            let few = &mut few[..chunk.min(FEW)];
-            let found = source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, few));
-            if let Ok(Taken::Spliced(octets)) = found {
-                passed.held.store(octets as u64, Ordering::Relaxed);
-                self.is_much = octets >= chunk.min(FEW);
+            ready!(source.poll_read_ready(cx)).map_err(RelayError::Source)?;
+            let pipe = pipes.take().map_err(|_| RelayError::NoPipe)?;
+            let mut copy_buffer = pipes.copy_buffer();
+            let copy_buffer = &mut copy_buffer[..chunk.min(COPY_LIMIT)];
+            let found = source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, copy_buffer));
+            if let Ok(ReadOutcome::Spliced(octets)) = found {
+                progress.held.store(octets as u64, Ordering::Relaxed);
+                self.splices_next = octets >= chunk.min(COPY_LIMIT);
                 self.held = Buffered::Pipe(pipe, octets);
                 return Poll::Ready(Ok(()));
             }
             pipes.put_back(pipe);
             match found {
-                Ok(Taken::End) => {
+                Ok(ReadOutcome::End) => {
                     self.has_source_ended = true;
                     return Poll::Ready(Ok(()));
                 }
-                Ok(Taken::Copied(octets)) => {
-                    return Poll::Ready(self.write_copied(&few[..octets], sink, passed));
+                Ok(ReadOutcome::Copied(octets)) => {
+                    return Poll::Ready(self.write_copied(&copy_buffer[..octets], sink, progress));
                 }
-                Ok(Taken::Spliced(_)) => {}
+                Ok(ReadOutcome::Spliced(_)) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(Broken::Source(error))),
+                Err(error) => return Poll::Ready(Err(RelayError::Source(error))),
             }
         }
     }
@@ -188,52 +193,52 @@ impl Pump {
         cx: &mut Context<'_>,
         sink: &TcpStream,
         pipes: &Pipes,
-        passed: &Passed,
-    ) -> Poll<Result<(), Broken>> {
+        progress: &Progress,
+    ) -> Poll<Result<(), RelayError>> {
         loop {
-            if sink.poll_write_ready(cx).map_err(Broken::Sink)?.is_pending() {
-                self.stall(pipes, passed).map_err(|_| Broken::Own)?;
+            if sink.poll_write_ready(cx).map_err(RelayError::Sink)?.is_pending() {
+                self.stall(pipes, progress).map_err(|_| RelayError::NoPipe)?;
                 return Poll::Pending;
             }
-            let (done, left) = match &mut self.held {
+            let (written, remaining) = match &mut self.held {
                 Buffered::Nothing => return Poll::Ready(Ok(())),
                 Buffered::Pipe(pipe, octets) => {
-                    let done = sink.try_io(Interest::WRITABLE, || splice_bytes(&pipe.read, sink, *octets));
-                    *octets -= done.as_ref().map_or(0, |&done| done);
-                    (done, *octets)
+                    let written = sink.try_io(Interest::WRITABLE, || splice_bytes(&pipe.read, sink, *octets));
+                    *octets -= written.as_ref().map_or(0, |&written| written);
+                    (written, *octets)
                 }
                 Buffered::Memory(octets, from) => {
-                    let done = sink.try_write(&octets[*from..]);
-                    *from += done.as_ref().map_or(0, |&done| done);
-                    (done, octets.len() - *from)
+                    let written = sink.try_write(&octets[*from..]);
+                    *from += written.as_ref().map_or(0, |&written| written);
+                    (written, octets.len() - *from)
                 }
             };
-            match done {
-                Ok(done) => {
-                    passed.octets.fetch_add(done as u64, Ordering::Relaxed);
-                    passed.held.store(left as u64, Ordering::Relaxed);
+            match written {
+                Ok(written) => {
+                    progress.octets.fetch_add(written as u64, Ordering::Relaxed);
+                    progress.held.store(remaining as u64, Ordering::Relaxed);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
+                Err(error) => return Poll::Ready(Err(RelayError::Sink(error))),
             }
-            if left == 0 {
-                self.finish_write(pipes, passed);
+            if remaining == 0 {
+                self.finish_write(pipes, progress);
                 return Poll::Ready(Ok(()));
             }
         }
     }
 
     /// Records a stall. Moves the data of a pipe to memory if too many pipes are full.
-    fn stall(&mut self, pipes: &Pipes, passed: &Passed) -> io::Result<()> {
+    fn stall(&mut self, pipes: &Pipes, progress: &Progress) -> io::Result<()> {
         if self.stalled_since.is_none() {
             self.stalled_since = Some(Instant::now());
-            passed.stalls.fetch_add(1, Ordering::Relaxed);
+            progress.stalls.fetch_add(1, Ordering::Relaxed);
         }
-        if self.is_counted || !matches!(self.held, Buffered::Pipe(..)) {
+        if self.is_counted_as_full || !matches!(self.held, Buffered::Pipe(..)) {
             return Ok(());
         }
         if pipes.reserve_full() {
-            self.is_counted = true;
+            self.is_counted_as_full = true;
             return Ok(());
         }
         let Buffered::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
@@ -244,12 +249,12 @@ impl Pump {
     }
 
     /// Ends a stall after all held data are written, and returns the pipe.
-    fn finish_write(&mut self, pipes: &Pipes, passed: &Passed) {
+    fn finish_write(&mut self, pipes: &Pipes, progress: &Progress) {
         if let Some(since) = self.stalled_since.take() {
             let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            passed.stalled_ns.fetch_add(waited, Ordering::Relaxed);
+            progress.stalled_ns.fetch_add(waited, Ordering::Relaxed);
         }
-        if std::mem::take(&mut self.is_counted) {
+        if std::mem::take(&mut self.is_counted_as_full) {
             pipes.release_full();
         }
         if let Buffered::Pipe(pipe, _) = std::mem::take(&mut self.held) {
@@ -259,7 +264,7 @@ impl Pump {
 
     /// Discards the held data. A pipe that contains data cannot be used again.
     pub fn discard(&mut self, pipes: &Pipes) {
-        if std::mem::take(&mut self.is_counted) {
+        if std::mem::take(&mut self.is_counted_as_full) {
             pipes.release_full();
         }
         self.held = Buffered::Nothing;
@@ -267,7 +272,7 @@ impl Pump {
 }
 
 /// Result of reading from a source.
-enum Taken {
+enum ReadOutcome {
     /// Number of bytes moved into the pipe.
     Spliced(usize),
     /// Number of bytes read into memory.
@@ -279,15 +284,20 @@ enum Taken {
 /// Reads from a source into the pipe, or into memory if the kernel does not splice. `splice` stops
 /// at a mark of urgent data: it then reports that there are no data, or the end if a FIN follows
 /// (`tcp_read_sock`). Only a read distinguishes these cases.
-fn read_source(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
+fn read_source(
+    source: &TcpStream,
+    pipe: &Pipe,
+    chunk: usize,
+    copy_buffer: &mut [u8],
+) -> io::Result<ReadOutcome> {
     match splice_bytes(source, &pipe.write, chunk) {
-        Ok(octets @ 1..) => return Ok(Taken::Spliced(octets)),
+        Ok(octets @ 1..) => return Ok(ReadOutcome::Spliced(octets)),
         Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
         Ok(0) | Err(_) => {}
     }
-    match read(source, few).map_err(io::Error::from)? {
-        0 => Ok(Taken::End),
-        octets => Ok(Taken::Copied(octets)),
+    match read(source, copy_buffer).map_err(io::Error::from)? {
+        0 => Ok(ReadOutcome::End),
+        octets => Ok(ReadOutcome::Copied(octets)),
     }
 }
 

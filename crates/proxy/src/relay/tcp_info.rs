@@ -54,11 +54,11 @@ pub struct Leg {
 impl Leg {
     /// Reads the state of a socket. Returns `None` if the kernel reports an error.
     pub fn of(stream: &TcpStream) -> Option<Leg> {
-        let told = getsockopt(stream, Info).ok()?;
+        let info = getsockopt(stream, Info).ok()?;
         Some(Leg {
-            rtt_s: (told.rtt > 0).then(|| f64::from(told.rtt) / 1e6),
-            cwnd_segments: told.cwnd,
-            retransmissions: told.retransmissions,
+            rtt_s: (info.rtt > 0).then(|| f64::from(info.rtt) / 1e6),
+            cwnd_segments: info.cwnd,
+            retransmissions: info.retransmissions,
         })
     }
 }
@@ -78,9 +78,9 @@ impl Delivery {
         /// States in which the peer has acknowledged the FIN: FIN-WAIT-2, TIME-WAIT, CLOSED
         /// (net/tcp_states.h).
         const ACKNOWLEDGED: [u8; 3] = [5, 6, 7];
-        let told = getsockopt(stream, Info).ok()?;
-        let is_complete = ACKNOWLEDGED.contains(&told.state_and_flags[0]);
-        Some(Delivery { is_complete, acknowledged: told.acknowledged })
+        let info = getsockopt(stream, Info).ok()?;
+        let is_complete = ACKNOWLEDGED.contains(&info.state_and_flags[0]);
+        Some(Delivery { is_complete, acknowledged: info.acknowledged })
     }
 }
 
@@ -96,10 +96,10 @@ mod tests {
             let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
             let (mut peer, _) = listener.accept().unwrap();
             // Fill the buffers of the peer, which does not read.
-            let room = vec![0; 1 << 16];
+            let data = vec![0; 1 << 16];
             let mut sent = 0;
             loop {
-                match stream.try_write(&room) {
+                match stream.try_write(&data) {
                     Ok(octets) => sent += octets,
                     Err(_) if sent > 0 => break,
                     Err(_) => stream.writable().await.unwrap(),

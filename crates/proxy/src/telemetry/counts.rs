@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::relay::Joined;
+use crate::relay::ConnectionPair;
 use crate::relay::ended::Ended;
 use crate::relay::tcp_info::Leg;
 
 /// Totals of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WayTotal {
+pub struct DirectionTotal {
     /// Bytes that the receiving sockets accepted.
     pub octets: u64,
     /// Bytes that the proxy holds between its sockets now.
@@ -31,7 +31,7 @@ pub struct Totals {
     /// Number of ended connections by outcome.
     pub ended: BTreeMap<Ended, u64>,
     /// Totals of the direction from clients to servers, and of the reverse direction.
-    pub ways: [WayTotal; 2],
+    pub directions: [DirectionTotal; 2],
     /// Segments that the kernel retransmitted to clients, and to servers.
     pub retransmissions: [u64; 2],
     /// TCP state of open connections: those to clients, and those to servers.
@@ -43,13 +43,14 @@ pub struct Totals {
 pub struct Counts {
     accepted: AtomicU64,
     refused: AtomicU64,
-    kept: Mutex<Kept>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    live: BTreeMap<u64, Weak<Joined>>,
-    over: Totals,
+struct State {
+    open: BTreeMap<u64, Weak<ConnectionPair>>,
+    /// Totals of the ended connections.
+    ended: Totals,
 }
 
 impl Counts {
@@ -64,29 +65,29 @@ impl Counts {
     }
 
     /// Adds an established connection to the open ones.
-    pub fn joined(&self, number: u64, joined: &Arc<Joined>) {
-        self.kept().live.insert(number, Arc::downgrade(joined));
+    pub fn joined(&self, number: u64, joined: &Arc<ConnectionPair>) {
+        self.state().open.insert(number, Arc::downgrade(joined));
     }
 
     /// Counts an ended connection. `legs` are the last values of `TCP_INFO`, if they were read.
-    pub fn over(&self, number: u64, ended: Ended, joined: Option<&Joined>, legs: [Option<Leg>; 2]) {
-        let mut kept = self.kept();
-        kept.live.remove(&number);
-        *kept.over.ended.entry(ended).or_default() += 1;
+    pub fn ended(&self, number: u64, ended: Ended, joined: Option<&ConnectionPair>, legs: [Option<Leg>; 2]) {
+        let mut state = self.state();
+        state.open.remove(&number);
+        *state.ended.ended.entry(ended).or_default() += 1;
         if let Some(joined) = joined {
-            kept.over.add(joined, legs);
+            state.ended.add(joined, legs);
             // The bytes that the proxy still held are lost.
-            kept.over.ways.iter_mut().for_each(|way| way.held = 0);
+            state.ended.directions.iter_mut().for_each(|direction| direction.held = 0);
         }
     }
 
     /// Returns the totals, including open connections.
     pub fn totals(&self) -> Totals {
-        let (mut totals, live) = {
-            let kept = self.kept();
-            (kept.over.clone(), kept.live.values().filter_map(Weak::upgrade).collect::<Vec<_>>())
+        let (mut totals, open) = {
+            let state = self.state();
+            (state.ended.clone(), state.open.values().filter_map(Weak::upgrade).collect::<Vec<_>>())
         };
-        for joined in live {
+        for joined in open {
             let legs = [&joined.client, &joined.server].map(Leg::of);
             totals.add(&joined, legs);
             for (all, leg) in totals.legs.iter_mut().zip(legs) {
@@ -98,18 +99,18 @@ impl Counts {
         totals
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Totals {
-    fn add(&mut self, joined: &Joined, legs: [Option<Leg>; 2]) {
-        for (total, passed) in self.ways.iter_mut().zip(&joined.passed) {
-            total.octets += passed.octets.load(Ordering::Relaxed);
-            total.held += passed.held.load(Ordering::Relaxed);
-            total.stalls += passed.stalls.load(Ordering::Relaxed);
-            total.stalled_ns += passed.stalled_ns.load(Ordering::Relaxed);
+    fn add(&mut self, joined: &ConnectionPair, legs: [Option<Leg>; 2]) {
+        for (total, progress) in self.directions.iter_mut().zip(&joined.progress) {
+            total.octets += progress.octets.load(Ordering::Relaxed);
+            total.held += progress.held.load(Ordering::Relaxed);
+            total.stalls += progress.stalls.load(Ordering::Relaxed);
+            total.stalled_ns += progress.stalled_ns.load(Ordering::Relaxed);
         }
         for (total, leg) in self.retransmissions.iter_mut().zip(legs) {
             *total += leg.map_or(0, |leg| u64::from(leg.retransmissions));

@@ -17,10 +17,10 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc::ENXIO;
 
 /// Capacity of the queue to the writer, in lines.
-const WAITING: usize = 16_384;
+const QUEUE_CAPACITY: usize = 16_384;
 
 /// Longest wait for the writer at the end: a blocked reader must not keep the proxy running.
-const LONGEST_END: Duration = Duration::from_secs(1);
+const MAX_END_WAIT: Duration = Duration::from_secs(1);
 
 /// An order to the writer.
 #[derive(Debug)]
@@ -73,12 +73,12 @@ impl Output {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             return Ok(Output { file, path: None });
         }
-        Ok(Output { file: opened(path)?, path: Some(path.to_owned()) })
+        Ok(Output { file: open_for_append(path)?, path: Some(path.to_owned()) })
     }
 }
 
 /// Opens a file without waiting for the reader of a FIFO. Later writes block.
-fn opened(path: &Path) -> io::Result<File> {
+fn open_for_append(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK.bits();
     let file =
         OpenOptions::new().create(true).append(true).custom_flags(flags).open(path).map_err(|error| {
@@ -94,7 +94,7 @@ fn opened(path: &Path) -> io::Result<File> {
 impl Log {
     /// Starts a thread that writes lines to `out`.
     pub fn new(out: Output) -> (Log, Writer) {
-        let (orders, received) = sync_channel(WAITING);
+        let (orders, received) = sync_channel(QUEUE_CAPACITY);
         let (end, ended) = sync_channel(1);
         let shared = Arc::<Shared>::default();
         let of_writer = shared.clone();
@@ -118,13 +118,13 @@ impl Log {
 }
 
 impl Writer {
-    /// Waits until all lines are written, for at most `LONGEST_END`. Returns the number of lost
+    /// Waits until all lines are written, for at most `MAX_END_WAIT`. Returns the number of lost
     /// lines.
     ///
     /// # Errors
     /// The error of the first write that failed; all later lines are lost.
     pub fn finish(self) -> io::Result<u64> {
-        match self.ended.recv_timeout(LONGEST_END) {
+        match self.ended.recv_timeout(MAX_END_WAIT) {
             Ok(ended) => ended?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the log's writer failed")),
@@ -148,7 +148,7 @@ fn write(orders: &Receiver<Order>, mut out: Output, shared: &Shared) -> io::Resu
 
 fn reopen(out: &mut Output) {
     let Some(path) = &out.path else { return };
-    match opened(path) {
+    match open_for_append(path) {
         Ok(file) => out.file = file,
         Err(error) => {
             eprintln!(
@@ -241,7 +241,7 @@ mod tests {
         drop(log);
         assert_eq!(writer.finish().expect("all is written"), 0);
         let mut found = String::new();
-        io::Read::read_to_string(&mut reader, &mut found).expect("what was written");
+        io::Read::read_to_string(&mut reader, &mut found).expect("the written line");
         assert_eq!(found, "\"line\"\n");
         fs::remove_dir_all(folder).expect("a folder");
     }

@@ -112,7 +112,7 @@ mod tests {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let at = listener.local_addr().unwrap();
-            let asking = std::thread::spawn(move || {
+            let client = std::thread::spawn(move || {
                 let connect = |_| std::net::TcpStream::connect(at).expect("a connection");
                 let silent: Vec<_> = (0..2 * MAX_CLIENTS).map(connect).collect();
                 let answer = request_metrics(at);
@@ -121,11 +121,11 @@ mod tests {
                 (answer, dropped)
             });
             let serving = tokio::spawn(serve(listener, || "umts_proxy_connections 0\n".to_owned()));
-            while !asking.is_finished() {
+            while !client.is_finished() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             serving.abort();
-            let (answer, dropped) = asking.join().unwrap();
+            let (answer, dropped) = client.join().unwrap();
             assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("connections 0\n"), "{answer}");
             assert_eq!(dropped, 0);
         });

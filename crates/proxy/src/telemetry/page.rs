@@ -3,22 +3,22 @@
 use std::fmt::Write;
 
 use crate::relay::ended::{Ended, Side};
-use crate::telemetry::counts::{Totals, WayTotal};
+use crate::telemetry::counts::{DirectionTotal, Totals};
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
-const WAYS: [&str; 2] = ["up", "down"];
+const DIRECTIONS: [&str; 2] = ["up", "down"];
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// Renders the page. `open` is the number of open connections and `room` their limit. `other_ports`
-/// counts connections in a client's name that use another port.
-pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> String {
+/// Renders the page. `open` is the number of open connections and `max_connections` their limit.
+/// `other_ports` counts connections with a client's address but another port than the client's.
+pub fn page(totals: &Totals, open: usize, max_connections: usize, other_ports: u64) -> String {
     let mut page = Page(String::new());
     page.family("connections_total", "counter", "Number of accepted connections.");
     page.line("connections_total", "", totals.accepted as f64);
     page.family("connections", "gauge", "Number of open connections.");
     page.line("connections", "", open as f64);
     page.family("connections_room", "gauge", "Maximum number of connections.");
-    page.line("connections_room", "", room as f64);
+    page.line("connections_room", "", max_connections as f64);
     page.family(
         "refused_total",
         "counter",
@@ -36,32 +36,40 @@ pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> Stri
         let count = totals.ended.get(&ended).copied().unwrap_or_default();
         page.line("ended_total", &format!("cause=\"{}\"", ended.name()), count as f64);
     }
-    ways(&mut page, &totals.ways);
+    directions(&mut page, &totals.directions);
     legs(&mut page, totals);
     page.0
 }
 
-fn ways(page: &mut Page, ways: &[WayTotal; 2]) {
-    type Column = (&'static str, &'static str, &'static str, fn(&WayTotal) -> f64);
+fn directions(page: &mut Page, directions: &[DirectionTotal; 2]) {
+    type Column = (&'static str, &'static str, &'static str, fn(&DirectionTotal) -> f64);
     let columns: [Column; 4] = [
-        ("octets_total", "counter", "Octets forwarded, from clients (up) and to clients (down).", |way| {
-            way.octets as f64
+        (
+            "octets_total",
+            "counter",
+            "Octets forwarded, from clients (up) and to clients (down).",
+            |direction| direction.octets as f64,
+        ),
+        ("held_octets", "gauge", "Octets that the proxy holds between its sockets.", |direction| {
+            direction.held as f64
         }),
-        ("held_octets", "gauge", "Octets that the proxy holds between its sockets.", |way| way.held as f64),
         (
             "stalls_total",
             "counter",
             "Number of stalls: the send buffer towards the receiver was full.",
-            |way| way.stalls as f64,
+            |direction| direction.stalls as f64,
         ),
-        ("stalled_seconds_total", "counter", "Time of stalls in seconds, summed over connections.", |way| {
-            way.stalled_ns as f64 / 1e9
-        }),
+        (
+            "stalled_seconds_total",
+            "counter",
+            "Time of stalls in seconds, summed over connections.",
+            |direction| direction.stalled_ns as f64 / 1e9,
+        ),
     ];
     for (name, kind, help, value) in columns {
         page.family(name, kind, help);
-        for (way, total) in WAYS.iter().zip(ways) {
-            page.line(name, &format!("direction=\"{way}\""), value(total));
+        for (direction, total) in DIRECTIONS.iter().zip(directions) {
+            page.line(name, &format!("direction=\"{direction}\""), value(total));
         }
     }
 }

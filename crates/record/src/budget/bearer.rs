@@ -11,10 +11,10 @@ use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, RlcMode, Sn, Sta
 use umts_units::{Duration, Time};
 
 use super::loss::Loss;
-use super::missing::{Hole, MissingPdus, Place};
+use super::missing::{Hole, LossPlace, MissingPdus};
 
 /// A packet that cannot arrive any more, its connection, and the loss.
-pub(super) type Dead = (PacketId, Option<ConnectionId>, Loss);
+pub(super) type Undeliverable = (PacketId, Option<ConnectionId>, Loss);
 
 /// Why a packet has not left the bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum WaitReason {
     /// The channel carries data of other users or connections.
     Queued,
     /// RLC repairs lost PDUs. This is the number of the first one and the place where it was lost.
-    Recovering(u16, Place),
+    Recovering(u16, LossPlace),
     /// Timer_Status_Prohibit delays the status report that would name the first lost PDU.
     Prohibited(u16),
     /// RLC's transmission window is full.
@@ -40,13 +40,13 @@ pub(super) type DchFormat = (u32, Duration);
 
 /// An SDU in the bearer.
 #[derive(Debug)]
-struct Queued {
+struct QueuedSdu {
     packet: PacketId,
     connection: Option<ConnectionId>,
     /// Counts of its first and last PDU. `None` until the last PDU has left RLC.
     pdus: Option<(u64, u64)>,
     /// Whether a PDU of the SDU was lost for good. The rest is still to be sent.
-    is_dead: bool,
+    is_undeliverable: bool,
 }
 
 /// RLC mode of a bearer.
@@ -59,10 +59,11 @@ enum Mode {
     Unacknowledged,
 }
 
+/// One direction of a UE's radio bearer.
 #[derive(Debug)]
 pub(super) struct Bearer {
     mode: Mode,
-    sdus: VecDeque<Queued>,
+    sdus: VecDeque<QueuedSdu>,
     /// Count of the next new PDU that leaves RLC; counts do not wrap. `next_on_air` is the count of
     /// the next new PDU that goes on the air. It lags behind if blocks wait at the Node B.
     next: u64,
@@ -79,11 +80,11 @@ pub(super) struct Bearer {
     last_serial: u64,
     /// Block sets up to this serial left before a re-establishment and are ignored on arrival.
     void_serial: u64,
-    /// The connection that sends new data on the channel, and the time until which it does.
-    /// Retransmitted PDUs do not count.
-    fresh: (Option<ConnectionId>, Time),
+    /// The connection that sends new data on the channel, and the time until which the channel
+    /// carries these data. Retransmitted PDUs do not count.
+    new_data: (Option<ConnectionId>, Time),
     /// Time until which a DCH would have carried the same data.
-    fresh_on_dch: Time,
+    new_data_on_dch: Time,
     /// Times until which the channel carries blocks of this bearer and of other bearers.
     served_until: Time,
     others_until: Time,
@@ -111,8 +112,8 @@ impl Bearer {
             is_resetting: false,
             last_serial: 0,
             void_serial: 0,
-            fresh: (None, Time::ZERO),
-            fresh_on_dch: Time::ZERO,
+            new_data: (None, Time::ZERO),
+            new_data_on_dch: Time::ZERO,
             served_until: Time::ZERO,
             others_until: Time::ZERO,
         }
@@ -127,7 +128,7 @@ impl Bearer {
     }
 
     pub fn enter(&mut self, packet: PacketId, connection: Option<ConnectionId>) {
-        self.sdus.push_back(Queued { packet, connection, pdus: None, is_dead: false });
+        self.sdus.push_back(QueuedSdu { packet, connection, pdus: None, is_undeliverable: false });
     }
 
     /// Removes a packet that was delivered or discarded. Returns the connection of the packet.
@@ -148,20 +149,20 @@ impl Bearer {
 
     /// Returns why `packet` is in the bearer at `now`, and until when that holds without an event.
     pub fn wait_reason(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
-        let Some(place) = self.sdus.iter().position(|queued| queued.packet == packet) else {
+        let Some(index) = self.sdus.iter().position(|queued| queued.packet == packet) else {
             return (WaitReason::Served, Time::NEVER);
         };
-        let queued = &self.sdus[place];
+        let queued = &self.sdus[index];
         let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
-        let (fresh, fresh_until) = self.fresh;
-        if now < fresh_until && fresh == queued.connection {
-            return match now < self.fresh_on_dch {
-                true => (WaitReason::OnAir, fresh_until.min(self.fresh_on_dch)),
-                false => (WaitReason::OnSlowChannel, fresh_until),
+        let (new_data, new_data_until) = self.new_data;
+        if now < new_data_until && new_data == queued.connection {
+            return match now < self.new_data_on_dch {
+                true => (WaitReason::OnAir, new_data_until.min(self.new_data_on_dch)),
+                false => (WaitReason::OnSlowChannel, new_data_until),
             };
         }
-        if !is_on_air && now < fresh_until {
-            return (WaitReason::Queued, fresh_until);
+        if !is_on_air && now < new_data_until {
+            return (WaitReason::Queued, new_data_until);
         }
         let waits = !is_on_air || self.at_nodeb > 0;
         if waits && now < self.others_until && now >= self.served_until {
@@ -171,11 +172,11 @@ impl Bearer {
         if let Some((repair, to)) = self.repair(queued, now) {
             return (repair, until.min(to));
         }
-        let is_behind = |ahead: &Queued| {
+        let is_ahead = |ahead: &QueuedSdu| {
             ahead.connection != queued.connection
                 && ahead.pdus.is_none_or(|(_, last)| last >= self.next_on_air)
         };
-        if !is_on_air && self.sdus.iter().take(place).any(is_behind) {
+        if !is_on_air && self.sdus.iter().take(index).any(is_ahead) {
             return (WaitReason::Queued, until);
         }
         (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
@@ -188,7 +189,7 @@ impl Bearer {
     }
 
     /// The repair for which `queued` waits, or the full window that stops new PDUs, and until when.
-    fn repair(&self, queued: &Queued, now: Time) -> Option<(WaitReason, Time)> {
+    fn repair(&self, queued: &QueuedSdu, now: Time) -> Option<(WaitReason, Time)> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
         if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
             let sn = Sn::of(sn).value();
@@ -203,7 +204,7 @@ impl Bearer {
 
     /// The first lost PDU for which `queued` waits. With in-sequence delivery it is any PDU up to
     /// its last; otherwise only its own PDUs count.
-    fn hole_before(&self, queued: &Queued, in_sequence: bool, now: Time) -> Option<Hole> {
+    fn hole_before(&self, queued: &QueuedSdu, in_sequence: bool, now: Time) -> Option<Hole> {
         match queued.pdus {
             None => self.missing.hole(0, u64::MAX, now),
             Some((_, last)) if in_sequence => self.missing.hole(0, last, now),
@@ -211,10 +212,10 @@ impl Bearer {
         }
     }
 
-    /// A block set leaves RLC. With `waits` its blocks go into a queue at the Node B.
+    /// A block set leaves RLC. If `waits`, the blocks go into a queue at the Node B.
     pub fn leave(&mut self, set: &BlockSet, waits: bool) {
         self.last_serial = set.serial;
-        self.fresh.0 = self.first_unsent();
+        self.new_data.0 = self.first_unsent();
         for pdu in &set.pdus {
             let Some(run) = data(pdu) else { continue };
             if run.retransmission {
@@ -235,7 +236,7 @@ impl Bearer {
             self.next = first + u64::from(run.count);
         }
         // The rest of the packets that cannot arrive any more has left.
-        self.sdus.retain(|queued| !queued.is_dead || queued.pdus.is_none());
+        self.sdus.retain(|queued| !queued.is_undeliverable || queued.pdus.is_none());
         if waits {
             self.at_nodeb += set.blocks;
         } else {
@@ -249,8 +250,8 @@ impl Bearer {
         self.at_nodeb = self.at_nodeb.saturating_sub(set.blocks);
         for run in set.pdus.iter().filter_map(data).filter(|run| !run.retransmission) {
             let first = self.unwrap(run.first);
-            let at = |queued: &&Queued| queued.pdus.is_none_or(|(_, last)| last >= first);
-            self.fresh.0 = self.sdus.iter().find(at).and_then(|queued| queued.connection);
+            let is_unsent = |queued: &&QueuedSdu| queued.pdus.is_none_or(|(_, last)| last >= first);
+            self.new_data.0 = self.sdus.iter().find(is_unsent).and_then(|queued| queued.connection);
             self.next_on_air = self.next_on_air.max((first + u64::from(run.count)).min(self.next));
         }
     }
@@ -259,10 +260,10 @@ impl Bearer {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
 
-    /// The channel carries a block set of this bearer for one TTI, of which new PDUs have their
-    /// share. `dch` is the format of the DCH that the UE requested and was refused.
+    /// The channel carries a block set of this bearer for one TTI. New PDUs take their share of the
+    /// TTI. `dch` is the format of the DCH that the UE requested and was refused.
     pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, dch: Option<DchFormat>) {
-        let fresh: u32 = set
+        let new_data: u32 = set
             .pdus
             .iter()
             .filter_map(data)
@@ -270,11 +271,11 @@ impl Bearer {
             .map(|run| u32::from(run.count))
             .sum();
         let of_blocks =
-            |tti: Duration, blocks: u32| tti.as_nanos() * u64::from(fresh) / u64::from(blocks.max(1));
-        self.fresh.1 = now + Duration::from_nanos(of_blocks(tti, set.blocks));
-        self.fresh_on_dch = match dch {
-            Some((blocks, tti)) => self.fresh.1.min(now + Duration::from_nanos(of_blocks(tti, blocks))),
-            None => self.fresh.1,
+            |tti: Duration, blocks: u32| tti.as_nanos() * u64::from(new_data) / u64::from(blocks.max(1));
+        self.new_data.1 = now + Duration::from_nanos(of_blocks(tti, set.blocks));
+        self.new_data_on_dch = match dch {
+            Some((blocks, tti)) => self.new_data.1.min(now + Duration::from_nanos(of_blocks(tti, blocks))),
+            None => self.new_data.1,
         };
         self.served_until = now + tti;
     }
@@ -285,8 +286,14 @@ impl Bearer {
     }
 
     /// A block set arrives, except the blocks in `lost`, which were lost at `place`. Adds packets
-    /// that cannot arrive any more to `dead`.
-    pub fn arrive(&mut self, set: &BlockSet, lost: Lost, place: Place, dead: &mut Vec<Dead>) {
+    /// that cannot arrive any more to `undeliverable`.
+    pub fn arrive(
+        &mut self,
+        set: &BlockSet,
+        lost: Lost,
+        place: LossPlace,
+        undeliverable: &mut Vec<Undeliverable>,
+    ) {
         if set.serial <= self.void_serial {
             return;
         }
@@ -301,18 +308,18 @@ impl Bearer {
                 }
                 for step in 0..u32::from(run.count) {
                     let lost_at = lost.contains(block + step).then_some(place);
-                    self.missing.settle(first + u64::from(step), lost_at, run.retransmission);
+                    self.missing.record_fate(first + u64::from(step), lost_at, run.retransmission);
                 }
             }
             block += pdu.blocks();
         }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
-            self.collect_undeliverable(dead);
+            self.collect_undeliverable(undeliverable);
         }
     }
 
-    /// Adds the SDUs that miss a PDU to `dead`. Call only in modes without repair.
-    fn collect_undeliverable(&mut self, dead: &mut Vec<Dead>) {
+    /// Adds the SDUs that miss a PDU to `undeliverable`. Call only in modes without repair.
+    fn collect_undeliverable(&mut self, undeliverable: &mut Vec<Undeliverable>) {
         let Bearer { missing, sdus, last_ended, next, .. } = self;
         // PDUs of the SDU that has left only in part: those after the end of the last complete one.
         let begun = (last_ended.map_or(0, |last| last + 1), next.saturating_sub(1));
@@ -324,8 +331,8 @@ impl Bearer {
                 None => return true,
             };
             let Some(place) = missing.place_in(first, last) else { return true };
-            if !std::mem::replace(&mut queued.is_dead, true) {
-                dead.push((queued.packet, queued.connection, place.loss()));
+            if !std::mem::replace(&mut queued.is_undeliverable, true) {
+                undeliverable.push((queued.packet, queued.connection, place.loss()));
             }
             queued.pdus.is_none()
         });
@@ -361,17 +368,17 @@ impl Bearer {
     }
 
     /// RLC returns to its initial state: numbers begin at zero, and PDUs on their way are void.
-    /// Adds the packets that had left completely to `dead`. For packets that had left in part the
-    /// sender records a discard.
-    pub fn reinitialise(&mut self, dead: &mut Vec<Dead>) {
+    /// Adds the packets that had left completely to `undeliverable`. For packets that had left in
+    /// part the sender records a discard.
+    pub fn reinitialise(&mut self, undeliverable: &mut Vec<Undeliverable>) {
         self.is_resetting = false;
         self.void_serial = self.last_serial;
         (self.next, self.next_on_air, self.acknowledged, self.last_ended) = (0, 0, 0, None);
         self.missing.clear();
         self.sdus.retain(|queued| {
             let has_left = queued.pdus.is_some();
-            if has_left && !queued.is_dead {
-                dead.push((queued.packet, queued.connection, Loss::RlcReset));
+            if has_left && !queued.is_undeliverable {
+                undeliverable.push((queued.packet, queued.connection, Loss::RlcReset));
             }
             !has_left
         });

@@ -7,7 +7,7 @@ use umts_stack::trace::TraceEvent;
 
 use super::cause::Cause;
 
-/// Empty in FDD cells.
+/// Shortage of capacity of one UE. Empty in FDD cells.
 #[derive(Debug, Default)]
 pub(super) struct Capacity {
     /// Why the UE has no capacity in a direction in which it needs some.
@@ -17,7 +17,7 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// The cause for which a packet of this direction waits, unless it is on the air.
+    /// The cause of the wait of a packet of this direction, unless the packet is on the air.
     pub fn needed(&self, direction: Direction) -> Option<Cause> {
         self.needed[direction.index()]
     }

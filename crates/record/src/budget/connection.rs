@@ -8,10 +8,10 @@ use umts_units::Time;
 
 use super::bearer::WaitReason;
 use super::cause::{Cause, Parts};
-use super::direction_state::{DirectionState, Flying, Place};
-use super::log::{Interval, Log, Waited};
+use super::direction_state::{DirectionState, Position, SegmentInTransit};
+use super::log::{Interval, Log, WaitCause};
 use super::loss::Loss;
-use super::missing;
+use super::missing::LossPlace;
 use super::rto::Timeouts;
 use super::ue::Ue;
 
@@ -40,7 +40,7 @@ impl Kind {
 
 /// Object of a connection's wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
+enum WaitObject {
     /// A packet of this direction in the radio access network. `served` is the cause while the
     /// packet is served.
     Radio { direction: Direction, packet: PacketId, served: Cause },
@@ -79,17 +79,18 @@ pub(super) struct Connection {
     pub kind: Kind,
     /// The end that sends the flow's data.
     sender: End,
-    /// By sending end.
-    ways: [DirectionState; 2],
+    /// State of both directions, by sending end.
+    directions: [DirectionState; 2],
     pub log: Log,
     pub timeouts: Timeouts,
-    /// End of the log.
+    /// End of the log: the causes up to this time are known.
     since: Time,
-    waits: Option<Waits>,
+    /// The current wait. `None` if an event may have changed it.
+    wait: Option<WaitObject>,
     /// The current wait for a lost packet, and its start.
-    lost: Option<(Waits, Time)>,
+    lost: Option<(WaitObject, Time)>,
     /// Whether written data and windows of the senders are known.
-    sees_sender: bool,
+    knows_senders: bool,
 }
 
 impl Connection {
@@ -97,7 +98,7 @@ impl Connection {
         (id, flow, ue, sender): (ConnectionId, FlowId, UeId, End),
         mss: u32,
         now: Time,
-        (log, sees_sender): (Log, bool),
+        (log, knows_senders): (Log, bool),
     ) -> Self {
         Connection {
             id,
@@ -106,49 +107,54 @@ impl Connection {
             opened: now,
             kind: Kind::Tcp,
             sender,
-            ways: [DirectionState::new(mss, now), DirectionState::new(mss, now)],
+            directions: [DirectionState::new(mss, now), DirectionState::new(mss, now)],
             log,
             timeouts: Timeouts::default(),
             since: now,
-            waits: None,
+            wait: None,
             lost: None,
-            sees_sender,
+            knows_senders,
         }
     }
 
     /// Gives mutable access to the direction of the sender at `end`. The object of the wait is then
     /// determined again.
-    pub fn way(&mut self, end: End) -> &mut DirectionState {
-        self.waits = None;
-        &mut self.ways[end as usize]
+    pub fn direction_mut(&mut self, end: End) -> &mut DirectionState {
+        self.wait = None;
+        &mut self.directions[end as usize]
     }
 
     /// Changes the kind of the connection, and forgets its packets.
     pub fn change_kind(&mut self, kind: Kind, now: Time) {
         self.kind = kind;
-        self.ways = [DirectionState::new(1, now), DirectionState::new(1, now)];
-        self.waits = None;
+        self.directions = [DirectionState::new(1, now), DirectionState::new(1, now)];
+        self.wait = None;
     }
 
     /// Progress of the data of `end`.
     pub fn progress(&self, end: End) -> Progress {
-        let way = &self.ways[end as usize];
-        let is_established = self.ways.iter().any(|way| way.is_established);
+        let direction = &self.directions[end as usize];
+        let is_established = self.directions.iter().any(|direction| direction.is_established);
         Progress {
-            next: way.rcv_next,
-            sent: way.max_sent,
-            has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
-            is_held_back: way.limiting_window().is_some(),
+            next: direction.rcv_next,
+            sent: direction.max_sent,
+            has_more: !is_established || direction.rcv_next < direction.max_sent || direction.unsent() > 0,
+            is_held_back: direction.limiting_window().is_some(),
             is_established,
-            waits_for_handshake: !is_established && self.ways.iter().all(DirectionState::is_held),
+            waits_for_handshake: !is_established
+                && self.directions.iter().all(DirectionState::is_silent_in_handshake),
         }
     }
 
     /// A packet left the sender at `end`, or reached it. This ends the silence of that sender, so
     /// earlier intervals can be settled.
     pub fn active(&mut self, end: End, now: Time) {
-        self.ways[end as usize].active = now;
-        let waiting = self.ways.iter().filter(|way| way.una < way.max_sent).map(|way| way.active);
+        self.directions[end as usize].active = now;
+        let waiting = self
+            .directions
+            .iter()
+            .filter(|direction| direction.una < direction.max_sent)
+            .map(|direction| direction.active);
         let lost = self.lost.map(|(_, since)| since);
         let settled = waiting.chain(lost).min().unwrap_or(now);
         self.log.settle(settled.min(self.since));
@@ -158,147 +164,152 @@ impl Connection {
     #[inline]
     pub fn advance(&mut self, ue: &Ue, now: Time) {
         while self.since < now {
-            let waits = match self.waits {
-                Some(waits) => waits,
-                None => *self.waits.insert(self.find()),
+            let wait = match self.wait {
+                Some(wait) => wait,
+                None => *self.wait.insert(self.find_object()),
             };
-            self.lost = match (waits, self.lost) {
-                (Waits::Lost { .. }, Some((same, since))) if same == waits => Some((waits, since)),
-                (Waits::Lost { .. }, _) => Some((waits, self.since)),
+            self.lost = match (wait, self.lost) {
+                (WaitObject::Lost { .. }, Some((same, since))) if same == wait => Some((wait, since)),
+                (WaitObject::Lost { .. }, _) => Some((wait, self.since)),
                 _ => None,
             };
-            let (waited, until) = waited_at(waits, ue, self.since);
+            let (wait_cause, until) = cause_at(wait, ue, self.since);
             let end = until.min(now);
-            self.log.push(self.since, end, waited);
+            self.log.push(self.since, end, wait_cause);
             self.since = end;
         }
     }
 
-    fn find(&self) -> Waits {
+    /// Finds the packet for which the connection waits: first the data of the flow's sender, then
+    /// the data of the other end, then acknowledgments.
+    fn find_object(&self) -> WaitObject {
         let order = [self.sender, self.sender.other()];
         if self.kind != Kind::Tcp {
             return self.for_datagram(order);
         }
         for end in order {
-            let way = &self.ways[end as usize];
-            if way.rcv_next < way.max_sent {
+            let direction = &self.directions[end as usize];
+            if direction.rcv_next < direction.max_sent {
                 return self.for_data(end);
             }
-            if way.unsent() > 0 {
-                return self.for_leave(end);
+            if direction.unsent() > 0 {
+                return self.for_unsent_data(end);
             }
         }
         for end in order {
-            let way = &self.ways[end as usize];
-            if way.una < way.max_sent {
-                return self.for_acknowledgment(end, self.if_seen(Cause::Propagation));
+            let direction = &self.directions[end as usize];
+            if direction.una < direction.max_sent {
+                return self.for_acknowledgment(end, self.if_visible(Cause::Propagation));
             }
         }
-        let is_open = self.ways.iter().any(|way| way.is_established);
-        Waits::Nothing(if is_open { self.if_seen(Cause::ApplicationIdle) } else { Cause::Setup })
+        let is_open = self.directions.iter().any(|direction| direction.is_established);
+        WaitObject::Nothing(if is_open { self.if_visible(Cause::ApplicationIdle) } else { Cause::Setup })
     }
 
-    /// The wait for the first datagram on its way.
-    fn for_datagram(&self, order: [End; 2]) -> Waits {
+    /// The wait for the first datagram that is on the way.
+    fn for_datagram(&self, order: [End; 2]) -> WaitObject {
         let (served, moving) = match self.kind {
             Kind::Lookup => (Cause::Names, Cause::Names),
             Kind::Tcp | Kind::Datagrams => (Cause::Serialisation, Cause::Propagation),
         };
-        let first = order.into_iter().find_map(|end| Some((end, self.ways[end as usize].first_alive()?)));
-        let is_unanswered = self.ways[End::Server as usize].max_sent < self.ways[End::Ue as usize].max_sent;
+        let first =
+            order.into_iter().find_map(|end| Some((end, self.directions[end as usize].first_alive()?)));
+        let is_unanswered =
+            self.directions[End::Server as usize].max_sent < self.directions[End::Ue as usize].max_sent;
         match first {
-            Some((end, packet)) => follow(end, packet, served, moving, Cause::CoreQueue),
-            None if self.kind == Kind::Lookup && is_unanswered => Waits::Nothing(Cause::Names),
-            None => Waits::Nothing(Cause::NotVisible),
+            Some((end, packet)) => wait_for_packet(end, packet, served, moving, Cause::CoreQueue),
+            None if self.kind == Kind::Lookup && is_unanswered => WaitObject::Nothing(Cause::Names),
+            None => WaitObject::Nothing(Cause::NotVisible),
         }
     }
 
-    fn if_seen(&self, cause: Cause) -> Cause {
-        if self.sees_sender { cause } else { Cause::NotVisible }
+    /// Returns `cause` if the state of the senders is known.
+    fn if_visible(&self, cause: Cause) -> Cause {
+        if self.knows_senders { cause } else { Cause::NotVisible }
     }
 
     /// The wait for the next byte in order, which has left `end`.
-    fn for_data(&self, end: End) -> Waits {
-        let way = &self.ways[end as usize];
-        let number = way.rcv_next;
-        if let Some(copy) = way.copies(number).find(|copy| copy.is_alive()) {
-            let (served, moving) = match way.in_setup() || number == 0 {
+    fn for_data(&self, end: End) -> WaitObject {
+        let direction = &self.directions[end as usize];
+        let number = direction.rcv_next;
+        if let Some(copy) = direction.copies(number).find(|copy| copy.is_alive()) {
+            let (served, moving) = match direction.in_setup() || number == 0 {
                 true => (Cause::Setup, Cause::Setup),
                 // Without the window, more data would be on the radio at this time.
-                false => (Cause::Serialisation, way.limiting_window().unwrap_or(Cause::Propagation)),
+                false => (Cause::Serialisation, direction.limiting_window().unwrap_or(Cause::Propagation)),
             };
-            return if way.has_needless_ahead(copy.packet) {
-                follow(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
+            return if direction.has_needless_ahead(copy.packet) {
+                wait_for_packet(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
             } else {
-                follow(end, copy, served, moving, Cause::CoreQueue)
+                wait_for_packet(end, copy, served, moving, Cause::CoreQueue)
             };
         }
-        match way.copies(number).last().map(|copy| copy.place) {
-            Some(Place::Lost(loss)) => Waits::Lost { end, number, loss },
-            _ => Waits::Nothing(Cause::Unexplained),
+        match direction.copies(number).last().map(|copy| copy.place) {
+            Some(Position::Lost(loss)) => WaitObject::Lost { end, number, loss },
+            _ => WaitObject::Nothing(Cause::Unexplained),
         }
     }
 
     /// The wait if all data sent by `end` has arrived and unsent data exists.
-    fn for_leave(&self, end: End) -> Waits {
-        let way = &self.ways[end as usize];
-        if way.in_setup() {
+    fn for_unsent_data(&self, end: End) -> WaitObject {
+        let direction = &self.directions[end as usize];
+        if direction.in_setup() {
             let first = [end.other(), end].into_iter().find_map(|from| {
-                self.ways[from as usize]
-                    .first_alive()
-                    .map(|flying| follow(from, flying, Cause::Setup, Cause::Setup, Cause::CoreQueue))
+                self.directions[from as usize].first_alive().map(|segment| {
+                    wait_for_packet(from, segment, Cause::Setup, Cause::Setup, Cause::CoreQueue)
+                })
             });
-            let answer = &self.ways[end.other() as usize];
+            let answer = &self.directions[end.other() as usize];
             return match first {
-                Some(waits) => waits,
+                Some(wait) => wait,
                 None if answer.rcv_next < answer.max_sent => self.for_data(end.other()),
-                None => Waits::Nothing(Cause::Setup),
+                None => WaitObject::Nothing(Cause::Setup),
             };
         }
-        match way.limiting_window() {
-            None => Waits::Nothing(Cause::SenderIdle),
+        match direction.limiting_window() {
+            None => WaitObject::Nothing(Cause::SenderIdle),
             Some(cause) => self.for_acknowledgment(end, cause),
         }
     }
 
     /// The wait of `end` for an acknowledgment. `cause` is the reason why it has to wait.
-    fn for_acknowledgment(&self, end: End, cause: Cause) -> Waits {
-        let una = self.ways[end as usize].una;
-        let back = &self.ways[end.other() as usize];
-        match (back.first_ack_beyond(una), back.lost_ack) {
-            (Some(ack), _) => follow(end.other(), ack, cause, cause, Cause::CoreQueue),
-            (None, Some(loss)) => Waits::LostAck(loss),
-            (None, None) => Waits::Nothing(cause),
+    fn for_acknowledgment(&self, end: End, cause: Cause) -> WaitObject {
+        let una = self.directions[end as usize].una;
+        let reverse = &self.directions[end.other() as usize];
+        match (reverse.first_ack_beyond(una), reverse.lost_ack) {
+            (Some(ack), _) => wait_for_packet(end.other(), ack, cause, cause, Cause::CoreQueue),
+            (None, Some(loss)) => WaitObject::LostAck(loss),
+            (None, None) => WaitObject::Nothing(cause),
         }
     }
 
     /// The retransmission timer of `end` expired. If `end` holds the lost packet for which the
     /// connection waits, that wait was a wait for the timer.
     pub fn timeout(&mut self, end: End, now: Time) {
-        let way = &self.ways[end as usize];
-        let back = &self.ways[end.other() as usize];
-        let silent_since = way.active.max(self.opened);
+        let direction = &self.directions[end as usize];
+        let reverse = &self.directions[end.other() as usize];
+        let silent_since = direction.active.max(self.opened);
         let causes: Vec<Interval> = self.log.between(silent_since, now).collect();
-        let is_needed = self.timeouts.expired(way, back, (end, silent_since, now), &causes);
-        if let Some((Waits::Lost { end: holder, .. }, since)) = &mut self.lost
+        let is_needed = self.timeouts.expired(direction, reverse, (end, silent_since, now), &causes);
+        if let Some((WaitObject::Lost { end: holder, .. }, since)) = &mut self.lost
             && *holder == end
         {
-            self.log.was_for_timer(*since);
+            self.log.relabel_timer_wait(*since);
             *since = now;
         }
-        self.way(end).timed_out(is_needed);
+        self.direction_mut(end).timed_out(is_needed);
     }
 
     /// A packet of `end` arrived or was lost. This may decide whether earlier timeouts were needed.
-    pub fn settle_timeouts(&mut self, packet: PacketId, loss: Option<Loss>) {
+    pub fn resolve_timeouts(&mut self, packet: PacketId, loss: Option<Loss>) {
         for end in self.timeouts.settle(packet, loss) {
-            self.way(end).was_needed();
+            self.direction_mut(end).was_needed();
         }
     }
 
-    /// Takes the settled intervals if there are more than `least`.
-    pub fn take_intervals(&mut self, least: usize) -> Vec<Interval> {
-        self.log.take_settled(least)
+    /// Takes the settled intervals if there are more than `min_count`.
+    pub fn take_intervals(&mut self, min_count: usize) -> Vec<Interval> {
+        self.log.take_settled(min_count)
     }
 
     /// Ends a flow of datagrams with its last packet: the time after it is not part of the flow.
@@ -318,38 +329,51 @@ impl Connection {
 
 /// The wait for a packet that `end` sent. `later` is the cause if the packet is in the fixed
 /// network longer than an empty network takes.
-fn follow(end: End, packet: &Flying, served: Cause, moving: Cause, later: Cause) -> Waits {
+fn wait_for_packet(
+    end: End,
+    packet: &SegmentInTransit,
+    served: Cause,
+    moving: Cause,
+    later: Cause,
+) -> WaitObject {
     match packet.place {
-        Place::Core(until) => Waits::Core { until, moving, later },
-        Place::Radio => Waits::Radio { direction: end.sends(), packet: packet.packet, served },
-        Place::Lost(loss) => Waits::LostAck(loss),
+        Position::Core(until) => WaitObject::Core { until, moving, later },
+        Position::Radio => WaitObject::Radio { direction: end.sends(), packet: packet.packet, served },
+        Position::Lost(loss) => WaitObject::LostAck(loss),
     }
 }
 
 /// The cause of a wait at an instant, and until when it holds without an event.
-fn waited_at(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
-    let of_loss = |cause, loss| Waited { loss: Some(loss), ..Waited::from(cause) };
-    match waits {
-        Waits::Nothing(cause) => (cause.into(), Time::NEVER),
-        Waits::Lost { loss, .. } => (of_loss(loss.cause(), loss), Time::NEVER),
-        Waits::LostAck(loss) => (of_loss(Cause::AckLoss, loss), Time::NEVER),
-        Waits::Core { until, moving, .. } if at < until => (moving.into(), until),
-        Waits::Core { later, .. } => (later.into(), Time::NEVER),
-        Waits::Radio { .. } if ue.is_in_cell_update() => (Cause::RlcReestablishment.into(), Time::NEVER),
-        Waits::Radio { .. } if ue.is_cut_off() => (Cause::ChannelSwitch.into(), Time::NEVER),
-        Waits::Radio { .. } if ue.is_resetting() => (Cause::RlcReset.into(), Time::NEVER),
-        Waits::Radio { direction, packet, served } => on_radio(ue, direction, packet, served, at),
+fn cause_at(wait: WaitObject, ue: &Ue, at: Time) -> (WaitCause, Time) {
+    let of_loss = |cause, loss| WaitCause { loss: Some(loss), ..WaitCause::from(cause) };
+    match wait {
+        WaitObject::Nothing(cause) => (cause.into(), Time::NEVER),
+        WaitObject::Lost { loss, .. } => (of_loss(loss.cause(), loss), Time::NEVER),
+        WaitObject::LostAck(loss) => (of_loss(Cause::AckLoss, loss), Time::NEVER),
+        WaitObject::Core { until, moving, .. } if at < until => (moving.into(), until),
+        WaitObject::Core { later, .. } => (later.into(), Time::NEVER),
+        WaitObject::Radio { .. } if ue.is_in_cell_update() => (Cause::RlcReestablishment.into(), Time::NEVER),
+        WaitObject::Radio { .. } if ue.is_cut_off() => (Cause::ChannelSwitch.into(), Time::NEVER),
+        WaitObject::Radio { .. } if ue.is_resetting() => (Cause::RlcReset.into(), Time::NEVER),
+        WaitObject::Radio { direction, packet, served } => cause_on_radio(ue, direction, packet, served, at),
     }
 }
 
-/// The same for a packet in the radio access network.
-fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: Time) -> (Waited, Time) {
-    let (held, until) = ue.bearers[direction.index()].wait_reason(packet, at);
-    let sn = match held {
+/// The cause of a wait for a packet in the radio access network, and until when it holds without an
+/// event.
+fn cause_on_radio(
+    ue: &Ue,
+    direction: Direction,
+    packet: PacketId,
+    served: Cause,
+    at: Time,
+) -> (WaitCause, Time) {
+    let (reason, until) = ue.bearers[direction.index()].wait_reason(packet, at);
+    let sn = match reason {
         WaitReason::Recovering(sn, _) | WaitReason::Prohibited(sn) => Some(sn),
         _ => None,
     };
-    let cause = match held {
+    let cause = match reason {
         WaitReason::OnAir => return (served.into(), until),
         WaitReason::OnSlowChannel => return (Cause::DchRefused.into(), until),
         WaitReason::Served => served,
@@ -360,11 +384,11 @@ fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: 
             Cause::AckChannel
         }
         WaitReason::Prohibited(_) => Cause::StatusProhibited,
-        WaitReason::Recovering(_, missing::Place::NodebQueue) => Cause::NodebDrop,
-        WaitReason::Recovering(_, missing::Place::Air) => Cause::RlcRecovery,
+        WaitReason::Recovering(_, LossPlace::NodebQueue) => Cause::NodebDrop,
+        WaitReason::Recovering(_, LossPlace::Air) => Cause::RlcRecovery,
     };
-    match ue.lacks(direction, at) {
-        Some((lack, to)) => (Waited { sn, ..Waited::from(lack) }, until.min(to)),
-        None => (Waited { sn, ..Waited::from(cause) }, until),
+    match ue.missing_resource(direction, at) {
+        Some((resource, to)) => (WaitCause { sn, ..WaitCause::from(resource) }, until.min(to)),
+        None => (WaitCause { sn, ..WaitCause::from(cause) }, until),
     }
 }

@@ -13,7 +13,7 @@ const FIRST_BYTE: u64 = 1;
 
 /// Position of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// In the fixed network. The packet would leave an empty network at this time.
     Core(Time),
     /// In RLC, below it, or on the air.
@@ -24,17 +24,17 @@ pub(super) enum Place {
 
 /// A segment that has left its sender and has not arrived.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flying {
+pub(super) struct SegmentInTransit {
     pub packet: PacketId,
     seq: u64,
     end: u64,
     ack: u64,
-    pub place: Place,
+    pub place: Position,
 }
 
-impl Flying {
+impl SegmentInTransit {
     pub fn is_alive(&self) -> bool {
-        !matches!(self.place, Place::Lost(_))
+        !matches!(self.place, Position::Lost(_))
     }
 
     /// Whether all its data has arrived in another copy.
@@ -64,7 +64,7 @@ pub(super) struct DirectionState {
     /// The congestion window before a spurious timeout, while the window is still smaller.
     cwnd_before_spurious: Option<f64>,
     /// Segments in the order in which they left. A lost segment stays until its data has arrived.
-    flying: Vec<Flying>,
+    in_transit: Vec<SegmentInTransit>,
     /// The loss of an acknowledgment after which none has arrived.
     pub lost_ack: Option<Loss>,
     /// Time at which a packet last left this sender or reached it.
@@ -87,7 +87,7 @@ impl DirectionState {
             peer_window: u64::MAX,
             mss: mss.max(1),
             cwnd_before_spurious: None,
-            flying: Vec::new(),
+            in_transit: Vec::new(),
             lost_ack: None,
             active: now,
             syn_at_proxy: None,
@@ -119,7 +119,7 @@ impl DirectionState {
         self.peer_window = u64::from(bytes);
     }
 
-    pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Place) {
+    pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Position) {
         if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
             // A connection without a SYN.
             (self.una, self.rcv_next) = (FIRST_BYTE, FIRST_BYTE);
@@ -127,33 +127,39 @@ impl DirectionState {
         if segment.sequence_length() > 0 {
             self.max_sent = self.max_sent.max(segment.end());
         }
-        self.flying.push(Flying { packet, seq: segment.seq, end: segment.end(), ack: segment.ack, place });
+        self.in_transit.push(SegmentInTransit {
+            packet,
+            seq: segment.seq,
+            end: segment.end(),
+            ack: segment.ack,
+            place,
+        });
     }
 
-    pub fn moved(&mut self, packet: PacketId, place: Place) {
-        if let Some(flying) = self.flying.iter_mut().find(|flying| flying.packet == packet) {
-            flying.place = place;
+    pub fn moved(&mut self, packet: PacketId, place: Position) {
+        if let Some(segment) = self.in_transit.iter_mut().find(|segment| segment.packet == packet) {
+            segment.place = place;
         }
     }
 
     pub fn lost(&mut self, packet: PacketId, loss: Loss) {
-        let Some(at) = self.flying.iter().position(|flying| flying.packet == packet) else { return };
-        if self.flying[at].seq == self.flying[at].end {
-            self.flying.remove(at);
+        let Some(at) = self.in_transit.iter().position(|segment| segment.packet == packet) else { return };
+        if self.in_transit[at].seq == self.in_transit[at].end {
+            self.in_transit.remove(at);
         } else {
-            self.flying[at].place = Place::Lost(loss);
+            self.in_transit[at].place = Position::Lost(loss);
         }
         self.lost_ack = Some(loss);
     }
 
     /// Forgets lost segments, because no further copy will be sent.
     pub fn forget_lost(&mut self) {
-        self.flying.retain(Flying::is_alive);
+        self.in_transit.retain(SegmentInTransit::is_alive);
     }
 
     /// A segment arrived. It brought `delivered` bytes of payload into order.
     pub fn arrived(&mut self, packet: PacketId, segment: &Segment, delivered: u64) {
-        self.flying.retain(|flying| flying.packet != packet);
+        self.in_transit.retain(|segment| segment.packet != packet);
         self.lost_ack = None;
         if segment.flags.syn {
             self.rcv_next = self.rcv_next.max(FIRST_BYTE);
@@ -168,7 +174,7 @@ impl DirectionState {
             self.rcv_next += 1;
         }
         let next = self.rcv_next;
-        self.flying.retain(|flying| flying.is_alive() || flying.end > next);
+        self.in_transit.retain(|segment| segment.is_alive() || segment.end > next);
     }
 
     pub fn acknowledged(&mut self, una: u64) {
@@ -186,34 +192,36 @@ impl DirectionState {
     }
 
     /// The copies of byte `number` that have not arrived.
-    pub fn copies(&self, number: u64) -> impl Iterator<Item = &Flying> {
-        self.flying.iter().filter(move |flying| flying.carries(number))
+    pub fn copies(&self, number: u64) -> impl Iterator<Item = &SegmentInTransit> {
+        self.in_transit.iter().filter(move |segment| segment.carries(number))
     }
 
     /// Whether a copy of data that has already arrived was sent before `packet` and is in the same
     /// part of the network.
     pub fn has_needless_ahead(&self, packet: PacketId) -> bool {
-        let Some(at) = self.flying.iter().position(|flying| flying.packet == packet) else { return false };
-        let is_radio = |place: Place| matches!(place, Place::Radio);
-        let here = is_radio(self.flying[at].place);
-        self.flying[..at]
+        let Some(at) = self.in_transit.iter().position(|segment| segment.packet == packet) else {
+            return false;
+        };
+        let is_radio = |place: Position| matches!(place, Position::Radio);
+        let on_radio = is_radio(self.in_transit[at].place);
+        self.in_transit[..at]
             .iter()
-            .any(|flying| flying.is_needless(self.rcv_next) && is_radio(flying.place) == here)
+            .any(|segment| segment.is_needless(self.rcv_next) && is_radio(segment.place) == on_radio)
     }
 
     /// The first packet on its way that acknowledges more than `una`.
-    pub fn first_ack_beyond(&self, una: u64) -> Option<&Flying> {
-        self.flying.iter().find(|flying| flying.is_alive() && flying.ack > una)
+    pub fn first_ack_beyond(&self, una: u64) -> Option<&SegmentInTransit> {
+        self.in_transit.iter().find(|segment| segment.is_alive() && segment.ack > una)
     }
 
     /// Whether no packet of the handshake is on the way, except possibly a SYN that a proxy holds.
-    pub fn is_held(&self) -> bool {
-        self.flying.iter().all(|flying| !flying.is_alive() || Some(flying.packet) == self.syn_at_proxy)
+    pub fn is_silent_in_handshake(&self) -> bool {
+        self.in_transit.iter().all(|segment| !segment.is_alive() || Some(segment.packet) == self.syn_at_proxy)
     }
 
     /// The first packet on its way.
-    pub fn first_alive(&self) -> Option<&Flying> {
-        self.flying.iter().find(|flying| flying.is_alive())
+    pub fn first_alive(&self) -> Option<&SegmentInTransit> {
+        self.in_transit.iter().find(|segment| segment.is_alive())
     }
 
     /// The window that holds back unsent data. `None` if there is no unsent data, or no window
@@ -223,10 +231,10 @@ impl DirectionState {
             return None;
         }
         let next = self.unsent().min(u64::from(self.mss));
-        let wanted = (self.max_sent - self.una).saturating_add(next);
+        let needed_window = (self.max_sent - self.una).saturating_add(next);
         let congestion = self.cwnd.floor().max(1.0) * f64::from(self.mss);
         let advertised = self.peer_window as f64;
-        if wanted as f64 <= congestion.min(advertised) {
+        if needed_window as f64 <= congestion.min(advertised) {
             None
         } else if advertised <= congestion {
             Some(Cause::AdvertisedWindow)

@@ -7,12 +7,12 @@ use umts_units::{Duration, Time};
 
 use super::cause::Cause;
 
-/// Empty for UEs outside a layout.
+/// Postponement of one UE on the DSCH. Empty for UEs outside a layout.
 #[derive(Debug, Default)]
 pub(super) struct DschPostponement {
     /// End of the interruption by the last handover.
     silent_until: Time,
-    /// Why the last request was refused, and until when that holds: the next TTI is decided again.
+    /// Why the last request was refused, and the time of the next decision, one TTI later.
     refused: Option<(Cause, Time)>,
 }
 
@@ -45,8 +45,8 @@ impl DschPostponement {
     }
 }
 
-/// A postponement by a handover has no cause here: the interruption is known by its length, and
-/// does not include the rest of its last TTI.
+/// Returns the cause of a postponement. A postponement by a handover has none here: the length of
+/// the interruption is known, and does not include the rest of its last TTI.
 fn cause_of(why: Postponed) -> Option<Cause> {
     match why {
         Postponed::Codes => Some(Cause::PostponedCodes),

@@ -15,11 +15,11 @@ use super::Budget;
 use super::bearer::statuses;
 use super::capacity::Capacity;
 use super::connection::{Connection, Kind};
-use super::direction_state::Place;
+use super::direction_state::Position;
 use super::dsch_postponement::DschPostponement;
 use super::log::Log;
 use super::loss::Loss;
-use super::missing;
+use super::missing::LossPlace;
 use super::ue::Ue;
 use crate::metrics::Window;
 
@@ -33,49 +33,49 @@ impl Budget {
             now,
             &TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1 },
         );
-        self.adopt(now, connection, kind);
+        self.change_kind(now, connection, kind);
     }
 
     /// The connection for which the lookup `connection` was made begins. The time of the lookup is
     /// part of its time.
-    pub fn adopt(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
-        if let Some(connection) = self.at(now, connection) {
+    pub fn change_kind(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
+        if let Some(connection) = self.connection_at(now, connection) {
             connection.change_kind(kind, now);
         }
     }
 
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment) {
-        let (end, place) = (End::sending(segment.direction), self.first_place(now, segment));
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(end).sent(packet, segment, place);
+        let (end, place) = (End::sending(segment.direction), self.initial_position(now, segment));
+        if let Some(connection) = self.connection_at(now, segment.connection) {
+            connection.direction_mut(end).sent(packet, segment, place);
             connection.active(end, now);
         }
     }
 
     fn received(&mut self, now: Time, packet: PacketId, segment: &Segment, delivered: u64) {
         let from = End::sending(segment.direction);
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(from).arrived(packet, segment, delivered);
-            connection.way(from.other()).set_peer_window(segment.window);
-            connection.settle_timeouts(packet, None);
+        if let Some(connection) = self.connection_at(now, segment.connection) {
+            connection.direction_mut(from).arrived(packet, segment, delivered);
+            connection.direction_mut(from.other()).set_peer_window(segment.window);
+            connection.resolve_timeouts(packet, None);
             connection.active(from.other(), now);
         }
     }
 
     /// Position of a segment after it has left its host.
-    fn first_place(&self, now: Time, segment: &Segment) -> Place {
+    fn initial_position(&self, now: Time, segment: &Segment) -> Position {
         match (segment.direction, segment.leg) {
-            (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Radio) => Place::Radio,
+            (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Radio) => Position::Radio,
             (Direction::Downlink, _) | (Direction::Uplink, ProxyLeg::Server) => {
                 let octets = u64::from(segment.payload) + u64::from(segment.header);
-                self.in_core(now, segment.leg, octets)
+                self.position_in_core(now, segment.leg, octets)
             }
         }
     }
 
     /// Position in the fixed network on this leg, with the time that a packet of `octets` needs
     /// when the network is empty.
-    fn in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Place {
+    fn position_in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Position {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
         let links = match leg {
@@ -84,7 +84,7 @@ impl Budget {
             ProxyLeg::Radio => &self.core[self.hops_to_proxy..],
         };
         let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
-        Place::Core(through)
+        Position::Core(through)
     }
 
     fn record_capture(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
@@ -95,16 +95,16 @@ impl Budget {
                 self.ue_at(now, packet.ue).bearers[direction.index()].enter(packet.id, connection);
                 let ue = &self.ues[packet.ue.index()];
                 self.waiting.insert(ue.cell, direction.index(), packet.ue);
-                self.moved(now, packet, Place::Radio);
+                self.moved(now, packet, Position::Radio);
             }
             (CapturePoint::Rnc, Direction::Uplink) => {
-                self.moved(now, packet, self.in_core(now, packet.leg(), packet.size().0));
+                self.moved(now, packet, self.position_in_core(now, packet.leg(), packet.size().0));
             }
             (CapturePoint::ProxyServer, Direction::Downlink)
             | (CapturePoint::ProxyRadio, Direction::Uplink) => {
                 let Some(syn) = packet.segment().filter(|segment| segment.flags.syn) else { return };
-                if let Some(connection) = self.at(now, syn.connection) {
-                    connection.way(End::sending(direction)).syn_at_proxy = Some(packet.id);
+                if let Some(connection) = self.connection_at(now, syn.connection) {
+                    connection.direction_mut(End::sending(direction)).syn_at_proxy = Some(packet.id);
                 }
             }
             (CapturePoint::Server | CapturePoint::ProxyServer | CapturePoint::ProxyRadio, _)
@@ -112,11 +112,11 @@ impl Budget {
         }
     }
 
-    fn moved(&mut self, now: Time, packet: &Packet, place: Place) {
+    fn moved(&mut self, now: Time, packet: &Packet, place: Position) {
         let Some(segment) = packet.segment() else { return };
         let end = End::sending(segment.direction);
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(end).moved(packet.id, place);
+        if let Some(connection) = self.connection_at(now, segment.connection) {
+            connection.direction_mut(end).moved(packet.id, place);
         }
     }
 
@@ -139,14 +139,14 @@ impl Budget {
         connection: ConnectionId,
         loss: Loss,
     ) {
-        if let Some(connection) = self.at(now, connection) {
-            let is_repeated = connection.kind == Kind::Tcp;
-            let way = connection.way(End::sending(direction));
-            way.lost(packet, loss);
-            if !is_repeated {
-                way.forget_lost();
+        if let Some(connection) = self.connection_at(now, connection) {
+            let is_retransmitted = connection.kind == Kind::Tcp;
+            let state = connection.direction_mut(End::sending(direction));
+            state.lost(packet, loss);
+            if !is_retransmitted {
+                state.forget_lost();
             }
-            connection.settle_timeouts(packet, Some(loss));
+            connection.resolve_timeouts(packet, Some(loss));
         }
     }
 
@@ -157,11 +157,11 @@ impl Budget {
         direction: Direction,
         packet: PacketId,
     ) -> Option<ConnectionId> {
-        let here = self.ue_at(now, ue);
-        let bearer = &mut here.bearers[direction.index()];
+        let ue_state = self.ue_at(now, ue);
+        let bearer = &mut ue_state.bearers[direction.index()];
         let connection = bearer.remove(packet);
         if bearer.is_empty() {
-            let cell = here.cell;
+            let cell = ue_state.cell;
             self.waiting.remove(cell, direction.index(), ue);
         }
         connection
@@ -169,11 +169,11 @@ impl Budget {
 
     /// Records the packets of a bearer that cannot arrive any more, as lost.
     fn record_undeliverable(&mut self, now: Time, ue: UeId, direction: Direction) {
-        let here = &self.ues[ue.index()];
-        if here.bearers[direction.index()].is_empty() {
-            self.waiting.remove(here.cell, direction.index(), ue);
+        let ue_state = &self.ues[ue.index()];
+        if ue_state.bearers[direction.index()].is_empty() {
+            self.waiting.remove(ue_state.cell, direction.index(), ue);
         }
-        while let Some((packet, connection, loss)) = self.dead.pop() {
+        while let Some((packet, connection, loss)) = self.undeliverable.pop() {
             if let Some(waterfall) = &mut self.waterfall {
                 waterfall.lost(now, packet, loss);
             }
@@ -183,44 +183,44 @@ impl Budget {
         }
     }
 
-    fn blocks(
+    fn record_blocks(
         &mut self,
         now: Time,
         (ue, direction, channel): (UeId, Direction, Channel),
         set: &BlockSet,
         stage: &Stage,
     ) {
-        let (way, back) = (direction.index(), direction.reversed().index());
+        let (forward, reverse) = (direction.index(), direction.reversed().index());
         let cell = self.ues[ue.index()].cell;
         let waits = match channel {
             Channel::HsDsch => true,
             Channel::Fach => self.has_queue[cell],
             Channel::Rach | Channel::Dch | Channel::Dsch | Channel::Ack => false,
         };
-        let mut dead = std::mem::take(&mut self.dead);
-        let here = self.ue_at(now, ue);
-        let bearer = &mut here.bearers[way];
+        let mut undeliverable = std::mem::take(&mut self.undeliverable);
+        let ue_state = self.ue_at(now, ue);
+        let bearer = &mut ue_state.bearers[forward];
         match stage {
             Stage::Leaves => {
                 bearer.leave(set, waits);
-                here.capacity.leaves(direction, set);
+                ue_state.capacity.leaves(direction, set);
                 if statuses(set, Lost::default()).any(|status| status.lsn.is_some()) {
-                    here.bearers[back].reported(now);
+                    ue_state.bearers[reverse].reported(now);
                 }
             }
             Stage::OnAir => bearer.leave_nodeb(set),
             Stage::Dropped => {
                 bearer.leave_nodeb(set);
-                bearer.arrive(set, Lost::all(set.blocks), missing::Place::NodebQueue, &mut dead);
+                bearer.arrive(set, Lost::all(set.blocks), LossPlace::NodebQueue, &mut undeliverable);
             }
             Stage::Arrives(lost) => {
-                bearer.arrive(set, *lost, missing::Place::Air, &mut dead);
+                bearer.arrive(set, *lost, LossPlace::Air, &mut undeliverable);
                 for status in statuses(set, *lost) {
-                    here.bearers[back].status(set, status);
+                    ue_state.bearers[reverse].status(set, status);
                 }
             }
         }
-        self.dead = dead;
+        self.undeliverable = undeliverable;
         self.record_undeliverable(now, ue, direction);
         let goes_on_air = match stage {
             Stage::Leaves => !waits,
@@ -235,19 +235,19 @@ impl Budget {
     /// The channel carries blocks of `ue` for one TTI. On a shared channel without codes, all other
     /// users wait.
     fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
-        let way = direction.index();
-        let served = &mut self.ues[ue.index()];
-        let (cell, tti) = (served.cell, served.tti(way, channel));
-        let shared = served.channel(way, channel);
-        let dch = served.refused_dch(direction).filter(|_| channel != Channel::Dch);
-        served.bearers[way].served(now, tti, set, dch);
-        if channel == Channel::Dch || served.is_in_layout {
+        let forward = direction.index();
+        let served_ue = &mut self.ues[ue.index()];
+        let (cell, tti) = (served_ue.cell, served_ue.tti(forward, channel));
+        let shared_channel = served_ue.channel(forward, channel);
+        let dch = served_ue.refused_dch(direction).filter(|_| channel != Channel::Dch);
+        served_ue.bearers[forward].served(now, tti, set, dch);
+        if channel == Channel::Dch || served_ue.is_in_layout {
             return;
         }
-        for index in 0..self.waiting.in_cell(cell, way).len() {
-            let other = self.waiting.in_cell(cell, way)[index];
-            if other != ue && self.ues[other.index()].shares(way, shared) {
-                self.ue_at(now, other).bearers[way].others_served(now, tti);
+        for index in 0..self.waiting.in_cell(cell, forward).len() {
+            let other = self.waiting.in_cell(cell, forward)[index];
+            if other != ue && self.ues[other.index()].uses_shared(forward, shared_channel) {
+                self.ue_at(now, other).bearers[forward].others_served(now, tti);
             }
         }
     }
@@ -259,9 +259,9 @@ impl Budget {
         } else if let Some(ue) = Ue::requesting_ue(event) {
             self.ue_at(now, ue).record_dch_answer(event);
         } else if let Some(ue) = DschPostponement::concerned_ue(event) {
-            let here = self.ue_at(now, ue);
-            let tti = here.tti(Direction::Downlink.index(), Channel::Dsch);
-            here.dsch.record(now, event, tti);
+            let ue_state = self.ue_at(now, ue);
+            let tti = ue_state.tti(Direction::Downlink.index(), Channel::Dsch);
+            ue_state.dsch.record(now, event, tti);
         }
     }
 }
@@ -281,38 +281,38 @@ impl TraceSink<TraceEvent> for Budget {
                     self.transfers.opened(now, *transfer, *sender);
                 }
                 let log = Log::new(window, self.config.keeps_intervals || is_split);
-                let sees_sender = self.config.whose.sees_senders();
+                let knows_senders = self.config.origin.knows_senders();
                 self.ues[ue.index()].open.push(*connection);
                 self.open.insert(
                     *connection,
-                    Connection::new((*connection, *flow, *ue, *sender), *mss, now, (log, sees_sender)),
+                    Connection::new((*connection, *flow, *ue, *sender), *mss, now, (log, knows_senders)),
                 );
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.close(now, *connection);
             }
             TraceEvent::AppWrote { connection, end, bytes } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).wrote(*bytes);
+                if let Some(connection) = self.connection_at(now, *connection) {
+                    connection.direction_mut(*end).wrote(*bytes);
                 }
             }
             TraceEvent::Established { connection, end } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).is_established = true;
+                if let Some(connection) = self.connection_at(now, *connection) {
+                    connection.direction_mut(*end).is_established = true;
                 }
             }
             TraceEvent::Acked { connection, end, una, .. } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).acknowledged(*una);
+                if let Some(connection) = self.connection_at(now, *connection) {
+                    connection.direction_mut(*end).acknowledged(*una);
                 }
             }
             TraceEvent::Window { connection, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).window(*cwnd, *ssthresh);
+                if let Some(connection) = self.connection_at(now, *connection) {
+                    connection.direction_mut(*end).window(*cwnd, *ssthresh);
                 }
             }
             TraceEvent::RtoExpired { connection, end, .. } => {
-                if let Some(connection) = self.at(now, *connection) {
+                if let Some(connection) = self.connection_at(now, *connection) {
                     connection.timeout(*end, now);
                 }
             }
@@ -326,8 +326,8 @@ impl TraceSink<TraceEvent> for Budget {
                 self.leaves_bearer(now, *ue, *direction, *sdu);
             }
             TraceEvent::SduDiscarded { ue, direction, sdu, .. } => {
-                let here = &self.ues[ue.index()];
-                let is_by_reset = here.is_resetting() || here.is_in_cell_update();
+                let ue_state = &self.ues[ue.index()];
+                let is_by_reset = ue_state.is_resetting() || ue_state.is_in_cell_update();
                 let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
                 if let Some(connection) = self.leaves_bearer(now, *ue, *direction, *sdu) {
                     self.lost(now, *direction, *sdu, connection, loss);
@@ -337,15 +337,15 @@ impl TraceSink<TraceEvent> for Budget {
                 self.ue_at(now, *ue).bearers[direction.index()].begin_reset();
             }
             TraceEvent::RlcInitialState { ue, direction } => {
-                let mut dead = std::mem::take(&mut self.dead);
-                self.ue_at(now, *ue).bearers[direction.index()].reinitialise(&mut dead);
-                self.dead = dead;
+                let mut undeliverable = std::mem::take(&mut self.undeliverable);
+                self.ue_at(now, *ue).bearers[direction.index()].reinitialise(&mut undeliverable);
+                self.undeliverable = undeliverable;
                 self.record_undeliverable(now, *ue, *direction);
             }
             TraceEvent::CellUpdateStarted { ue, .. } => self.ue_at(now, *ue).begin_cell_update(),
             TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
-            TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
-            TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
+            TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).begin_switch(*from, *to),
+            TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).enter_state(*state),
             _ => self.record_radio_shortage(now, event),
         }
     }
@@ -356,7 +356,7 @@ impl TraceSink<TraceEvent> for Budget {
         }
         match detail {
             Detail::Blocks { ue, direction, channel, set, stage } => {
-                self.blocks(now, (*ue, *direction, *channel), set, stage);
+                self.record_blocks(now, (*ue, *direction, *channel), set, stage);
             }
             Detail::Skipped { ue, direction, first, count, .. } => {
                 self.ue_at(now, *ue).bearers[direction.index()].skip(*first, *count);

@@ -26,15 +26,15 @@ pub struct Interval {
 
 /// Cause of a wait at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Waited {
+pub(super) struct WaitCause {
     pub cause: Cause,
     pub sn: Option<u16>,
     pub loss: Option<Loss>,
 }
 
-impl From<Cause> for Waited {
+impl From<Cause> for WaitCause {
     fn from(cause: Cause) -> Self {
-        Waited { cause, sn: None, loss: None }
+        WaitCause { cause, sn: None, loss: None }
     }
 }
 
@@ -50,9 +50,9 @@ impl Interval {
 pub(super) struct Log {
     /// Intervals whose cause may change.
     recent: VecDeque<Interval>,
-    /// Earlier intervals, if they are kept.
+    /// Earlier intervals, if they are kept. Their causes are final.
     settled: Option<Vec<Interval>>,
-    /// Sums of the settled intervals: of all, and of the parts inside the window of the metrics.
+    /// Sums of the settled intervals, and of their parts inside the window of the metrics.
     parts: Parts,
     in_window: Parts,
     window: Window,
@@ -71,8 +71,8 @@ impl Log {
 
     /// Logs the wait from `start`, which must be the end of the last interval, to `end`.
     #[inline]
-    pub fn push(&mut self, start: Time, end: Time, waited: Waited) {
-        let Waited { cause, sn, loss } = waited;
+    pub fn push(&mut self, start: Time, end: Time, wait: WaitCause) {
+        let WaitCause { cause, sn, loss } = wait;
         match self.recent.back_mut() {
             Some(last) if last.continues(cause, loss) => {
                 last.end = end;
@@ -92,9 +92,9 @@ impl Log {
 
     /// A retransmission timer ended the wait for a lost packet that began at `from`. Sets the cause
     /// since then to [`Cause::RtoNeeded`].
-    pub fn was_for_timer(&mut self, from: Time) {
+    pub fn relabel_timer_wait(&mut self, from: Time) {
         let mut changed: VecDeque<Interval> = VecDeque::with_capacity(self.recent.len() + 1);
-        let mut put = |next: Interval| {
+        let mut append = |next: Interval| {
             if next.start < next.end {
                 match changed.back_mut() {
                     Some(last) if last.continues(next.cause, next.loss) => last.end = next.end,
@@ -103,9 +103,9 @@ impl Log {
             }
         };
         for interval in self.recent.drain(..) {
-            put(Interval { end: interval.end.min(from), ..interval });
+            append(Interval { end: interval.end.min(from), ..interval });
             let start = interval.start.max(from);
-            put(Interval { start, cause: Cause::RtoNeeded, sn: None, ..interval });
+            append(Interval { start, cause: Cause::RtoNeeded, sn: None, ..interval });
         }
         self.recent = changed;
     }
@@ -138,11 +138,11 @@ impl Log {
         }
     }
 
-    /// Takes the kept intervals if there are more than `least`, except the last one, which may
-    /// grow.
-    pub fn take_settled(&mut self, least: usize) -> Vec<Interval> {
+    /// Takes the settled intervals if there are more than `min_count`, except the last one, which
+    /// may grow.
+    pub fn take_settled(&mut self, min_count: usize) -> Vec<Interval> {
         match &mut self.settled {
-            Some(settled) if settled.len() > least.max(1) => {
+            Some(settled) if settled.len() > min_count.max(1) => {
                 let last = settled.split_off(settled.len() - 1);
                 std::mem::replace(settled, last)
             }

@@ -3,7 +3,7 @@
 use umts_stack::trace::DropPlace;
 
 use super::cause::Cause;
-use super::rto::Because;
+use super::rto::TimeoutReason;
 
 macro_rules! losses {
     ($($loss:ident = $name:literal, $label:literal, $meaning:literal;)*) => {
@@ -29,8 +29,8 @@ macro_rules! losses {
             }
 
             /// Reason of a timeout that the loss made necessary.
-            pub(super) fn because(self) -> Because {
-                match self { $(Loss::$loss => Because::$loss),* }
+            pub(super) fn reason(self) -> TimeoutReason {
+                match self { $(Loss::$loss => TimeoutReason::$loss),* }
             }
 
             /// Name, label and meaning of the metric: seconds of needed timeouts after this loss.

@@ -5,7 +5,7 @@ use umts_units::Duration;
 
 use super::cause::{Cause, Parts};
 use super::loss::Loss;
-use super::rto::{Because, Timeout};
+use super::rto::{Timeout, TimeoutReason};
 use super::transfers::TransferParts;
 use crate::metrics::{Definition, MetricSet, Scope};
 
@@ -53,12 +53,12 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         "expiry - last segment sent or received by the sender, summed over timeouts",
         "",
     );
-    let timeouts = Because::ALL.iter().flat_map(move |because| {
-        let [spurious, needed] = because.metrics();
-        let [as_spurious, as_needed] = because.labels();
+    let timeouts = TimeoutReason::ALL.iter().flat_map(move |reason| {
+        let [spurious, needed] = reason.metrics();
+        let [as_spurious, as_needed] = reason.labels();
         [
-            spurious.map(|name| of((name, as_spurious), "1", because.meaning(), "spurious timeouts", "")),
-            needed.map(|name| of((name, as_needed), "1", because.meaning(), "needed timeouts", "")),
+            spurious.map(|name| of((name, as_spurious), "1", reason.meaning(), "spurious timeouts", "")),
+            needed.map(|name| of((name, as_needed), "1", reason.meaning(), "needed timeouts", "")),
         ]
     });
     let whole = std::iter::once(total).chain(parts).chain(shares).chain(needed).chain([silence]);
@@ -120,13 +120,13 @@ pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimeoutCounts {
     /// Index 0: spurious timeouts; index 1: needed timeouts.
-    by_reason: [[u64; Because::ALL.len()]; 2],
+    by_reason: [[u64; TimeoutReason::ALL.len()]; 2],
     spurious_silence: Duration,
 }
 
 impl TimeoutCounts {
     pub fn count(&mut self, timeout: &Timeout) {
-        self.by_reason[usize::from(timeout.is_needed)][timeout.because as usize] += 1;
+        self.by_reason[usize::from(timeout.is_needed)][timeout.reason as usize] += 1;
         if !timeout.is_needed {
             self.spurious_silence += timeout.at - timeout.silent_since;
         }
@@ -139,9 +139,9 @@ pub(super) fn metrics(parts: &Parts, timeouts: &TimeoutCounts) -> MetricSet {
     let share = |part: Duration| (!total.is_zero()).then(|| 100.0 * part.as_secs() / total.as_secs());
     let seconds = Cause::ALL.iter().map(|cause| (cause.metrics().0, Some(parts.of(*cause).as_secs())));
     let shares = Cause::ALL.iter().map(|cause| (cause.metrics().1, share(parts.of(*cause))));
-    let counts = Because::ALL.iter().flat_map(|because| {
-        let counted = |needed: usize| Some(timeouts.by_reason[needed][*because as usize] as f64);
-        let [spurious, needed] = because.metrics();
+    let counts = TimeoutReason::ALL.iter().flat_map(|reason| {
+        let counted = |needed: usize| Some(timeouts.by_reason[needed][*reason as usize] as f64);
+        let [spurious, needed] = reason.metrics();
         [spurious.map(|name| (name, counted(0))), needed.map(|name| (name, counted(1)))]
     });
     let total = std::iter::once((TOTAL, Some(total.as_secs())));

@@ -6,27 +6,28 @@ use super::loss::Loss;
 
 /// A PDU that was lost and has not arrived since.
 #[derive(Debug, Clone, Copy)]
-struct Missing {
+struct MissingPdu {
+    /// Count of the PDU, which is the sequence number without wrap-around.
     sn: u64,
     /// Place of the last loss.
-    place: Place,
+    place: LossPlace,
     /// Whether the receiver has named the PDU in a status report.
     is_reported: bool,
 }
 
 /// Where a block was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LossPlace {
     Air,
     NodebQueue,
 }
 
-impl Place {
+impl LossPlace {
     /// The loss of a packet in a mode without repair.
     pub fn loss(self) -> Loss {
         match self {
-            Place::Air => Loss::RadioLoss,
-            Place::NodebQueue => Loss::NodebDrop,
+            LossPlace::Air => Loss::RadioLoss,
+            LossPlace::NodebQueue => Loss::NodebDrop,
         }
     }
 }
@@ -35,7 +36,7 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hole {
     pub sn: u64,
-    pub place: Place,
+    pub place: LossPlace,
     /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
 }
@@ -43,8 +44,8 @@ pub(super) struct Hole {
 /// The lost PDUs of one direction of a bearer.
 #[derive(Debug, Default)]
 pub(super) struct MissingPdus {
-    /// Sorted by number.
-    lost: Vec<Missing>,
+    /// Sorted by count.
+    lost: Vec<MissingPdu>,
     /// The number after the highest PDU that arrived.
     arrived_below: u64,
     /// Time until which Timer_Status_Prohibit runs at the receiver.
@@ -66,12 +67,12 @@ impl MissingPdus {
         self.lost.retain(|missing| missing.sn >= sn);
     }
 
-    /// PDU `sn` arrived, or was lost at `lost_at`. `again` marks a retransmission.
-    pub fn settle(&mut self, sn: u64, lost_at: Option<Place>, again: bool) {
+    /// PDU `sn` arrived, or was lost at `lost_at`.
+    pub fn record_fate(&mut self, sn: u64, lost_at: Option<LossPlace>, is_retransmission: bool) {
         let found = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
         match (found, lost_at) {
-            (Err(at), Some(place)) if !again => {
-                self.lost.insert(at, Missing { sn, place, is_reported: false });
+            (Err(at), Some(place)) if !is_retransmission => {
+                self.lost.insert(at, MissingPdu { sn, place, is_reported: false });
             }
             (Ok(at), Some(place)) => self.lost[at].place = place,
             (Ok(at), None) => {
@@ -98,7 +99,7 @@ impl MissingPdus {
     }
 
     /// Place of the loss of the first missing PDU from `first` to `last`.
-    pub fn place_in(&self, first: u64, last: u64) -> Option<Place> {
+    pub fn place_in(&self, first: u64, last: u64) -> Option<LossPlace> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
         self.lost.get(at).filter(|missing| missing.sn <= last).map(|missing| missing.place)
     }
@@ -106,7 +107,8 @@ impl MissingPdus {
     /// The first lost PDU from `first` to `last`, with its state at `now`.
     pub fn hole(&self, first: u64, last: u64, now: Time) -> Option<Hole> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
-        let Missing { sn, place, is_reported } = *self.lost.get(at).filter(|missing| missing.sn <= last)?;
+        let MissingPdu { sn, place, is_reported } =
+            *self.lost.get(at).filter(|missing| missing.sn <= last)?;
         let is_prohibited = !is_reported && sn < self.arrived_below && now < self.prohibited_until;
         Some(Hole { sn, place, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
     }
@@ -128,11 +130,11 @@ mod tests {
     fn known_loss_waits_for_timer_status_prohibit() {
         let mut missing = MissingPdus::default();
         missing.reported(ms(100));
-        missing.settle(0, None, false);
-        missing.settle(1, Some(Place::Air), false);
+        missing.record_fate(0, None, false);
+        missing.record_fate(1, Some(LossPlace::Air), false);
         let prohibited = |missing: &MissingPdus, at| missing.hole(0, 9, ms(at)).unwrap().prohibited_until;
         assert_eq!(prohibited(&missing, 10), None, "no later PDU has arrived");
-        missing.settle(2, None, false);
+        missing.record_fate(2, None, false);
         assert_eq!(prohibited(&missing, 20), Some(ms(100)));
         assert_eq!(prohibited(&missing, 100), None);
         missing.reported(ms(200));
@@ -142,12 +144,16 @@ mod tests {
     #[test]
     fn missing_pdu_keeps_its_last_place_until_it_arrives() {
         let mut missing = MissingPdus::default();
-        missing.settle(3, Some(Place::NodebQueue), false);
-        missing.settle(4, Some(Place::Air), true);
-        assert_eq!(missing.place_in(0, 9), Some(Place::NodebQueue), "4 had arrived before");
-        missing.settle(3, Some(Place::Air), true);
-        assert_eq!(missing.place_in(3, 3), Some(Place::Air));
-        missing.settle(3, None, true);
+        missing.record_fate(3, Some(LossPlace::NodebQueue), false);
+        missing.record_fate(4, Some(LossPlace::Air), true);
+        assert_eq!(
+            missing.place_in(0, 9),
+            Some(LossPlace::NodebQueue),
+            "a lost retransmission of 4, which had arrived, is ignored"
+        );
+        missing.record_fate(3, Some(LossPlace::Air), true);
+        assert_eq!(missing.place_in(3, 3), Some(LossPlace::Air));
+        missing.record_fate(3, None, true);
         assert!(missing.is_empty());
     }
 }

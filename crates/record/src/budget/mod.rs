@@ -11,7 +11,7 @@
 //!               ▼  └ rto.rs      expiries of retransmission timers: whether needed, and why
 //!             log.rs             intervals, sums ─► report.rs: results
 //!               │
-//!          ─► transfers.rs       of two connections joined by a proxy: the one its receiver waits for
+//!          ─► transfers.rs       two connections joined by a proxy: which of them delays the receiver
 //! ```
 //!
 //! Times are integers in nanoseconds, and each interval begins where the previous one ends. The
@@ -48,17 +48,17 @@ pub use connection::Kind;
 pub use log::Interval;
 pub use loss::Loss;
 pub use metrics::definitions;
-pub use rto::{Because, Timeout};
-pub use transfers::{Spent, TransferBudget, TransferInterval, TransferParts};
+pub use rto::{Timeout, TimeoutReason};
+pub use transfers::{TransferBudget, TransferInterval, TransferPart, TransferParts};
 
 use crate::metrics::{ConnectionRow, RunMetrics};
 use crate::open::Open;
 use crate::series::Table;
-use bearer::Dead;
+use bearer::Undeliverable;
 use connection::Connection;
 use report::Report;
 use transfers::Transfers;
-use ue::{Ue, Waiting};
+use ue::{Ue, WaitingUes};
 use waterfall::Waterfall;
 
 /// Configuration of a [`Budget`].
@@ -73,12 +73,12 @@ pub struct BudgetConfig {
     /// The connection whose segments, PDUs and states are recorded, if any.
     pub waterfall: Option<ConnectionId>,
     /// Origin of the connections.
-    pub whose: Whose,
+    pub origin: ConnectionOrigin,
 }
 
 /// Origin of the connections of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum ConnectionOrigin {
     /// Simulated users, without real programs. The metrics of the network are computed from them.
     Simulated,
     /// Simulated users in a run with real programs. The metrics of the network are computed from
@@ -89,9 +89,9 @@ pub enum Whose {
     Programs,
 }
 
-impl Whose {
-    fn sees_senders(self) -> bool {
-        self != Whose::Programs
+impl ConnectionOrigin {
+    fn knows_senders(self) -> bool {
+        self != ConnectionOrigin::Programs
     }
 }
 
@@ -125,7 +125,7 @@ pub struct ConnectionBudget {
 pub struct Budget {
     config: BudgetConfig,
     ues: Vec<Ue>,
-    waiting: Waiting,
+    waiting: WaitingUes,
     /// Whether the blocks of the cell wait at the Node B, by cell.
     has_queue: Vec<bool>,
     core: Vec<LinkConfig>,
@@ -139,7 +139,7 @@ pub struct Budget {
     report: Report,
     waterfall: Option<Waterfall>,
     /// Scratch buffer: packets that cannot arrive any more.
-    dead: Vec<Dead>,
+    undeliverable: Vec<Undeliverable>,
 }
 
 impl Budget {
@@ -149,7 +149,7 @@ impl Budget {
         Budget {
             config,
             ues: network.ues.iter().map(Ue::new).collect(),
-            waiting: Waiting::new(network.cells.len()),
+            waiting: WaitingUes::new(network.cells.len()),
             has_queue: network.cells.iter().map(has_queue).collect(),
             core: network.core.clone(),
             hops_to_proxy: network.proxy.as_ref().map_or(network.core.len(), |proxy| proxy.hops as usize),
@@ -157,21 +157,21 @@ impl Budget {
             finished: Vec::new(),
             transfers: Transfers::default(),
             finished_transfers: Vec::new(),
-            report: Report::new(match config.whose {
-                Whose::Programs => network.splits_programs,
-                Whose::Simulated | Whose::BesidePrograms => {
+            report: Report::new(match config.origin {
+                ConnectionOrigin::Programs => network.splits_programs,
+                ConnectionOrigin::Simulated | ConnectionOrigin::BesidePrograms => {
                     network.flows.iter().any(|flow| flow.split.is_some())
                 }
             }),
             waterfall: config.waterfall.map(|id| Waterfall::new(id, network.ues.len())),
-            dead: Vec::new(),
+            undeliverable: Vec::new(),
         }
     }
 
     /// Adds the budgets of connections that closed since the last call to their rows.
     pub fn report_finished(&mut self, rows: &mut [ConnectionRow]) {
         let finished = std::mem::take(&mut self.finished);
-        let rows = if self.config.whose.sees_senders() { rows } else { &mut [] };
+        let rows = if self.config.origin.knows_senders() { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
         self.report.add_transfers(&self.config, &std::mem::take(&mut self.finished_transfers));
     }
@@ -187,7 +187,7 @@ impl Budget {
             self.transfers.waited(connection.id, &intervals);
             self.report.intervals(connection.id, &intervals);
         }
-        self.report.take(self.config.whose, now, rows)
+        self.report.take(self.config.origin, now, rows)
     }
 
     /// Ends the run at `end` and adds the remaining budgets to the results. Returns the tables of
@@ -215,7 +215,7 @@ impl Budget {
 
     fn close_all(&mut self, end: Time) {
         for transfer in self.transfers.ids() {
-            self.follow(end, transfer);
+            self.advance_transfer(end, transfer);
         }
         for mut connection in std::mem::take(&mut self.open).into_values() {
             connection.advance(&self.ues[connection.ue.index()], end);
@@ -235,24 +235,24 @@ impl Budget {
     /// Advances a transfer to `now`. The position of its octet follows from the states of its
     /// connections.
     #[cold]
-    fn follow(&mut self, now: Time, id: ConnectionId) {
+    fn advance_transfer(&mut self, now: Time, id: ConnectionId) {
         let Some((transfer, ids, sender)) = self.transfers.of(id) else { return };
         let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.progress(sender)));
         self.transfers.advance(now, transfer, first, second);
     }
 
-    /// Advances one connection to `now` and returns it.
+    /// Advances a connection to `now` and returns the connection.
     #[inline]
-    fn at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
+    fn connection_at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
         if !self.transfers.is_empty() {
-            self.follow(now, id);
+            self.advance_transfer(now, id);
         }
         let connection = self.open.get(id)?;
         connection.advance(&self.ues[connection.ue.index()], now);
         Some(connection)
     }
 
-    /// Advances all connections of a UE to `now`.
+    /// Advances all connections of a UE to `now`. Returns the UE.
     fn ue_at(&mut self, now: Time, ue: UeId) -> &mut Ue {
         let ue = &mut self.ues[ue.index()];
         for id in &ue.open {
@@ -264,7 +264,7 @@ impl Budget {
     }
 
     fn close(&mut self, now: Time, id: ConnectionId) {
-        self.at(now, id);
+        self.connection_at(now, id);
         if let Some(connection) = self.open.remove(id) {
             self.ues[connection.ue.index()].open.retain(|open| *open != id);
             self.finish_connection(*connection);

@@ -6,8 +6,8 @@ use umts_units::Time;
 use super::cause::{Cause, Parts};
 use super::loss::Loss;
 use super::metrics::{TimeoutCounts, metrics, transfer_metrics};
-use super::transfers::{Spent, TransferBudget, TransferParts};
-use super::{BudgetConfig, ConnectionBudget, Interval, Whose};
+use super::transfers::{TransferBudget, TransferPart, TransferParts};
+use super::{BudgetConfig, ConnectionBudget, ConnectionOrigin, Interval};
 use crate::metrics::{ConnectionRow, RunMetrics, Window};
 use crate::series::{Column, Recorded, Table, Values};
 
@@ -21,15 +21,15 @@ const TRANSFERS: &str = "transfer_budget_intervals";
 pub(super) struct Report {
     parts: Parts,
     timeouts: TimeoutCounts,
-    intervals: Intervals,
-    expiries: Expiries,
+    intervals: IntervalColumns,
+    expiries: TimeoutColumns,
     connections: Vec<ConnectionBudget>,
     /// Transfers that a proxy splits, if the network can have any.
-    transfers: Option<(TransferParts, TransferRows)>,
+    transfers: Option<(TransferParts, TransferColumns)>,
 }
 
 #[derive(Debug, Default)]
-struct TransferRows {
+struct TransferColumns {
     transfer: Vec<u32>,
     start_s: Vec<f64>,
     end_s: Vec<f64>,
@@ -38,7 +38,7 @@ struct TransferRows {
 }
 
 #[derive(Debug, Default)]
-struct Intervals {
+struct IntervalColumns {
     connection: Vec<u32>,
     start_s: Vec<f64>,
     end_s: Vec<f64>,
@@ -48,13 +48,13 @@ struct Intervals {
 }
 
 #[derive(Debug, Default)]
-struct Expiries {
+struct TimeoutColumns {
     connection: Vec<u32>,
     time_s: Vec<f64>,
     idle_s: Vec<f64>,
     end: Vec<&'static str>,
     kind: Vec<&'static str>,
-    because: Vec<&'static str>,
+    reason: Vec<&'static str>,
     sn: Vec<Option<u32>>,
 }
 
@@ -75,11 +75,11 @@ impl Report {
                     rows.transfer.push(budget.transfer.0);
                     rows.start_s.push(interval.start.as_secs());
                     rows.end_s.push(interval.end.as_secs());
-                    let (leg, cause) = match interval.spent {
-                        Spent::Leg(ProxyLeg::Server, cause) => ("server", cause.name()),
-                        Spent::Leg(_, cause) => ("radio", cause.name()),
-                        Spent::Queue => ("proxy", "proxy_queue"),
-                        Spent::Setup => ("proxy", "proxy_setup"),
+                    let (leg, cause) = match interval.part {
+                        TransferPart::Leg(ProxyLeg::Server, cause) => ("server", cause.name()),
+                        TransferPart::Leg(_, cause) => ("radio", cause.name()),
+                        TransferPart::Queue => ("proxy", "proxy_queue"),
+                        TransferPart::Setup => ("proxy", "proxy_setup"),
                     };
                     rows.leg.push(leg);
                     rows.cause.push(cause);
@@ -93,10 +93,10 @@ impl Report {
         let mut rows: Vec<&mut ConnectionRow> = rows.iter_mut().collect();
         rows.sort_by_key(|row| row.connection);
         for budget in budgets {
-            if let Ok(place) = rows.binary_search_by_key(&budget.connection, |row| row.connection) {
+            if let Ok(index) = rows.binary_search_by_key(&budget.connection, |row| row.connection) {
                 let mut counts = TimeoutCounts::default();
                 budget.timeouts.iter().for_each(|timeout| counts.count(timeout));
-                rows[place].budget.append(metrics(&budget.parts, &counts));
+                rows[index].budget.append(metrics(&budget.parts, &counts));
             }
             self.parts.add_all(&budget.in_window);
             let is_measured = |at: Time| config.from <= at && at < config.to;
@@ -104,9 +104,9 @@ impl Report {
                 self.timeouts.count(timeout);
             }
             if config.keeps_intervals {
-                self.keep(&budget);
+                self.add_to_tables(&budget);
             }
-            if !config.whose.sees_senders() {
+            if !config.origin.knows_senders() {
                 self.connections.push(ConnectionBudget { intervals: Vec::new(), ..budget });
             }
         }
@@ -124,7 +124,7 @@ impl Report {
         }
     }
 
-    fn keep(&mut self, budget: &ConnectionBudget) {
+    fn add_to_tables(&mut self, budget: &ConnectionBudget) {
         let ConnectionId(id) = budget.connection;
         self.intervals(budget.connection, &budget.intervals);
         for timeout in &budget.timeouts {
@@ -136,56 +136,56 @@ impl Report {
                 End::Ue => "ue",
             });
             self.expiries.kind.push(if timeout.is_needed { "needed" } else { "spurious" });
-            self.expiries.because.push(timeout.because.name());
+            self.expiries.reason.push(timeout.reason.name());
             self.expiries.sn.push(timeout.sn.map(u32::from));
         }
     }
 
     /// Takes the tables of intervals and timeouts that have at least `rows` rows.
-    pub fn take(&mut self, whose: Whose, now: Time, rows: usize) -> Vec<Table> {
+    pub fn take(&mut self, origin: ConnectionOrigin, now: Time, rows: usize) -> Vec<Table> {
         let tables: [&mut dyn Recorded; 2] = [&mut self.intervals, &mut self.expiries];
-        let those = tables.into_iter().filter(|table| table.rows() >= rows);
-        those.map(|table| named(whose, table.take(now))).collect()
+        let full = tables.into_iter().filter(|table| table.rows() >= rows);
+        full.map(|table| with_origin_name(origin, table.take(now))).collect()
     }
 
     /// Appends the metrics to the metrics of the network. Returns the tables.
     pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
-        if config.whose != Whose::BesidePrograms {
+        if config.origin != ConnectionOrigin::BesidePrograms {
             results.network.append(metrics(&self.parts, &self.timeouts));
         }
-        let last = match config.whose {
-            Whose::Simulated | Whose::BesidePrograms => self.expiries.take(Time::NEVER),
-            Whose::Programs => connections_table(&self.connections),
+        let last = match config.origin {
+            ConnectionOrigin::Simulated | ConnectionOrigin::BesidePrograms => self.expiries.take(Time::NEVER),
+            ConnectionOrigin::Programs => connections_table(&self.connections),
         };
         let mut tables = vec![self.intervals.take(Time::NEVER), last];
         if let Some((parts, mut rows)) = self.transfers {
-            if config.whose != Whose::BesidePrograms {
+            if config.origin != ConnectionOrigin::BesidePrograms {
                 results.network.append(transfer_metrics(&parts));
             }
             tables.push(rows.take(Time::NEVER));
         }
-        tables.into_iter().map(|table| named(config.whose, table)).collect()
+        tables.into_iter().map(|table| with_origin_name(config.origin, table)).collect()
     }
 }
 
 /// Renames the tables of simulated users in a run with real programs.
-fn named(whose: Whose, table: Table) -> Table {
-    let name = match (whose, table.name) {
-        (Whose::BesidePrograms, INTERVALS) => "simulated_budget_intervals",
-        (Whose::BesidePrograms, TIMEOUTS) => "simulated_budget_rtos",
-        (Whose::BesidePrograms, TRANSFERS) => "simulated_transfer_budget_intervals",
+fn with_origin_name(origin: ConnectionOrigin, table: Table) -> Table {
+    let name = match (origin, table.name) {
+        (ConnectionOrigin::BesidePrograms, INTERVALS) => "simulated_budget_intervals",
+        (ConnectionOrigin::BesidePrograms, TIMEOUTS) => "simulated_budget_rtos",
+        (ConnectionOrigin::BesidePrograms, TRANSFERS) => "simulated_transfer_budget_intervals",
         (_, name) => name,
     };
     Table { name, ..table }
 }
 
-impl Recorded for Intervals {
+impl Recorded for IntervalColumns {
     fn rows(&self) -> usize {
         self.start_s.len()
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let Intervals { connection, start_s, end_s, cause, sn, loss } = std::mem::take(self);
+        let IntervalColumns { connection, start_s, end_s, cause, sn, loss } = std::mem::take(self);
         let columns = vec![
             Column::new("connection", "", Values::Id(connection)),
             Column::new("start_s", "s", Values::Float(start_s)),
@@ -198,13 +198,13 @@ impl Recorded for Intervals {
     }
 }
 
-impl Recorded for TransferRows {
+impl Recorded for TransferColumns {
     fn rows(&self) -> usize {
         self.start_s.len()
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let TransferRows { transfer, start_s, end_s, leg, cause } = std::mem::take(self);
+        let TransferColumns { transfer, start_s, end_s, leg, cause } = std::mem::take(self);
         let columns = vec![
             Column::new("transfer", "", Values::Id(transfer)),
             Column::new("start_s", "s", Values::Float(start_s)),
@@ -216,20 +216,20 @@ impl Recorded for TransferRows {
     }
 }
 
-impl Recorded for Expiries {
+impl Recorded for TimeoutColumns {
     fn rows(&self) -> usize {
         self.time_s.len()
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let Expiries { connection, time_s, idle_s, end, kind, because, sn } = std::mem::take(self);
+        let TimeoutColumns { connection, time_s, idle_s, end, kind, reason, sn } = std::mem::take(self);
         let columns = vec![
             Column::new("time_s", "s", Values::Float(time_s)),
             Column::new("connection", "", Values::Id(connection)),
             Column::new("idle_s", "s", Values::Float(idle_s)),
             Column::new("end", "", Values::Word(end)),
             Column::new("kind", "", Values::Word(kind)),
-            Column::new("because", "", Values::Word(because)),
+            Column::new("because", "", Values::Word(reason)),
             Column::new("sn", "", Values::OptionalId(sn)),
         ];
         Table { name: TIMEOUTS, columns }

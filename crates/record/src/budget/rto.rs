@@ -7,42 +7,42 @@ use umts_stack::ids::{End, PacketId};
 use umts_units::Time;
 
 use super::cause::Cause;
-use super::direction_state::{DirectionState, Place};
+use super::direction_state::{DirectionState, Position};
 use super::log::Interval;
 use super::loss::Loss;
 
 macro_rules! reasons {
-    ($($because:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
+    ($($reason:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
         /// Reason of a timeout.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Because {
-            $(#[doc = $meaning] $because,)*
+        pub enum TimeoutReason {
+            $(#[doc = $meaning] $reason,)*
         }
 
-        impl Because {
+        impl TimeoutReason {
             /// All reasons.
-            pub const ALL: [Because; [$(Because::$because),*].len()] = [$(Because::$because),*];
+            pub const ALL: [TimeoutReason; [$(TimeoutReason::$reason),*].len()] = [$(TimeoutReason::$reason),*];
 
             /// Name in tables.
             pub fn name(self) -> &'static str {
-                match self { $(Because::$because => $name),* }
+                match self { $(TimeoutReason::$reason => $name),* }
             }
 
             /// Meaning in one sentence.
             pub fn meaning(self) -> &'static str {
-                match self { $(Because::$because => $meaning),* }
+                match self { $(TimeoutReason::$reason => $meaning),* }
             }
 
             /// Labels of the metrics in figures and tables, in the order of their names.
             pub(super) fn labels(self) -> [&'static str; 2] {
-                match self { $(Because::$because =>
+                match self { $(TimeoutReason::$reason =>
                     [concat!("Spurious timeouts: ", $label), concat!("Needed timeouts: ", $label)]),* }
             }
 
             /// Names of the metrics: spurious timeouts, and needed timeouts. `None` if the
             /// combination is impossible.
             pub(super) fn metrics(self) -> [Option<&'static str>; 2] {
-                match self { $(Because::$because => [$spurious, $needed]),* }
+                match self { $(TimeoutReason::$reason => [$spurious, $needed]),* }
             }
         }
     };
@@ -85,25 +85,25 @@ reasons! {
         "Timeouts without a visible reason in the network.";
 }
 
-impl Because {
+impl TimeoutReason {
     /// Reason of a spurious timeout, after a silence in which the connection waited for this cause.
     fn of_wait(cause: Cause, loss: Option<Loss>) -> Self {
         match cause {
-            Cause::ChannelSwitch => Because::ChannelSwitch,
-            Cause::DchRefused => Because::DchRefused,
-            Cause::Handover => Because::Handover,
-            Cause::CapacityRequest | Cause::CapacityWait => Because::Capacity,
-            Cause::RlcReset | Cause::RlcReestablishment => Because::RlcReset,
+            Cause::ChannelSwitch => TimeoutReason::ChannelSwitch,
+            Cause::DchRefused => TimeoutReason::DchRefused,
+            Cause::Handover => TimeoutReason::Handover,
+            Cause::CapacityRequest | Cause::CapacityWait => TimeoutReason::Capacity,
+            Cause::RlcReset | Cause::RlcReestablishment => TimeoutReason::RlcReset,
             Cause::AckChannel
             | Cause::StatusProhibited
             | Cause::NodebDrop
             | Cause::RlcRecovery
-            | Cause::RlcWindow => Because::RlcRecovery,
-            Cause::AckLoss => Because::AckLoss,
-            Cause::CoreQueue | Cause::Propagation => Because::CoreDelay,
-            Cause::Unexplained | Cause::NotVisible => Because::Unknown,
-            _ if loss.is_some_and(|loss| !loss.is_of_radio()) => Because::CoreDelay,
-            _ => Because::RadioDelay,
+            | Cause::RlcWindow => TimeoutReason::RlcRecovery,
+            Cause::AckLoss => TimeoutReason::AckLoss,
+            Cause::CoreQueue | Cause::Propagation => TimeoutReason::CoreDelay,
+            Cause::Unexplained | Cause::NotVisible => TimeoutReason::Unknown,
+            _ if loss.is_some_and(|loss| !loss.is_of_radio()) => TimeoutReason::CoreDelay,
+            _ => TimeoutReason::RadioDelay,
         }
     }
 }
@@ -111,7 +111,7 @@ impl Because {
 /// An expiry of a retransmission timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
-    /// The end of the timer.
+    /// The end at which the timer expired.
     pub end: End,
     /// Start of the sender's silence before the timeout.
     pub silent_since: Time,
@@ -120,8 +120,8 @@ pub struct Timeout {
     /// Whether no copy of the segment arrived, or would have arrived.
     pub is_needed: bool,
     /// Reason of the timeout.
-    pub because: Because,
-    /// The lost PDU that was waited for, with [`Because::RlcRecovery`].
+    pub reason: TimeoutReason,
+    /// The lost PDU for which the connection waited, with [`TimeoutReason::RlcRecovery`].
     pub sn: Option<u16>,
 }
 
@@ -134,31 +134,34 @@ pub(super) struct Timeouts {
 }
 
 impl Timeouts {
-    /// The timer of `way`, at `end`, expired at `at`, after a silence in which the connection
+    /// The timer of `direction`, at `end`, expired at `at`, after a silence in which the connection
     /// waited for `causes`. Returns whether the timeout is known to be needed.
     pub fn expired(
         &mut self,
-        way: &DirectionState,
-        back: &DirectionState,
+        direction: &DirectionState,
+        reverse: &DirectionState,
         (end, silent_since, at): (End, Time, Time),
         causes: &[Interval],
     ) -> bool {
-        let copies: Vec<_> = way.copies(way.una).copied().collect();
+        let copies: Vec<_> = direction.copies(direction.una).copied().collect();
         let alive: Vec<_> = copies.iter().filter(|copy| copy.is_alive()).map(|copy| copy.packet).collect();
-        let has_arrived = way.rcv_next > way.una;
+        let has_arrived = direction.rcv_next > direction.una;
         let is_needed = !has_arrived && alive.is_empty();
-        let (because, sn) = if is_needed {
+        let (reason, sn) = if is_needed {
             let loss = copies.iter().rev().find_map(|copy| match copy.place {
-                Place::Lost(loss) => Some(loss),
-                Place::Core(_) | Place::Radio => None,
+                Position::Lost(loss) => Some(loss),
+                Position::Core(_) | Position::Radio => None,
             });
-            (loss.map_or(Because::Unknown, Loss::because), None)
-        } else if has_arrived && back.lost_ack.is_some() && back.first_ack_beyond(way.una).is_none() {
-            (Because::AckLoss, None)
+            (loss.map_or(TimeoutReason::Unknown, Loss::reason), None)
+        } else if has_arrived
+            && reverse.lost_ack.is_some()
+            && reverse.first_ack_beyond(direction.una).is_none()
+        {
+            (TimeoutReason::AckLoss, None)
         } else {
-            longest(causes)
+            longest_reason(causes)
         };
-        self.all.push(Timeout { end, silent_since, at, is_needed, because, sn });
+        self.all.push(Timeout { end, silent_since, at, is_needed, reason, sn });
         if !is_needed && !has_arrived {
             self.undecided.push((self.all.len() - 1, alive));
         }
@@ -175,7 +178,7 @@ impl Timeouts {
             copies.remove(at);
             if copies.is_empty() {
                 let timeout = &mut all[*place];
-                (timeout.is_needed, timeout.because, timeout.sn) = (true, loss.because(), None);
+                (timeout.is_needed, timeout.reason, timeout.sn) = (true, loss.reason(), None);
                 needed.push(timeout.end);
             }
             !copies.is_empty()
@@ -189,18 +192,18 @@ impl Timeouts {
     }
 }
 
-/// The reason with the longest time in a silence, and the first PDU named there.
-fn longest(causes: &[Interval]) -> (Because, Option<u16>) {
-    let of = |interval: &Interval| Because::of_wait(interval.cause, interval.loss);
-    let mut most = (Because::RadioDelay, 0);
-    for because in Because::ALL {
-        let those = causes.iter().filter(|interval| of(interval) == because);
+/// Returns the reason that explains most of a silence, and the first PDU that RLC repaired in it.
+fn longest_reason(causes: &[Interval]) -> (TimeoutReason, Option<u16>) {
+    let of = |interval: &Interval| TimeoutReason::of_wait(interval.cause, interval.loss);
+    let mut longest = (TimeoutReason::RadioDelay, 0);
+    for reason in TimeoutReason::ALL {
+        let those = causes.iter().filter(|interval| of(interval) == reason);
         let time = those.map(|interval| (interval.end - interval.start).as_nanos()).sum();
-        if time > most.1 {
-            most = (because, time);
+        if time > longest.1 {
+            longest = (reason, time);
         }
     }
-    let mut repairs = causes.iter().filter(|interval| of(interval) == Because::RlcRecovery);
+    let mut repairs = causes.iter().filter(|interval| of(interval) == TimeoutReason::RlcRecovery);
     let sn = repairs.find_map(|interval| interval.sn);
-    (most.0, sn.filter(|_| most.0 == Because::RlcRecovery))
+    (longest.0, sn.filter(|_| longest.0 == TimeoutReason::RlcRecovery))
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use umts_units::{Duration, Time};
 
-use super::log::{Log, Waited};
-use super::{Because, Cause, Loss};
+use super::log::{Log, WaitCause};
+use super::{Cause, Loss, TimeoutReason};
 use crate::metrics::Window;
 
 fn at(ns: u64) -> Time {
@@ -18,18 +18,18 @@ fn log(from: u64, to: u64) -> Log {
     Log::new(Window::new(at(from), at(to)), true)
 }
 
-fn lost(loss: Loss) -> Waited {
-    Waited { cause: Cause::CoreLoss, sn: None, loss: Some(loss) }
+fn lost(loss: Loss) -> WaitCause {
+    WaitCause { cause: Cause::CoreLoss, sn: None, loss: Some(loss) }
 }
 
 #[test]
 fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
     let mut log = log(0, 100);
     log.push(at(0), at(10), Cause::Serialisation.into());
-    log.push(at(10), at(20), Waited { sn: Some(7), ..Cause::RlcRecovery.into() });
+    log.push(at(10), at(20), WaitCause { sn: Some(7), ..Cause::RlcRecovery.into() });
     log.push(at(20), at(30), lost(Loss::CoreLoss));
     log.push(at(30), at(40), lost(Loss::CoreDrop));
-    log.was_for_timer(at(25));
+    log.relabel_timer_wait(at(25));
     log.push(at(40), at(50), Cause::Serialisation.into());
     let (parts, _, intervals) = log.finish();
     let found: Vec<_> = intervals.iter().map(|i| (i.start, i.end, i.cause, i.sn, i.loss)).collect();
@@ -55,13 +55,13 @@ fn reference_page_lists_every_cause_and_reason() {
     let (causes, labels) = page.split_once("## Timeouts").expect("the page has a section on timeouts");
     let mut last = 0;
     for cause in Cause::ALL {
-        let place = causes.find(&format!("| `{}` |", cause.name()));
-        let place = place.unwrap_or_else(|| panic!("the page does not define {}", cause.name()));
-        assert!(place > last, "{} stands in its order", cause.name());
-        last = place;
+        let offset = causes.find(&format!("| `{}` |", cause.name()));
+        let offset = offset.unwrap_or_else(|| panic!("the page does not define {}", cause.name()));
+        assert!(offset > last, "{} stands in its order", cause.name());
+        last = offset;
     }
-    for because in Because::ALL {
-        assert!(labels.contains(&format!("`{}`", because.name())), "{}", because.name());
+    for reason in TimeoutReason::ALL {
+        assert!(labels.contains(&format!("`{}`", reason.name())), "{}", reason.name());
     }
 }
 
@@ -80,7 +80,7 @@ proptest! {
             log.push(at(now), at(now + length), Cause::ALL[cause].into());
             now += length;
             if back > 0 {
-                log.was_for_timer(at(now.saturating_sub(back)));
+                log.relabel_timer_wait(at(now.saturating_sub(back)));
             }
             log.settle(at(now.saturating_sub(settled)));
         }
@@ -88,11 +88,11 @@ proptest! {
         prop_assert_eq!(parts.total(), Duration::from_nanos(now));
         let clipped = now.clamp(from, to) - 0_u64.clamp(from, to);
         prop_assert_eq!(in_window.total(), Duration::from_nanos(clipped));
-        let mut place = at(0);
+        let mut end = at(0);
         for interval in &intervals {
-            prop_assert!(interval.start == place && interval.end > place);
-            place = interval.end;
+            prop_assert!(interval.start == end && interval.end > end);
+            end = interval.end;
         }
-        prop_assert_eq!(place, at(now));
+        prop_assert_eq!(end, at(now));
     }
 }

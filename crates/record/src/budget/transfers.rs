@@ -18,7 +18,7 @@ use crate::metrics::Window;
 
 /// Position of the octet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum OctetPlace {
     /// On a leg, or waiting for it. Index 0 is the leg of the sender.
     Leg(usize),
     /// In the proxy, although the second leg could send it.
@@ -29,7 +29,7 @@ pub(super) enum Place {
 
 /// Use of a part of a transfer's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spent {
+pub enum TransferPart {
     /// On this leg, with this cause.
     Leg(ProxyLeg, Cause),
     /// In the proxy.
@@ -46,7 +46,7 @@ pub struct TransferInterval {
     /// End of the interval.
     pub end: Time,
     /// Use of the interval.
-    pub spent: Spent,
+    pub part: TransferPart,
 }
 
 /// Time of transfers by use. The parts add up exactly to the total.
@@ -65,12 +65,14 @@ struct Transfer {
     legs: [(ConnectionId, ProxyLeg); 2],
     sender: End,
     opened: Time,
+    /// End of `places`.
     since: Time,
-    places: Vec<(Time, Time, Place)>,
+    /// Start and end of each stay of the octet at a place.
+    places: Vec<(Time, Time, OctetPlace)>,
     /// Settled intervals of the legs.
     waited: [Vec<Interval>; 2],
     /// Which of the legs have ended.
-    over: [bool; 2],
+    has_ended: [bool; 2],
 }
 
 /// A finished transfer.
@@ -124,10 +126,12 @@ impl TransferParts {
     /// Adds the part of an interval that is inside `window`.
     pub(super) fn add(&mut self, interval: &TransferInterval, window: Window) {
         let time = window.overlap(interval.start, interval.end);
-        let part = match interval.spent {
-            Spent::Leg(leg, cause) => &mut self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize],
-            Spent::Queue => &mut self.queue,
-            Spent::Setup => &mut self.setup,
+        let part = match interval.part {
+            TransferPart::Leg(leg, cause) => {
+                &mut self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize]
+            }
+            TransferPart::Queue => &mut self.queue,
+            TransferPart::Setup => &mut self.setup,
         };
         *part += time;
     }
@@ -150,16 +154,16 @@ impl Transfers {
             since: now,
             places: Vec::new(),
             waited: [Vec::new(), Vec::new()],
-            over: [false; 2],
+            has_ended: [false; 2],
         };
         self.open.entry(transfer).or_insert(new);
     }
 
     /// The transfer of a connection, with both connections and the end that sends the data.
     pub fn of(&self, id: ConnectionId) -> Option<(ConnectionId, [ConnectionId; 2], End)> {
-        let (transfer, found) = self.open.range(..=id).next_back()?;
-        let ids = found.legs.map(|(leg, _)| leg);
-        ids.contains(&id).then_some((*transfer, ids, found.sender))
+        let (transfer, transfer_state) = self.open.range(..=id).next_back()?;
+        let ids = transfer_state.legs.map(|(leg, _)| leg);
+        ids.contains(&id).then_some((*transfer, ids, transfer_state.sender))
     }
 
     pub fn ids(&self) -> Vec<ConnectionId> {
@@ -174,7 +178,8 @@ impl Transfers {
         first: Option<Progress>,
         second: Option<Progress>,
     ) {
-        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.over[1]) else {
+        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.has_ended[1])
+        else {
             return;
         };
         let place = place(first, second);
@@ -199,64 +204,72 @@ impl Transfers {
     pub fn closed(&mut self, id: ConnectionId) -> Option<TransferBudget> {
         let (transfer, ids, _) = self.of(id)?;
         let open = self.open.get_mut(&transfer)?;
-        open.over[usize::from(ids[1] == id)] = true;
-        if open.over == [true; 2] { self.finish(transfer) } else { None }
+        open.has_ended[usize::from(ids[1] == id)] = true;
+        if open.has_ended == [true; 2] { self.finish(transfer) } else { None }
     }
 
     pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {
         let open = self.open.remove(&transfer)?;
         let (opened, until) = (open.opened, open.since);
-        Some(TransferBudget { transfer, opened, until, intervals: open.spent() })
+        Some(TransferBudget { transfer, opened, until, intervals: open.intervals() })
     }
 }
 
 impl Transfer {
-    fn spent(self) -> Vec<TransferInterval> {
-        let mut spent = Vec::new();
+    fn intervals(self) -> Vec<TransferInterval> {
+        let mut intervals = Vec::new();
         for (start, end, place) in &self.places {
             match *place {
-                Place::Leg(leg) => self.on_leg(leg, *start, *end, &mut spent),
-                Place::Queue => {
-                    spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Queue })
+                OctetPlace::Leg(leg) => self.on_leg(leg, *start, *end, &mut intervals),
+                OctetPlace::Queue => {
+                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Queue })
                 }
-                Place::Setup => {
-                    spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Setup })
+                OctetPlace::Setup => {
+                    intervals.push(TransferInterval { start: *start, end: *end, part: TransferPart::Setup })
                 }
             }
         }
-        spent
+        intervals
     }
 
     /// Adds the causes of the leg from `start` to `end`.
-    fn on_leg(&self, leg: usize, start: Time, end: Time, spent: &mut Vec<TransferInterval>) {
+    fn on_leg(&self, leg: usize, start: Time, end: Time, intervals: &mut Vec<TransferInterval>) {
         let ((_, leg), waited) = (self.legs[leg], &self.waited[leg]);
         let mut at = start;
         let first = waited.partition_point(|interval| interval.end <= start);
         for interval in waited[first..].iter().take_while(|interval| interval.start < end) {
             let until = interval.end.min(end);
-            spent.push(TransferInterval { start: at, end: until, spent: Spent::Leg(leg, interval.cause) });
+            intervals.push(TransferInterval {
+                start: at,
+                end: until,
+                part: TransferPart::Leg(leg, interval.cause),
+            });
             at = until;
         }
         if at < end {
-            spent.push(TransferInterval { start: at, end, spent: Spent::Leg(leg, Cause::Unexplained) });
+            intervals.push(TransferInterval {
+                start: at,
+                end,
+                part: TransferPart::Leg(leg, Cause::Unexplained),
+            });
         }
     }
 }
 
 /// Position of the octet for which the receiver waits.
-fn place(first: Option<Progress>, second: Option<Progress>) -> Place {
-    let Some(second) = second else { return Place::Leg(0) };
-    let wanted = second.next.max(1);
-    if let Some(first) = first.filter(|first| first.next <= wanted && first.has_more) {
+fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
+    let Some(second) = second else { return OctetPlace::Leg(0) };
+    let next_octet = second.next.max(1);
+    if let Some(first) = first.filter(|first| first.next <= next_octet && first.has_more) {
         let held = first.waits_for_handshake && !second.is_established;
-        return if held { Place::Setup } else { Place::Leg(0) };
+        return if held { OctetPlace::Setup } else { OctetPlace::Leg(0) };
     }
     if !second.is_established {
-        return Place::Setup;
+        return OctetPlace::Setup;
     }
     let could_send = second.next == second.sent && !second.is_held_back;
-    let has_it = first.is_some_and(|first| first.next > wanted);
-    if could_send && has_it { Place::Queue } else { Place::Leg(1) }
+    let has_it = first.is_some_and(|first| first.next > next_octet);
+    if could_send && has_it { OctetPlace::Queue } else { OctetPlace::Leg(1) }
 }
 
 #[cfg(test)]
@@ -277,32 +290,32 @@ mod tests {
     fn the_octet_is_followed_from_leg_to_leg() {
         let new = Progress { is_established: false, ..SECOND };
         let cases = [
-            ("the proxy has more than the receiver, and may send", FIRST, SECOND, Place::Queue),
-            ("it is on its way", FIRST, Progress { sent: 2001, ..SECOND }, Place::Leg(1)),
-            ("the window holds it", FIRST, Progress { is_held_back: true, ..SECOND }, Place::Leg(1)),
-            ("the proxy waits for it too", Progress { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
+            ("the proxy has more than the receiver, and may send", FIRST, SECOND, OctetPlace::Queue),
+            ("it is on its way", FIRST, Progress { sent: 2001, ..SECOND }, OctetPlace::Leg(1)),
+            ("the window holds it", FIRST, Progress { is_held_back: true, ..SECOND }, OctetPlace::Leg(1)),
+            ("the proxy waits for it too", Progress { next: 1001, ..FIRST }, SECOND, OctetPlace::Leg(0)),
             (
                 "there is nothing more",
                 Progress { next: 1001, has_more: false, ..FIRST },
                 SECOND,
-                Place::Leg(1),
+                OctetPlace::Leg(1),
             ),
             (
                 "the proxy has it, and nowhere to send it",
                 FIRST,
                 Progress { next: 0, sent: 1, ..new },
-                Place::Setup,
+                OctetPlace::Setup,
             ),
             (
                 "a SYN is held",
                 Progress { next: 1, waits_for_handshake: true, ..FIRST },
                 Progress { next: 0, sent: 1, ..new },
-                Place::Setup,
+                OctetPlace::Setup,
             ),
         ];
         for (case, first, second, at) in cases {
             assert_eq!(place(Some(first), Some(second)), at, "{case}");
         }
-        assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), Place::Leg(1));
+        assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), OctetPlace::Leg(1));
     }
 }

@@ -11,6 +11,7 @@ use super::capacity::Capacity;
 use super::cause::Cause;
 use super::dsch_postponement::DschPostponement;
 
+/// State of a UE that explains waits on the radio.
 #[derive(Debug)]
 pub(super) struct Ue {
     pub cell: usize,
@@ -35,11 +36,11 @@ pub(super) struct Ue {
     dch: Option<[DchFormat; 2]>,
     /// Whether admission refused or queued the request for a DCH.
     is_refused: bool,
-    /// Number of its channel among channels of the same type.
+    /// Number of the UE's channel among channels of the same type, by direction.
     numbers: [u16; 2],
     /// The shared channel that the UE uses now, by direction.
-    shares: [Option<(Channel, u16)>; 2],
-    shares_at_first: [Option<(Channel, u16)>; 2],
+    shared_channels: [Option<(Channel, u16)>; 2],
+    initial_shared_channels: [Option<(Channel, u16)>; 2],
 }
 
 impl Ue {
@@ -48,7 +49,7 @@ impl Ue {
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_substitute = config.substitute.is_some();
-        let shares = config
+        let shared_channels = config
             .channels
             .map(|of| (of.channel != Channel::Dch && !has_substitute).then_some((of.channel, of.number)));
         Ue {
@@ -67,8 +68,8 @@ impl Ue {
             dch: dedicated.map(|dch| dch.map(|channel| (channel.format.blocks, channel.format.tti))),
             is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
-            shares,
-            shares_at_first: shares,
+            shared_channels,
+            initial_shared_channels: shared_channels,
         }
     }
 
@@ -120,19 +121,19 @@ impl Ue {
         self.is_refused = matches!(event, TraceEvent::DchRefused { .. } | TraceEvent::DchQueued { .. });
     }
 
-    /// Why data of this direction cannot leave at this instant, and until when, as far as it is
-    /// known.
-    pub fn lacks(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
-        let turn = match direction {
+    /// The radio resource that data of this direction lack at this instant, as a cause, and until
+    /// when as far as it is known.
+    pub fn missing_resource(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
+        let postponement = match direction {
             Direction::Downlink => self.dsch.blocking_cause(at),
             Direction::Uplink => None,
         };
-        turn.or_else(|| self.capacity.needed(direction).map(|cause| (cause, Time::NEVER)))
+        postponement.or_else(|| self.capacity.needed(direction).map(|cause| (cause, Time::NEVER)))
     }
 
     /// Whether the UE uses this shared channel now.
-    pub fn shares(&self, direction: usize, channel: (Channel, u16)) -> bool {
-        self.shares[direction] == Some(channel)
+    pub fn uses_shared(&self, direction: usize, channel: (Channel, u16)) -> bool {
+        self.shared_channels[direction] == Some(channel)
     }
 
     /// The UE's channel of this type.
@@ -147,39 +148,41 @@ impl Ue {
         }
     }
 
-    pub fn switch_begins(&mut self, from: RrcState, to: RrcState) {
+    /// RRC starts to switch the UE. Data stop unless they continue between both states.
+    pub fn begin_switch(&mut self, from: RrcState, to: RrcState) {
         self.is_suspended = !(self.data_continues && from.carries_data() && to.carries_data());
     }
 
-    pub fn is_in(&mut self, state: RrcState) {
+    /// The UE is in `state`.
+    pub fn enter_state(&mut self, state: RrcState) {
         self.is_suspended = false;
         self.state = Some(state);
         self.is_refused &= state == RrcState::CellFach;
         let common = state != RrcState::CellDch;
-        self.shares = self.shares_at_first.map(|shares| shares.filter(|_| common));
+        self.shared_channels = self.initial_shared_channels.map(|channel| channel.filter(|_| common));
     }
 }
 
 /// UEs of a cell with data for its shared channels, by direction.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Vec<[Vec<UeId>; 2]>);
+pub(super) struct WaitingUes(Vec<[Vec<UeId>; 2]>);
 
-impl Waiting {
+impl WaitingUes {
     pub fn new(cells: usize) -> Self {
-        Waiting((0..cells).map(|_| Default::default()).collect())
+        WaitingUes((0..cells).map(|_| Default::default()).collect())
     }
 
     pub fn insert(&mut self, cell: usize, direction: usize, ue: UeId) {
-        let here = &mut self.0[cell][direction];
-        if let Err(place) = here.binary_search(&ue) {
-            here.insert(place, ue);
+        let ues = &mut self.0[cell][direction];
+        if let Err(place) = ues.binary_search(&ue) {
+            ues.insert(place, ue);
         }
     }
 
     pub fn remove(&mut self, cell: usize, direction: usize, ue: UeId) {
-        let here = &mut self.0[cell][direction];
-        if let Ok(place) = here.binary_search(&ue) {
-            here.remove(place);
+        let ues = &mut self.0[cell][direction];
+        if let Ok(place) = ues.binary_search(&ue) {
+            ues.remove(place);
         }
     }
 

@@ -25,7 +25,7 @@ struct Row {
     serial: u64,
     layer: &'static str,
     direction: &'static str,
-    what: &'static str,
+    kind: &'static str,
     first: u64,
     last: u64,
     /// Place of the loss, or empty.
@@ -34,14 +34,14 @@ struct Row {
 
 impl Row {
     /// A row without numbers and without loss.
-    fn new(start: Time, end: Time, layer: &'static str, direction: &'static str, what: &'static str) -> Self {
+    fn new(start: Time, end: Time, layer: &'static str, direction: &'static str, kind: &'static str) -> Self {
         let (first, last, serial) = (0, 0, 0);
-        Row { start, end: Some(end), serial, layer, direction, what, first, last, lost_at: NOT }
+        Row { start, end: Some(end), serial, layer, direction, kind, first, last, lost_at: NOT_LOST }
     }
 }
 
-/// Place of rows that are not lost, or not yet.
-const NOT: &str = "";
+/// Values of `lost_at`. This one is for rows that are not lost, or not yet.
+const NOT_LOST: &str = "";
 const AIR: &str = "air";
 const NODEB_QUEUE: &str = "nodeb_queue";
 const RLC: &str = "rlc";
@@ -56,7 +56,7 @@ struct Buffer {
 
 /// A recorded connection.
 #[derive(Debug, Clone, Copy)]
-struct Followed {
+struct RecordedConnection {
     id: ConnectionId,
     layer: &'static str,
     is_open: bool,
@@ -64,17 +64,18 @@ struct Followed {
 
 #[derive(Debug)]
 pub(super) struct Waterfall {
+    /// The requested connection.
     connection: ConnectionId,
     /// The recorded connection, or both connections of its transfer.
-    followed: Vec<Followed>,
+    recorded: Vec<RecordedConnection>,
     /// Number of a split transfer, and the proxy's buffers for it, by direction.
     transfer: Option<ConnectionId>,
     buffers: [Option<Buffer>; 2],
-    /// The user of the connection, while it is open.
+    /// The UE of the connection, while the connection is open.
     ue: Option<UeId>,
     rows: Vec<Row>,
     /// Segments on the way, with the indices of their rows.
-    flying: Vec<(PacketId, usize)>,
+    in_transit: Vec<(PacketId, usize)>,
     /// Block sets on the way, by direction: serial, and time of leaving.
     sets: [VecDeque<(u64, Time)>; 2],
     /// RRC state, or switch, of each user, with its start.
@@ -86,12 +87,12 @@ impl Waterfall {
     pub fn new(connection: ConnectionId, ues: usize) -> Self {
         Waterfall {
             connection,
-            followed: Vec::new(),
+            recorded: Vec::new(),
             transfer: None,
             buffers: [None; 2],
             ue: None,
             rows: Vec::new(),
-            flying: Vec::new(),
+            in_transit: Vec::new(),
             sets: [VecDeque::new(), VecDeque::new()],
             states: vec![None; ues],
         }
@@ -102,17 +103,17 @@ impl Waterfall {
             TraceEvent::RrcState { ue, state } => self.state(now, *ue, state.name()),
             TraceEvent::RrcSwitch { ue, .. } => self.state(now, *ue, "switch"),
             TraceEvent::ConnectionOpened { connection, transfer, leg, ue, .. }
-                if self.is_wanted(*connection, *transfer, *leg) =>
+                if self.is_recorded(*connection, *transfer, *leg) =>
             {
                 self.opened(now, *connection, *transfer, *leg, *ue);
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. }
                 if self.layer(*connection).is_some() =>
             {
-                for followed in self.followed.iter_mut().filter(|followed| followed.id == *connection) {
-                    followed.is_open = false;
+                for recorded in self.recorded.iter_mut().filter(|recorded| recorded.id == *connection) {
+                    recorded.is_open = false;
                 }
-                if !self.followed.iter().any(|followed| followed.is_open) {
+                if !self.recorded.iter().any(|recorded| recorded.is_open) {
                     self.end(now);
                 }
             }
@@ -124,7 +125,7 @@ impl Waterfall {
             TraceEvent::SegmentReceived { packet, segment, .. }
                 if self.layer(segment.connection).is_some() =>
             {
-                self.arrived(now, *packet, NOT);
+                self.arrived(now, *packet, NOT_LOST);
             }
             TraceEvent::ProxyBuffer { transfer, direction, octets, is_full }
                 if self.transfer == Some(*transfer) =>
@@ -136,18 +137,18 @@ impl Waterfall {
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some(layer) = self.layer(*connection) {
-                    self.rows.push(Row::new(now, now, layer, name(end.sends()), "rto"));
+                    self.rows.push(Row::new(now, now, layer, direction_name(end.sends()), "rto"));
                 }
             }
             _ => {}
         }
     }
 
-    /// Whether a connection is the recorded one, or the other connection of its transfer.
-    fn is_wanted(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
-        let ConnectionId(wanted) = self.connection;
+    /// Whether to record a connection: the requested one, or the other connection of its transfer.
+    fn is_recorded(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
+        let ConnectionId(recorded_id) = self.connection;
         connection == self.connection
-            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&wanted)
+            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&recorded_id)
     }
 
     fn opened(
@@ -164,7 +165,7 @@ impl Waterfall {
             ProxyLeg::Radio => "tcp_radio",
         };
         self.transfer = (leg != ProxyLeg::Whole).then_some(transfer);
-        self.followed.push(Followed { id: connection, layer, is_open: true });
+        self.recorded.push(RecordedConnection { id: connection, layer, is_open: true });
         self.ue = Some(ue);
         if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {
             *since = now;
@@ -174,7 +175,7 @@ impl Waterfall {
     /// Layer of a recorded connection. Segments may follow its end.
     #[inline]
     fn layer(&self, connection: ConnectionId) -> Option<&'static str> {
-        self.followed.iter().find(|followed| followed.id == connection).map(|followed| followed.layer)
+        self.recorded.iter().find(|recorded| recorded.id == connection).map(|recorded| recorded.layer)
     }
 
     /// Sets the proxy's buffer in this direction, `None` at the end. Adds a row for its previous
@@ -182,8 +183,8 @@ impl Waterfall {
     fn buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
-            let what = if is_full { "full" } else { "buffer" };
-            let row = Row::new(since, now, "proxy", name(direction), what);
+            let kind = if is_full { "full" } else { "buffer" };
+            let row = Row::new(since, now, "proxy", direction_name(direction), kind);
             self.rows.push(Row { first: octets, last: octets, ..row });
         }
     }
@@ -202,26 +203,27 @@ impl Waterfall {
     }
 
     fn state(&mut self, now: Time, ue: UeId, state: &'static str) {
-        let Some(here) = self.states.get_mut(ue.index()) else { return };
-        let before = here.replace((state, now));
+        let Some(current) = self.states.get_mut(ue.index()) else { return };
+        let before = current.replace((state, now));
         if self.ue == Some(ue)
-            && let Some((what, since)) = before
+            && let Some((kind, since)) = before
         {
-            self.push_state(since, now, what);
+            self.push_state(since, now, kind);
         }
     }
 
-    fn push_state(&mut self, start: Time, end: Time, what: &'static str) {
-        self.rows.push(Row::new(start, end, "rrc", "", what));
+    fn push_state(&mut self, start: Time, end: Time, kind: &'static str) {
+        self.rows.push(Row::new(start, end, "rrc", "", kind));
     }
 
+    /// Ends the recording, when the last recorded connection closes or the run ends.
     fn end(&mut self, now: Time) {
         for direction in Direction::BOTH {
             self.buffer(now, direction, None);
         }
         let Some(ue) = self.ue.take() else { return };
-        if let Some(Some((what, since))) = self.states.get(ue.index()).copied() {
-            self.push_state(since, now, what);
+        if let Some(Some((kind, since))) = self.states.get(ue.index()).copied() {
+            self.push_state(since, now, kind);
         }
     }
 
@@ -233,7 +235,7 @@ impl Waterfall {
         segment: &Segment,
         cause: SendCause,
     ) {
-        let (what, first, last) = match cause {
+        let (kind, first, last) = match cause {
             _ if segment.flags.syn => ("syn", segment.seq, segment.end()),
             SendCause::Ack | SendCause::WindowProbe | SendCause::KeepAlive => {
                 ("ack", segment.ack, segment.ack)
@@ -245,18 +247,20 @@ impl Waterfall {
             SendCause::New if segment.payload == 0 => ("fin", segment.seq, segment.end()),
             SendCause::New => ("segment", segment.seq, segment.end()),
         };
-        self.flying.push((packet, self.rows.len()));
-        let row = Row::new(now, now, layer, name(segment.direction), what);
+        self.in_transit.push((packet, self.rows.len()));
+        let row = Row::new(now, now, layer, direction_name(segment.direction), kind);
         self.rows.push(Row { end: None, first, last, ..row });
     }
 
     /// A segment arrived, or was lost. A discarded segment may still arrive.
     fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
-        let Some(at) = self.flying.iter().position(|(flying, _)| *flying == packet) else { return };
-        let row = &mut self.rows[self.flying[at].1];
+        let Some(at) = self.in_transit.iter().position(|(in_transit, _)| *in_transit == packet) else {
+            return;
+        };
+        let row = &mut self.rows[self.in_transit[at].1];
         (row.end, row.lost_at) = (Some(now), lost_at);
-        if lost_at == NOT {
-            self.flying.remove(at);
+        if lost_at == NOT_LOST {
+            self.in_transit.remove(at);
         }
     }
 
@@ -271,12 +275,12 @@ impl Waterfall {
     }
 
     fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost, place: &'static str) {
-        let flying = &mut self.sets[direction.index()];
-        let Some(at) = flying.iter().position(|(serial, _)| *serial == set.serial) else { return };
-        let start = flying.remove(at).map_or(now, |(_, left)| left);
+        let in_transit = &mut self.sets[direction.index()];
+        let Some(at) = in_transit.iter().position(|(serial, _)| *serial == set.serial) else { return };
+        let start = in_transit.remove(at).map_or(now, |(_, left)| left);
         let mut block = 0;
         for pdu in &set.pdus {
-            let (what, first) = match pdu {
+            let (kind, first) = match pdu {
                 Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
                     (if run.retransmission { "pdu_again" } else { "pdu" }, u64::from(run.first.value()))
                 }
@@ -286,12 +290,12 @@ impl Waterfall {
             let mut open: Option<Row> = None;
             for step in 0..pdu.blocks() {
                 let sn = first + u64::from(step);
-                let lost_at = if lost.contains(block + step) { place } else { NOT };
+                let lost_at = if lost.contains(block + step) { place } else { NOT_LOST };
                 match &mut open {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
                         self.rows.extend(open.take());
-                        let row = Row::new(start, now, "rlc", name(direction), what);
+                        let row = Row::new(start, now, "rlc", direction_name(direction), kind);
                         open = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
                     }
                 }
@@ -315,10 +319,10 @@ impl Waterfall {
             Column::new("end_s", "s", ends),
             Column::new("layer", "", words(&|row| row.layer)),
             Column::new("direction", "", words(&|row| row.direction)),
-            Column::new("what", "", words(&|row| row.what)),
+            Column::new("what", "", words(&|row| row.kind)),
             Column::new("first", "", counts(&|row| row.first)),
             Column::new("last", "", counts(&|row| row.last)),
-            Column::new("lost", "", Values::Flag(rows.iter().map(|row| row.lost_at != NOT).collect())),
+            Column::new("lost", "", Values::Flag(rows.iter().map(|row| row.lost_at != NOT_LOST).collect())),
             Column::new("lost_at", "", words(&|row| row.lost_at)),
         ];
         Table { name: "waterfall", columns }
@@ -336,7 +340,7 @@ fn lost_at(place: DropPlace) -> &'static str {
     }
 }
 
-fn name(direction: Direction) -> &'static str {
+fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::Downlink => "downlink",
         Direction::Uplink => "uplink",

@@ -18,24 +18,24 @@ const UES: u32 = 1 << 16;
 const FIRST_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Addresses of 198.18.0.0/15 except the first and the last.
 const SERVERS: u32 = (1 << 17) - 2;
-/// Default server port of TCP and UDP. No dissector takes its payload of zeros for a protocol.
+/// Default server port of TCP and UDP. No Wireshark dissector decodes its payload of zeros.
 const SERVER_PORT: u16 = 5001;
 /// Dynamic ports (RFC 6335 §6).
 const UE_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 const TIME_TO_LIVE: u8 = 64;
 /// Length of IPv4 and TCP headers without options.
-const PLAIN: usize = 40;
+const WITHOUT_OPTIONS: usize = 40;
 /// Room for options in a TCP header.
 const MAX_OPTIONS: usize = 40;
-/// Number of closed connections that are remembered.
-const REMEMBERED: usize = 4096;
+/// Maximum number of closed connections for which state is stored.
+const MAX_CLOSED: usize = 4096;
 /// RFC 7323 §2.3.
 const MAX_SHIFT: u8 = 14;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// The headers of a packet in a file.
+/// The encoded headers of a packet.
 #[derive(Debug)]
-pub(super) struct Encoded {
+pub(super) struct EncodedHeaders {
     pub headers: Vec<u8>,
     /// Length of the packet with payload, as in the IP header.
     pub length: u32,
@@ -44,10 +44,10 @@ pub(super) struct Encoded {
 /// A payload that no IP packet can hold.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
-pub(super) struct TooLong(u32);
+pub(super) struct PayloadTooLong(u32);
 
-/// Returns the octets of a real program's packet while it is on its way. The model only describes
-/// the packet.
+/// Function that returns the octets of a real program's packet while the packet is on its way. The
+/// model has only a description of it.
 #[derive(Clone)]
 pub struct RealPackets(pub Rc<dyn Fn(PacketId) -> Option<Vec<u8>>>);
 
@@ -71,7 +71,7 @@ pub(super) struct Headers {
 #[derive(Debug, Clone, Copy, Default)]
 struct DirectionHeaders {
     has_syn: bool,
-    /// The acknowledgment of a one-way connection that is shown as its SYN+ACK.
+    /// The acknowledgment of a one-way connection that is written as a SYN+ACK.
     syn_ack: Option<PacketId>,
     shift: u8,
 }
@@ -86,30 +86,30 @@ impl Headers {
         self.server_ports.get(flow.0 as usize).copied().unwrap_or(SERVER_PORT)
     }
 
-    pub fn encode(&mut self, packet: &Packet) -> Result<Encoded, TooLong> {
+    pub fn encode(&mut self, packet: &Packet) -> Result<EncodedHeaders, PayloadTooLong> {
         let encoded = match &packet.content {
             Content::Segment(segment) => self.tcp(packet, segment),
             Content::Datagram(datagram) => udp(packet, datagram, self.server_port(packet.flow)),
             Content::Foreign(foreign) => {
                 let octets = self.real.as_ref().and_then(|real| (real.0)(packet.id));
-                Some(Encoded { headers: octets.unwrap_or_default(), length: foreign.size })
+                Some(EncodedHeaders { headers: octets.unwrap_or_default(), length: foreign.size })
             }
         };
-        encoded.ok_or(TooLong(packet.payload()))
+        encoded.ok_or(PayloadTooLong(packet.payload()))
     }
 
     /// A connection closed. Forgets the oldest closed connection if there are more than
-    /// [`REMEMBERED`].
+    /// [`MAX_CLOSED`].
     pub fn closed(&mut self, connection: ConnectionId) {
         self.closed.push_back(connection);
-        if self.closed.len() > REMEMBERED
+        if self.closed.len() > MAX_CLOSED
             && let Some(oldest) = self.closed.pop_front()
         {
             self.connections.remove(&oldest);
         }
     }
 
-    fn tcp(&mut self, packet: &Packet, segment: &Segment) -> Option<Encoded> {
+    fn tcp(&mut self, packet: &Packet, segment: &Segment) -> Option<EncodedHeaders> {
         let segment = self.as_real_tcp(packet.id, segment);
         let shift = self.shift(&segment);
         let mut tcp = TcpHeader::new(0, 0, sequence_number(&segment), window(&segment, shift));
@@ -132,21 +132,21 @@ impl Headers {
         let payload = ZEROS.get(..segment.payload as usize)?;
         let ip = hosts.header(packet, IpNumber::TCP, tcp.header_len() + payload.len())?;
         tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
-        Some(Encoded::new(&ip, &tcp.to_bytes()))
+        Some(EncodedHeaders::new(&ip, &tcp.to_bytes()))
     }
 
-    /// The segment with the handshake that a one-way connection leaves out (see the documentation
-    /// of the parent module).
+    /// The segment, changed for a one-way connection (ns-2) so that the capture has a handshake:
+    /// see the documentation of the parent module.
     fn as_real_tcp(&mut self, packet: PacketId, segment: &Segment) -> Segment {
         let mut segment = *segment;
-        let ways = self.connections.entry(segment.connection).or_default();
-        let has_opposite_syn = ways[segment.direction.reversed().index()].has_syn;
-        let way = &mut ways[segment.direction.index()];
-        way.has_syn |= segment.flags.syn;
-        if !way.has_syn && has_opposite_syn && segment.flags.ack {
-            way.syn_ack.get_or_insert(packet);
+        let directions = self.connections.entry(segment.connection).or_default();
+        let has_opposite_syn = directions[segment.direction.reversed().index()].has_syn;
+        let state = &mut directions[segment.direction.index()];
+        state.has_syn |= segment.flags.syn;
+        if !state.has_syn && has_opposite_syn && segment.flags.ack {
+            state.syn_ack.get_or_insert(packet);
         }
-        if way.syn_ack == Some(packet) && segment.payload == 0 {
+        if state.syn_ack == Some(packet) && segment.payload == 0 {
             segment.flags.syn = true;
             segment.seq = 0;
         } else if !segment.flags.syn {
@@ -159,23 +159,23 @@ impl Headers {
         segment
     }
 
-    /// The window shift of this direction: the value of the SYN's option, or, for the unlimited
-    /// windows of a one-way connection, the shift that they need.
+    /// The window shift of this direction: the value of the SYN's option or, for the unlimited
+    /// windows of a one-way connection, the smallest shift with which they fit.
     fn shift(&mut self, segment: &Segment) -> u8 {
-        let way = &mut self.connections.entry(segment.connection).or_default()[segment.direction.index()];
+        let state = &mut self.connections.entry(segment.connection).or_default()[segment.direction.index()];
         if segment.flags.syn {
             let needed = (0..MAX_SHIFT).find(|&shift| segment.window >> shift <= u32::from(u16::MAX));
-            way.shift = segment.options.window_scale.unwrap_or(needed.unwrap_or(MAX_SHIFT));
+            state.shift = segment.options.window_scale.unwrap_or(needed.unwrap_or(MAX_SHIFT));
         }
-        way.shift
+        state.shift
     }
 }
 
-impl Encoded {
+impl EncodedHeaders {
     fn new(ip: &Ipv4Header, transport: &[u8]) -> Self {
         let mut headers = ip.to_bytes().to_vec();
         headers.extend_from_slice(transport);
-        Encoded { headers, length: u32::from(ip.total_len) }
+        EncodedHeaders { headers, length: u32::from(ip.total_len) }
     }
 
     /// The packet with `payload` zeros after its headers.
@@ -236,7 +236,7 @@ fn window(segment: &Segment, shift: u8) -> u16 {
     u16::try_from(segment.window >> shift).unwrap_or(u16::MAX)
 }
 
-/// Sets the segment's options in the layout of real stacks, and no-operation options up to the
+/// Sets the segment's options in the layout of real TCP stacks. Adds no-operation options up to the
 /// header length that the model counts.
 fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     use TcpOptionElement::{MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, WindowScale};
@@ -252,16 +252,16 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
         (false, false) => {}
     }
     if options.timestamps {
-        elements.push(timestamps(segment));
+        elements.push(timestamp_option(segment));
     }
     if syn && (options.window_scale.is_some() || shift > 0) {
         elements.extend([Noop, WindowScale(shift)]);
     }
-    if let Some(blocks) = blocks(segment) {
-        elements.extend([Noop, Noop, blocks]);
+    if let Some(sack) = sack_option(segment) {
+        elements.extend([Noop, Noop, sack]);
     }
     tcp.set_options(&elements).expect("the stack never sends more than 40 octets");
-    let charged = usize::from(segment.header).saturating_sub(PLAIN).min(MAX_OPTIONS) & !3;
+    let charged = usize::from(segment.header).saturating_sub(WITHOUT_OPTIONS).min(MAX_OPTIONS) & !3;
     let written = tcp.options.len();
     if !syn && charged > written {
         let mut padded = [1; MAX_OPTIONS];
@@ -271,7 +271,7 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
 }
 
 /// Timestamps with clocks in milliseconds (RFC 7323 §5.4), each with its own offset.
-fn timestamps(segment: &Segment) -> TcpOptionElement {
+fn timestamp_option(segment: &Segment) -> TcpOptionElement {
     let clock = |direction, at: Time| {
         let offset = initial_number(segment.connection, direction).rotate_left(16);
         offset.wrapping_add((at.as_nanos() / 1_000_000) as u32)
@@ -280,7 +280,7 @@ fn timestamps(segment: &Segment) -> TcpOptionElement {
     TcpOptionElement::Timestamp(clock(segment.direction, segment.timestamp), echo)
 }
 
-fn blocks(segment: &Segment) -> Option<TcpOptionElement> {
+fn sack_option(segment: &Segment) -> Option<TcpOptionElement> {
     let first = initial_number(segment.connection, segment.direction.reversed());
     let number = |seq: u64| first.wrapping_add(seq as u32);
     let mut ranges = segment.sack.ranges(segment.ack).map(|(start, end)| (number(start), number(end)));
@@ -291,14 +291,14 @@ fn blocks(segment: &Segment) -> Option<TcpOptionElement> {
 }
 
 /// A UDP datagram of a flow, with ports of the flow.
-fn udp(packet: &Packet, datagram: &Datagram, server_port: u16) -> Option<Encoded> {
+fn udp(packet: &Packet, datagram: &Datagram, server_port: u16) -> Option<EncodedHeaders> {
     let payload = ZEROS.get(..datagram.payload as usize)?;
     let ue_port = UE_PORTS.start() + (packet.flow.0 % UE_PORTS.len() as u32) as u16;
     let (source, destination) = ports(datagram.direction, server_port, ue_port);
     let hosts = Hosts::of(packet, datagram.direction);
     let ip = hosts.header(packet, IpNumber::UDP, UdpHeader::LEN + payload.len())?;
     let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload).ok()?;
-    Some(Encoded::new(&ip, &udp.to_bytes()))
+    Some(EncodedHeaders::new(&ip, &udp.to_bytes()))
 }
 
 /// Source and destination port.

@@ -26,7 +26,7 @@
 //!
 //! A `one_way` connection (ns-2) opens with a SYN that is answered by a plain acknowledgment, and
 //! its data carries no acknowledgment number. tshark shows such data as segments without any flag,
-//! and no reader finds a handshake to measure. In the capture the first answer is therefore a
+//! and no tool finds a handshake to measure. In the capture the first answer is therefore a
 //! SYN+ACK with the initial sequence number, every later segment acknowledges, and the answering
 //! side continues at number 1. Times and sizes do not change, except for the options of that
 //! SYN+ACK.
@@ -57,8 +57,9 @@ use rlc::RlcCaptures;
 use umts_stack::detail::Detail;
 use umts_stack::radio::rlc::octets::Encoding;
 
-/// Number of retransmissions whose cause is remembered until they have passed all capture points.
-const REMEMBERED: usize = 4096;
+/// Maximum number of retransmissions for which the cause is stored until they have passed all
+/// capture points.
+const MAX_CAUSES: usize = 4096;
 
 /// A capture could not be written.
 #[derive(Debug, Error)]
@@ -120,10 +121,11 @@ pub struct Captures {
 impl Captures {
     /// Creates the files in `folder`, which must exist.
     ///
-    /// # Errors If a file cannot be created.
+    /// # Errors
+    /// If a file cannot be created.
     pub fn create(folder: &Path, config: &CaptureConfig) -> Result<Self, CaptureError> {
         let files = config.points.iter().map(|&point| {
-            let name = name(point);
+            let name = file_name(point);
             Ok((point, CaptureFile::create(folder, name, DataLink::RAW, &[name.to_owned()])?))
         });
         Ok(Captures {
@@ -140,14 +142,15 @@ impl Captures {
     /// Renames the files to their final names and returns their paths, in the order of the capture
     /// points.
     ///
-    /// # Errors The first error since creation. Nothing was written after it, and no file remains.
+    /// # Errors
+    /// The first error since creation. Nothing was written after it, and no file remains.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, CaptureError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         // All files are complete on disk before the first one is renamed.
-        let of_rlc = self.rlc.take().map_or(Ok(Vec::new()), RlcCaptures::finish)?;
-        let mut files: Vec<_> = self.files.drain(..).map(|(_, file)| file).chain(of_rlc).collect();
+        let rlc_files = self.rlc.take().map_or(Ok(Vec::new()), RlcCaptures::finish)?;
+        let mut files: Vec<_> = self.files.drain(..).map(|(_, file)| file).chain(rlc_files).collect();
         for file in &mut files {
             file.complete()?;
         }
@@ -155,7 +158,7 @@ impl Captures {
     }
 
     /// Handles the result of a write. After an error nothing more is written.
-    fn wrote(&mut self, written: Result<(), CaptureError>) {
+    fn handle_result(&mut self, written: Result<(), CaptureError>) {
         if let Err(error) = written {
             self.error = Some(error);
             self.files.clear();
@@ -164,8 +167,10 @@ impl Captures {
     }
 
     /// Writes a packet that passes a capture point.
-    fn see(&mut self, at: Time, point: CapturePoint, packet: &Packet) -> Result<(), CaptureError> {
-        let Some((_, file)) = self.files.iter_mut().find(|(of, _)| *of == point) else { return Ok(()) };
+    fn write_packet(&mut self, at: Time, point: CapturePoint, packet: &Packet) -> Result<(), CaptureError> {
+        let Some((_, file)) = self.files.iter_mut().find(|(file_point, _)| *file_point == point) else {
+            return Ok(());
+        };
         let encoded = self.headers.encode(packet);
         let encoded =
             encoded.map_err(|too_long| file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long)))?;
@@ -175,20 +180,20 @@ impl Captures {
         let data = encoded.with_payload(if self.payload { payload } else { 0 });
         let comments = vec![comment];
         file.write(Frame { at, interface: 0, data: &data, length: encoded.length, comments })?;
-        let enters_rlc = match packet.direction() {
+        let rlc_entry = match packet.direction() {
             Direction::Downlink => CapturePoint::Rnc,
             Direction::Uplink => CapturePoint::Ue,
         };
         if let Some(rlc) = &mut self.rlc
-            && point == enters_rlc
+            && point == rlc_entry
         {
             rlc.store_packet(packet, encoded.with_payload(payload));
         }
         Ok(())
     }
 
-    fn remember(&mut self, packet: PacketId, cause: SendCause) {
-        if self.causes.len() == REMEMBERED {
+    fn store_cause(&mut self, packet: PacketId, cause: SendCause) {
+        if self.causes.len() == MAX_CAUSES {
             self.causes.pop_first();
         }
         self.causes.insert(packet, cause);
@@ -213,20 +218,20 @@ impl TraceSink<TraceEvent> for Captures {
                     | SendCause::WindowProbe),
                 ..
             } => {
-                self.remember(*packet, *cause);
+                self.store_cause(*packet, *cause);
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.headers.closed(*connection);
             }
             TraceEvent::PacketCaptured { packet, .. } if !self.simulated && !is_real(packet) => {}
             TraceEvent::PacketCaptured { at: point, packet } => {
-                let written = self.see(at, *point, packet);
-                self.wrote(written);
+                let written = self.write_packet(at, *point, packet);
+                self.handle_result(written);
             }
             event => {
                 if let Some(rlc) = &mut self.rlc {
                     let written = rlc.record(at, event);
-                    self.wrote(written);
+                    self.handle_result(written);
                 }
             }
         }
@@ -237,7 +242,7 @@ impl TraceSink<TraceEvent> for Captures {
             && let Some(rlc) = &mut self.rlc
         {
             let written = rlc.show(at, detail);
-            self.wrote(written);
+            self.handle_result(written);
         }
     }
 }
@@ -247,7 +252,7 @@ fn is_real(packet: &Packet) -> bool {
     matches!(packet.content, Content::Foreign(_))
 }
 
-fn name(point: CapturePoint) -> &'static str {
+fn file_name(point: CapturePoint) -> &'static str {
     match point {
         CapturePoint::Server => "server",
         CapturePoint::ProxyServer => "proxy-server",

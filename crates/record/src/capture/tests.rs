@@ -17,7 +17,7 @@ const SYN_ACK: Flags = Flags { ack: true, ..SYN };
 const ACK: Flags = Flags { syn: false, ..SYN_ACK };
 const FIN: Flags = Flags { fin: true, ..ACK };
 
-/// Packets of one connection at all capture points.
+/// Packets of one connection, which pass all capture points 10 ms apart.
 struct Conversation {
     captures: Captures,
     folder: TempDir,
@@ -49,11 +49,11 @@ impl Conversation {
         Segment { flags, seq, ack, payload, window: 20_000, mss, options, ..segment }
     }
 
-    fn passes(&mut self, segment: Segment) -> &mut Self {
-        self.carries(Content::Segment(segment))
+    fn add_segment(&mut self, segment: Segment) -> &mut Self {
+        self.add_packet(Content::Segment(segment))
     }
 
-    fn carries(&mut self, content: Content) -> &mut Self {
+    fn add_packet(&mut self, content: Content) -> &mut Self {
         self.now += umts_units::Duration::from_millis(10);
         self.packets += 1;
         let packet = Packet { id: PacketId(self.packets), flow: FlowId(3), ue: UeId(7), content };
@@ -65,12 +65,12 @@ impl Conversation {
 
     fn down(&mut self, flags: Flags, seq: u64, ack: u64, payload: u32) -> &mut Self {
         let segment = self.segment(Direction::Downlink, flags, seq, ack, payload);
-        self.passes(segment)
+        self.add_segment(segment)
     }
 
     fn up(&mut self, flags: Flags, seq: u64, ack: u64) -> &mut Self {
         let segment = self.segment(Direction::Uplink, flags, seq, ack, 0);
-        self.passes(segment)
+        self.add_segment(segment)
     }
 
     /// A download in which the second segment is retransmitted late, after four duplicate
@@ -84,11 +84,12 @@ impl Conversation {
         for _ in 0..4 {
             self.up(ACK, 1, 1001);
         }
-        let again = Segment { transmission: 1, ..self.segment(Direction::Downlink, ACK, 1001, 1, 1000) };
+        let retransmission =
+            Segment { transmission: 1, ..self.segment(Direction::Downlink, ACK, 1001, 1, 1000) };
         let packet = PacketId(self.packets + 1);
-        let sent = TraceEvent::SegmentSent { packet, segment: again, cause: SendCause::DupAck };
+        let sent = TraceEvent::SegmentSent { packet, segment: retransmission, cause: SendCause::DupAck };
         self.captures.record(self.now, &sent);
-        self.passes(again);
+        self.add_segment(retransmission);
         self.up(ACK, 1, 6001).down(FIN, 6001, 1, 0).up(FIN, 1, 6002).down(ACK, 6002, 2, 0);
         self
     }
@@ -127,7 +128,8 @@ fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>
     Some(text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect())
 }
 
-const COMPLAINTS: &str = "_ws.malformed || _ws.expert.severity >= 0x600000 || tcp.analysis.ack_lost_segment \
+/// Filter for packets that tshark considers faulty.
+const ERRORS: &str = "_ws.malformed || _ws.expert.severity >= 0x600000 || tcp.analysis.ack_lost_segment \
                           || tcp.analysis.lost_segment || ip.checksum.status != 1";
 
 #[test]
@@ -144,7 +146,7 @@ fn tshark_finds_headers_and_checksums_in_order() {
     assert_eq!(packets[0][..4], ["10.0.0.8", "198.18.0.4", "49152", "5001"]);
     assert_eq!(packets[0][4..], ["48", "0x0001", "1104537600.010000000"]);
     assert_eq!(packets[3][..5], ["198.18.0.4", "10.0.0.8", "5001", "49152", "1040"]);
-    assert_eq!(tshark(&files[0], COMPLAINTS, &["frame.number"]), Some(vec![]));
+    assert_eq!(tshark(&files[0], ERRORS, &["frame.number"]), Some(vec![]));
 }
 
 #[test]
@@ -173,7 +175,7 @@ fn payload_is_cut_but_its_length_is_known() {
         let Some(packets) = tshark(file, "tcp.len > 0", &fields) else { return };
         assert_eq!(packets.len(), 7);
         assert!(packets.iter().all(|packet| packet == &["1040", "40", "1040", "1000"]));
-        assert_eq!(tshark(file, COMPLAINTS, &["frame.number"]), Some(vec![]));
+        assert_eq!(tshark(file, ERRORS, &["frame.number"]), Some(vec![]));
     }
 }
 
@@ -184,7 +186,7 @@ fn windows_above_64_kib_are_scaled() {
         let mut segment = conversation.segment(direction, flags, seq, ack, 0);
         segment.options.window_scale =
             flags.syn.then_some(if direction == Direction::Uplink { 4 } else { 0 });
-        conversation.passes(Segment { window, ..segment });
+        conversation.add_segment(Segment { window, ..segment });
     };
     with_window(SYN, 0, 0, Direction::Uplink, 65_535);
     with_window(SYN_ACK, 0, 1, Direction::Downlink, 20_000);
@@ -206,7 +208,7 @@ fn tshark_reads_the_options_of_the_segments() {
         let options = if flags.syn { offered } else { later };
         let segment = conversation.segment(direction, flags, numbers.0, numbers.1, payload);
         let (timestamp, echo) = (at(stamps.0), at(stamps.1));
-        conversation.passes(Segment { options, sack, timestamp, echo, ..segment });
+        conversation.add_segment(Segment { options, sack, timestamp, echo, ..segment });
     };
     let (up, down, none) = (Direction::Uplink, Direction::Downlink, SackBlocks::NONE);
     let congested = Flags { ece: true, cwr: true, ..ACK };
@@ -267,7 +269,7 @@ fn sequence_numbers_and_blocks_wrap_around() {
         conversation.down(ACK, seq, 1, STEP as u32);
         let sack = SackBlocks::new(seq, [(seq + STEP, seq + 3 * STEP)]);
         let ack = Segment { sack, ..conversation.segment(Direction::Uplink, ACK, 1, seq, 0) };
-        conversation.passes(ack);
+        conversation.add_segment(ack);
     }
     let (_folder, files) = conversation.finish();
     let fields = ["tcp.seq_raw", "tcp.ack_raw", "tcp.options.sack_le", "tcp.options.sack_re"];
@@ -286,7 +288,7 @@ fn one_way_connection_is_shown_with_a_handshake() {
     let mut conversation = Conversation::with_payload();
     let none = Flags::default();
     let syn = Segment { mss: 0, ..conversation.segment(Direction::Downlink, SYN, 0, 0, 0) };
-    conversation.passes(syn).up(ACK, 0, 1);
+    conversation.add_segment(syn).up(ACK, 0, 1);
     conversation.down(none, 1, 0, 1000).down(none, 1001, 0, 1000).up(ACK, 0, 1001).up(ACK, 0, 2001);
     let (_folder, files) = conversation.finish();
     let fields = ["tcp.flags.str", "tcp.seq", "tcp.ack"];
@@ -295,7 +297,7 @@ fn one_way_connection_is_shown_with_a_handshake() {
     assert_eq!(flags, ["S", "AS", "A", "A", "A", "A"]);
     let numbers: Vec<_> = packets.iter().map(|packet| (packet[1].as_str(), packet[2].as_str())).collect();
     assert_eq!(numbers, [("0", "0"), ("0", "1"), ("1", "1"), ("1001", "1"), ("1", "1001"), ("1", "2001")]);
-    assert_eq!(tshark(&files[0], COMPLAINTS, &["frame.number"]), Some(vec![]));
+    assert_eq!(tshark(&files[0], ERRORS, &["frame.number"]), Some(vec![]));
     assert_eq!(tshark(&files[0], "tcp.analysis.flags", &["frame.number"]), Some(vec![]));
 }
 
@@ -307,7 +309,7 @@ fn datagrams_have_udp_headers() {
     {
         let timestamp = Time::ZERO;
         let datagram = Datagram { direction, number, payload, header: 28, timestamp };
-        conversation.carries(Content::Datagram(datagram));
+        conversation.add_packet(Content::Datagram(datagram));
     }
     let (_folder, files) = conversation.finish();
     let fields = ["ip.src", "udp.srcport", "udp.dstport", "udp.length", "frame.len", "frame.comment"];
@@ -335,23 +337,28 @@ fn tcptrace_sees_one_complete_connection() {
         let Some(text) = output("tcptrace", &["-l", "-n"], &files[0]) else { return };
         assert!(text.contains("1 TCP connection traced"), "{text}");
         assert!(text.contains("complete conn: yes"), "{text}");
-        let rexmt = text.lines().find(|line| line.contains("rexmt data pkts")).expect("it tells");
+        let rexmt = text.lines().find(|line| line.contains("rexmt data pkts")).expect("tcptrace prints it");
         assert!(rexmt.split_whitespace().any(|word| word == "1"), "{rexmt}");
     }
 }
 
 #[test]
 fn the_server_of_a_flow_listens_at_its_port() {
-    let has = |server_ports: Vec<u16>, ports: [u16; 2]| {
+    let has_ports = |server_ports: Vec<u16>, ports: [u16; 2]| {
         let points = vec![CapturePoint::Server];
         let config = CaptureConfig { points, server_ports, ..CaptureConfig::default() };
         let (_folder, files) = Conversation::new(&config).download().finish();
         let octets: Vec<u8> = ports.iter().flat_map(|port| port.to_be_bytes()).collect();
         fs::read(&files[0]).expect("it was written").windows(4).any(|window| window == octets)
     };
-    for (given, port, other) in [(vec![], 5001, 80), (vec![1, 2, 3, 80], 80, 5001)] {
-        assert!(has(given.clone(), [port, 49_152]) && has(given.clone(), [49_152, port]));
-        assert!(!has(given.clone(), [other, 49_152]) && !has(given, [49_152, other]));
+    for (server_ports, port, other) in [(vec![], 5001, 80), (vec![1, 2, 3, 80], 80, 5001)] {
+        assert!(
+            has_ports(server_ports.clone(), [port, 49_152])
+                && has_ports(server_ports.clone(), [49_152, port])
+        );
+        assert!(
+            !has_ports(server_ports.clone(), [other, 49_152]) && !has_ports(server_ports, [49_152, other])
+        );
     }
 }
 
@@ -368,11 +375,12 @@ fn the_same_run_gives_the_same_bytes() {
 fn captures_can_omit_simulated_packets() {
     let octets = |simulated: bool, with_simulated: bool| {
         let real = Some(RealPackets(Rc::new(|_| Some([&[0x45, 0, 0, 20][..], &[7; 16]].concat()))));
-        let mut told = Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });
+        let mut conversation =
+            Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });
         let foreign = Foreign { direction: Direction::Uplink, leg: ProxyLeg::Whole, size: 20 };
-        told.carries(Content::Foreign(foreign));
-        let told = if with_simulated { told.download() } else { told };
-        let (_folder, files) = told.finish();
+        conversation.add_packet(Content::Foreign(foreign));
+        let conversation = if with_simulated { conversation.download() } else { conversation };
+        let (_folder, files) = conversation.finish();
         fs::read(&files[0]).expect("it was written")
     };
     assert_eq!(octets(false, true), octets(true, false));
@@ -382,12 +390,12 @@ fn captures_can_omit_simulated_packets() {
 #[test]
 fn files_have_their_names_only_when_complete() {
     let conversation = Conversation::new(&CaptureConfig::default()).download();
-    let listed = |folder: &Path| fs::read_dir(folder).expect("it exists").count();
+    let count_files = |folder: &Path| fs::read_dir(folder).expect("it exists").count();
     assert!(conversation.folder.path().join("ue.pcapng.tmp").exists());
     assert!(!conversation.folder.path().join("ue.pcapng").exists());
     let Conversation { captures, folder, .. } = conversation;
     drop(captures);
-    assert_eq!(listed(folder.path()), 0, "an abandoned run leaves nothing");
+    assert_eq!(count_files(folder.path()), 0, "an abandoned run leaves nothing");
 }
 
 #[test]

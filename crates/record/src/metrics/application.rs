@@ -1,4 +1,4 @@
-//! Application results: UDP datagrams, pages and sessions.
+//! Application results: UDP datagrams, web pages and sessions.
 
 use umts_stack::ids::FlowId;
 use umts_stack::packet::Datagram;
@@ -23,7 +23,8 @@ struct DatagramDirection {
 #[derive(Debug)]
 pub(super) struct ApplicationRecorder {
     pub window: Window,
-    ways: Vec<[DatagramDirection; 2]>,
+    /// By flow and direction.
+    directions: Vec<[DatagramDirection; 2]>,
     datagrams: [DatagramTotals; 2],
     totals: ApplicationTotals,
 }
@@ -32,7 +33,7 @@ impl ApplicationRecorder {
     pub fn new(window: Window) -> Self {
         ApplicationRecorder {
             window,
-            ways: Vec::new(),
+            directions: Vec::new(),
             datagrams: Default::default(),
             totals: ApplicationTotals::default(),
         }
@@ -55,34 +56,34 @@ impl ApplicationRecorder {
     pub fn finish(mut self) -> ([DatagramTotals; 2], ApplicationTotals) {
         for (direction, totals) in self.datagrams.iter_mut().enumerate() {
             totals.window = self.window.length();
-            for way in self.ways.iter().map(|ways| ways[direction]) {
-                totals.expected += way.first.map_or(0, |first| way.reached.saturating_sub(first));
-                totals.arrived += way.received;
+            for numbers in self.directions.iter().map(|directions| directions[direction]) {
+                totals.expected += numbers.first.map_or(0, |first| numbers.reached.saturating_sub(first));
+                totals.arrived += numbers.received;
             }
         }
         (self.datagrams, self.totals)
     }
 
-    fn way(&mut self, flow: FlowId, datagram: &Datagram) -> &mut DatagramDirection {
-        if flow.index() >= self.ways.len() {
-            self.ways.resize(flow.index() + 1, [DatagramDirection::default(); 2]);
+    fn direction(&mut self, flow: FlowId, datagram: &Datagram) -> &mut DatagramDirection {
+        if flow.index() >= self.directions.len() {
+            self.directions.resize(flow.index() + 1, [DatagramDirection::default(); 2]);
         }
-        &mut self.ways[flow.index()][datagram.direction.index()]
+        &mut self.directions[flow.index()][datagram.direction.index()]
     }
 
     fn sent(&mut self, flow: FlowId, datagram: &Datagram) {
-        self.way(flow, datagram).first.get_or_insert(datagram.number);
+        self.direction(flow, datagram).first.get_or_insert(datagram.number);
         self.datagrams[datagram.direction.index()].sent += 1;
     }
 
     fn received(&mut self, at: Time, flow: FlowId, datagram: &Datagram) {
         let delay = at - datagram.timestamp;
-        let way = self.way(flow, datagram);
-        if way.first.is_some_and(|first| datagram.number >= first) {
-            way.received += 1;
-            way.reached = way.reached.max(datagram.number + 1);
+        let direction = self.direction(flow, datagram);
+        if direction.first.is_some_and(|first| datagram.number >= first) {
+            direction.received += 1;
+            direction.reached = direction.reached.max(datagram.number + 1);
         }
-        let last = way.last_delay.replace(delay);
+        let last = direction.last_delay.replace(delay);
         let totals = &mut self.datagrams[datagram.direction.index()];
         totals.received += 1;
         totals.bytes += u64::from(datagram.payload);

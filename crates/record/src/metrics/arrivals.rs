@@ -1,17 +1,17 @@
 //! Sequence numbers that have reached the receiver, and retransmissions that were not needed.
 //!
 //! A retransmission is unneeded if an earlier copy of its bytes arrives, before or after the
-//! retransmission was sent. The second case is decided when that copy arrives. Retransmissions wait
-//! for this decision, but only the newest [`WAITING`] of them. Packet ids ascend, so a smaller id
-//! marks an earlier copy.
+//! retransmission was sent. The second case is decided when that copy arrives, so the newest
+//! [`MAX_RESENT`] retransmissions are recorded. Packet ids ascend: a smaller id marks an earlier
+//! copy.
 
 use std::collections::VecDeque;
 
 use umts_stack::ids::PacketId;
 
-/// More than one window of retransmissions. Earlier copies of an older one have arrived or are
-/// lost.
-const WAITING: usize = 256;
+/// Maximum number of recorded retransmissions: more than one window. The earlier copies of an older
+/// retransmission have arrived or are lost.
+const MAX_RESENT: usize = 256;
 
 /// Received sequence numbers in one direction of a connection.
 #[derive(Debug, Default)]
@@ -20,22 +20,24 @@ pub(super) struct Arrivals {
     next: u64,
     /// Ranges that arrived out of order, beyond `next`: sorted and disjoint.
     ahead: Vec<(u64, u64)>,
-    resent: VecDeque<Resent>,
+    resent: VecDeque<RecentRetransmission>,
     /// End of the highest range in `resent`. New segments beyond it need only one comparison.
     resent_end: u64,
 }
 
 #[derive(Debug)]
-struct Resent {
+struct RecentRetransmission {
     packet: PacketId,
+    /// Octets that have not arrived in an earlier copy: `seq..end`.
     seq: u64,
     end: u64,
+    /// Whether it was sent in the measurement window.
     measured: bool,
 }
 
 impl Arrivals {
-    /// `seq..end` is sent again in `packet`. Returns whether all of it has already arrived.
-    pub fn sent_again(&mut self, packet: PacketId, seq: u64, end: u64, measured: bool) -> bool {
+    /// `seq..end` is retransmitted in `packet`. Returns whether all of it has already arrived.
+    pub fn record_retransmission(&mut self, packet: PacketId, seq: u64, end: u64, measured: bool) -> bool {
         let mut missing = seq.max(self.next);
         for &(from, to) in &self.ahead {
             if from <= missing {
@@ -45,10 +47,10 @@ impl Arrivals {
         if missing >= end {
             return true;
         }
-        if self.resent.len() == WAITING {
+        if self.resent.len() == MAX_RESENT {
             self.resent.pop_front();
         }
-        self.resent.push_back(Resent { packet, seq: missing, end, measured });
+        self.resent.push_back(RecentRetransmission { packet, seq: missing, end, measured });
         self.resent_end = self.resent_end.max(end);
         false
     }
@@ -79,9 +81,9 @@ impl Arrivals {
             } else if end >= resent.end {
                 resent.end = resent.end.min(seq);
             }
-            let decided = resent.seq >= resent.end;
-            unneeded += u64::from(decided && resent.measured);
-            !decided
+            let is_decided = resent.seq >= resent.end;
+            unneeded += u64::from(is_decided && resent.measured);
+            !is_decided
         });
         if self.resent.is_empty() {
             self.resent_end = 0;
@@ -117,24 +119,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sent_again_after_the_original_arrived() {
+    fn retransmission_after_the_original_arrived_is_unneeded() {
         let mut arrivals = Arrivals::default();
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
-        assert!(arrivals.sent_again(PacketId(2), 0, 10, true));
+        assert!(arrivals.record_retransmission(PacketId(2), 0, 10, true));
     }
 
     #[test]
-    fn sent_again_while_the_original_is_still_on_its_way() {
+    fn retransmission_is_unneeded_if_the_original_arrives_later() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.sent_again(PacketId(2), 0, 10, true));
-        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1, "the original comes in after all");
-        assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "and is counted once");
+        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, true));
+        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1, "the original arrives");
+        assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "the retransmission counts once");
     }
 
     #[test]
-    fn sent_again_and_overtaking_the_original() {
+    fn retransmission_that_overtakes_the_original_is_unneeded() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.sent_again(PacketId(2), 0, 10, true));
+        assert!(!arrivals.record_retransmission(PacketId(2), 0, 10, true));
         assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "its own arrival proves nothing");
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1);
     }
@@ -143,16 +145,16 @@ mod tests {
     fn a_hole_is_filled_by_a_needed_retransmission() {
         let mut arrivals = Arrivals::default();
         assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 0);
-        assert!(!arrivals.sent_again(PacketId(3), 0, 10, true), "0..10 is lost");
-        assert!(arrivals.sent_again(PacketId(4), 10, 20, true), "10..20 waits at the receiver");
+        assert!(!arrivals.record_retransmission(PacketId(3), 0, 10, true), "0..10 is lost");
+        assert!(arrivals.record_retransmission(PacketId(4), 10, 20, true), "10..20 waits at the receiver");
         assert_eq!(arrivals.arrived(PacketId(3), 0, 10), 0);
-        assert!(arrivals.sent_again(PacketId(5), 0, 20, true));
+        assert!(arrivals.record_retransmission(PacketId(5), 0, 20, true));
     }
 
     #[test]
     fn two_small_originals_cover_one_large_retransmission() {
         let mut arrivals = Arrivals::default();
-        assert!(!arrivals.sent_again(PacketId(3), 0, 20, true));
+        assert!(!arrivals.record_retransmission(PacketId(3), 0, 20, true));
         assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
         assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 1);
     }
@@ -161,9 +163,9 @@ mod tests {
     fn memory_is_bounded_when_nothing_arrives() {
         let mut arrivals = Arrivals::default();
         for packet in 0..10_000 {
-            arrivals.sent_again(PacketId(packet), 0, 10, true);
+            arrivals.record_retransmission(PacketId(packet), 0, 10, true);
         }
-        assert_eq!(arrivals.resent.len(), WAITING);
+        assert_eq!(arrivals.resent.len(), MAX_RESENT);
     }
 
     proptest! {
@@ -172,11 +174,11 @@ mod tests {
         fn agrees_with_a_set_of_received_numbers(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
             let mut arrivals = Arrivals::default();
             let mut set = BTreeSet::new();
-            for (packet, &(seq, length, again)) in steps.iter().enumerate() {
+            for (packet, &(seq, length, is_retransmission)) in steps.iter().enumerate() {
                 let packet = PacketId(packet as u64);
-                if again {
+                if is_retransmission {
                     let all = (seq..seq + length).all(|number| set.contains(&number));
-                    prop_assert_eq!(arrivals.sent_again(packet, seq, seq + length, true), all);
+                    prop_assert_eq!(arrivals.record_retransmission(packet, seq, seq + length, true), all);
                 } else {
                     arrivals.arrived(packet, seq, seq + length);
                     set.extend(seq..seq + length);

@@ -5,7 +5,7 @@ use umts_stack::rnc::calls::BLOCK_BITS;
 use umts_stack::trace::{CallStep, Postponed, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
-use super::totals::SectorTotals;
+use super::totals::LayoutTotals;
 use super::window::Window;
 
 /// Supply power of a cell.
@@ -19,17 +19,17 @@ pub struct CellSupply {
 
 /// Recorder of a network with a layout.
 #[derive(Debug)]
-pub(super) struct SectorRecorder {
+pub(super) struct LayoutRecorder {
     pub window: Window,
-    totals: SectorTotals,
+    totals: LayoutTotals,
     /// Delay of the last SDU of each user.
     last_delay: Vec<Option<Duration>>,
 }
 
-impl SectorRecorder {
+impl LayoutRecorder {
     pub fn new(window: Window, supply: CellSupply) -> Self {
-        let totals = SectorTotals { supply, ..SectorTotals::default() };
-        SectorRecorder { window, totals, last_delay: Vec::new() }
+        let totals = LayoutTotals { supply, ..LayoutTotals::default() };
+        LayoutRecorder { window, totals, last_delay: Vec::new() }
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
@@ -112,19 +112,19 @@ impl SectorRecorder {
         if self.last_delay.len() <= ue.index() {
             self.last_delay.resize(ue.index() + 1, None);
         }
-        let before = self.last_delay[ue.index()].replace(delay);
-        if let Some(before) = before.filter(|_| self.window.contains(at)) {
-            self.totals.delay_steps.add(if delay > before { delay - before } else { before - delay });
+        let last = self.last_delay[ue.index()].replace(delay);
+        if let Some(last) = last.filter(|_| self.window.contains(at)) {
+            self.totals.delay_steps.add(if delay > last { delay - last } else { last - delay });
         }
     }
 
-    pub fn finish(mut self) -> SectorTotals {
+    pub fn finish(mut self) -> LayoutTotals {
         self.totals.window = self.window.length();
         self.totals
     }
 }
 
-/// Index of a reason in [`SectorTotals::postponed`].
+/// Index of a reason in [`LayoutTotals::postponed`].
 fn reason(why: Postponed) -> usize {
     match why {
         Postponed::Codes => 0,
@@ -134,7 +134,7 @@ fn reason(why: Postponed) -> usize {
     }
 }
 
-impl SectorTotals {
+impl LayoutTotals {
     /// Adds a TTI of a cell, with its power in mW and its load factor.
     fn add_tti(&mut self, power: f64, load: f64) {
         self.ttis += 1;
@@ -164,8 +164,8 @@ impl SectorTotals {
 
     /// Share of one kind of step in the sum of two kinds, in percent.
     pub fn steps_pct(&self, step: CallStep, other: CallStep) -> Option<f64> {
-        let (these, others) = (self.steps(step)?, self.steps(other)?);
-        (these + others > 0).then(|| 100.0 * these as f64 / (these + others) as f64)
+        let (steps, others) = (self.steps(step)?, self.steps(other)?);
+        (steps + others > 0).then(|| 100.0 * steps as f64 / (steps + others) as f64)
     }
 
     /// Share in the power of all cells, in percent. `None` if no dedicated channels were recorded.

@@ -18,11 +18,13 @@ struct Open {
     since: Time,
     /// Whether its user was on a DCH when the connection opened.
     began_on_dch: bool,
+    /// Whether the user had a DCH at some time since the opening.
     had_dch: bool,
     /// Whether a switch to a DCH has begun since the opening.
-    switched: bool,
+    has_switched: bool,
 }
 
+/// State of a UE.
 #[derive(Debug, Default)]
 struct Ue {
     is_switched: bool,
@@ -30,12 +32,14 @@ struct Ue {
     data_continues: bool,
     state: Option<RrcState>,
     /// Whether the UE is being switched from `state` to another one.
-    leaves: bool,
+    is_switching: bool,
     /// Whether no data moves during the current switch.
     is_suspended: bool,
     open: Vec<Open>,
     /// Start of the current time on the common channels with an open connection.
     busy_on_common: Option<Time>,
+    /// Time of the last allocation of a DCH that is not used yet, and whether another user lost a
+    /// DCH for it.
     granted: Option<(Time, bool)>,
     /// Time of the last switch from the common channels to a DCH.
     reached_dch: Option<Time>,
@@ -43,7 +47,7 @@ struct Ue {
 
 impl Ue {
     fn is_at(&self, state: RrcState) -> bool {
-        self.state == Some(state) && !self.leaves
+        self.state == Some(state) && !self.is_switching
     }
 }
 
@@ -51,7 +55,7 @@ impl Ue {
 pub(super) struct ChannelRecorder {
     window: Window,
     ues: Vec<Ue>,
-    of: BTreeMap<ConnectionId, UeId>,
+    ue_of: BTreeMap<ConnectionId, UeId>,
     totals: ChannelTotals,
 }
 
@@ -64,23 +68,28 @@ impl ChannelRecorder {
             data_continues,
             ..Ue::default()
         });
-        ChannelRecorder { window, ues: ues.collect(), of: BTreeMap::new(), totals: ChannelTotals::default() }
+        ChannelRecorder {
+            window,
+            ues: ues.collect(),
+            ue_of: BTreeMap::new(),
+            totals: ChannelTotals::default(),
+        }
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, number: UeId) {
         let Some(ue) = self.ues.get_mut(number.index()).filter(|ue| ue.is_switched) else { return };
         let began_on_dch = ue.is_at(RrcState::CellDch);
-        ue.open.push(Open { id, since: at, began_on_dch, had_dch: began_on_dch, switched: false });
-        self.of.insert(id, number);
-        self.settle(at, number);
+        ue.open.push(Open { id, since: at, began_on_dch, had_dch: began_on_dch, has_switched: false });
+        self.ue_of.insert(id, number);
+        self.update_busy_time(at, number);
     }
 
     fn closed(&mut self, at: Time, id: ConnectionId) {
-        let Some(number) = self.of.remove(&id) else { return };
+        let Some(number) = self.ue_of.remove(&id) else { return };
         let ue = &mut self.ues[number.index()];
         let position = ue.open.iter().position(|open| open.id == id).expect("it was opened");
         let open = ue.open.swap_remove(position);
-        self.settle(at, number);
+        self.update_busy_time(at, number);
         if self.window.contains(at) {
             self.totals.connections += 1;
             self.totals.with_dch += u64::from(open.had_dch);
@@ -95,47 +104,50 @@ impl ChannelRecorder {
         }
         self.totals.octets += octets;
         self.totals.octets_on_common += if ue.state == Some(RrcState::CellFach) { octets } else { 0 };
-        let met_switch = ue.reached_dch.is_some_and(|reached| entered <= reached);
-        let delays =
-            if met_switch { &mut self.totals.delays_with_switch } else { &mut self.totals.delays_else };
+        let waited_for_switch = ue.reached_dch.is_some_and(|reached| entered <= reached);
+        let delays = if waited_for_switch {
+            &mut self.totals.delays_with_switch
+        } else {
+            &mut self.totals.delays_without_switch
+        };
         delays.add(at - entered);
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
-        let counts = self.window.contains(at);
+        let in_window = self.window.contains(at);
         match *event {
             TraceEvent::RrcState { ue: number, state } => {
                 let Some(ue) = self.ues.get_mut(number.index()) else { return };
-                let came_from = ue.state.replace(state);
-                (ue.leaves, ue.is_suspended) = (false, false);
+                let previous_state = ue.state.replace(state);
+                (ue.is_switching, ue.is_suspended) = (false, false);
                 if state == RrcState::CellDch {
                     for open in &mut ue.open {
                         open.had_dch = true;
                     }
-                    if came_from == Some(RrcState::CellFach) {
+                    if previous_state == Some(RrcState::CellFach) {
                         ue.reached_dch = Some(at);
                     }
                     if let Some((granted, after_release)) = ue.granted.take()
-                        && counts
+                        && in_window
                     {
                         self.totals.set_ups[usize::from(after_release)].add(at - granted);
                     }
                 }
-                self.settle(at, number);
+                self.update_busy_time(at, number);
             }
             TraceEvent::RrcSwitch { ue: number, from, to, .. } => {
                 let Some(ue) = self.ues.get_mut(number.index()) else { return };
-                ue.leaves = true;
+                ue.is_switching = true;
                 ue.is_suspended = !(ue.data_continues && from.carries_data() && to.carries_data());
                 if to == RrcState::CellDch {
-                    for open in ue.open.iter_mut().filter(|open| !open.switched && !open.had_dch) {
-                        open.switched = true;
-                        if counts {
+                    for open in ue.open.iter_mut().filter(|open| !open.has_switched && !open.had_dch) {
+                        open.has_switched = true;
+                        if in_window {
                             self.totals.until_switch.add(at - open.since);
                         }
                     }
                 }
-                self.settle(at, number);
+                self.update_busy_time(at, number);
             }
             TraceEvent::DchGranted { ue: number, after_release } => {
                 if let Some(ue) = self.ues.get_mut(number.index()) {
@@ -155,8 +167,9 @@ impl ChannelRecorder {
         }
     }
 
-    /// Adds up the time on the common channels with an open connection.
-    fn settle(&mut self, at: Time, number: UeId) {
+    /// Adds the time since the last event to the time on the common channels with an open
+    /// connection.
+    fn update_busy_time(&mut self, at: Time, number: UeId) {
         let ue = &mut self.ues[number.index()];
         let is_busy = ue.state == Some(RrcState::CellFach) && !ue.is_suspended && !ue.open.is_empty();
         if let Some(since) = ue.busy_on_common.take() {
@@ -167,7 +180,7 @@ impl ChannelRecorder {
 
     pub fn finish(mut self, end: Time) -> ChannelTotals {
         for number in 0..self.ues.len() {
-            self.settle(end, UeId(number as u16));
+            self.update_busy_time(end, UeId(number as u16));
         }
         self.totals
     }

@@ -27,6 +27,7 @@ pub(super) struct NetworkSamples {
     pub rtt: RttSamples,
 }
 
+/// State and sums of an open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub id: ConnectionId,
@@ -47,17 +48,18 @@ pub(super) struct Connection {
     syn_sent: Option<Time>,
     data_sent: Option<Time>,
     last_delivery: Time,
+    /// Start of the current packet call.
     call_since: Option<Time>,
     /// Whether the application reports the start and end of its packet calls.
-    calls_are_told: bool,
+    reports_packet_calls: bool,
     last_rtt: Option<Duration>,
-    /// Start of the current zero window.
-    shut_since: Option<Time>,
+    /// Start of the receiver's current zero window.
+    zero_window_since: Option<Time>,
     is_closed: bool,
     is_active: bool,
     is_transferring: bool,
     /// Time up to which the integrals are computed.
-    settled: Time,
+    settled_at: Time,
     /// In bytes times nanoseconds.
     outstanding_integral: u128,
     max_outstanding: u64,
@@ -104,13 +106,13 @@ impl Connection {
             data_sent: None,
             last_delivery: moment.at,
             call_since: None,
-            calls_are_told: false,
+            reports_packet_calls: false,
             last_rtt: None,
-            shut_since: None,
+            zero_window_since: None,
             is_closed: false,
             is_active: false,
             is_transferring: false,
-            settled: moment.clamped,
+            settled_at: moment.clamped,
             outstanding_integral: 0,
             max_outstanding: 0,
             arrivals: Arrivals::default(),
@@ -124,21 +126,21 @@ impl Connection {
         Connection { transfer, leg, ..self }
     }
 
-    /// Whether the connection's data ends at a proxy and another connection carries it on.
+    /// Whether the connection delivers its data to a proxy, which sends them on another connection.
     #[inline]
     pub fn ends_at_proxy(&self) -> bool {
         matches!((self.leg, self.sender), (ProxyLeg::Server, End::Server) | (ProxyLeg::Radio, End::Ue))
     }
 
-    pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut NetworkSamples) {
+    pub fn wrote(&mut self, moment: Moment, bytes: u64, network: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.written = self.written.saturating_add(bytes);
         self.idle_gaps.wait(moment.at, self.last_rtt);
-        self.update_activity(moment.clamped, together);
+        self.update_activity(moment.clamped, network);
     }
 
-    /// Inlined like [`super::Metrics`]: the event with its copy of the segment is then not
-    /// constructed.
+    /// A segment left its host. Inlined like [`super::Metrics`], so that the event with its copy of
+    /// the segment is not constructed.
     #[inline]
     pub fn sent(
         &mut self,
@@ -146,7 +148,7 @@ impl Connection {
         packet: PacketId,
         segment: &Segment,
         cause: SendCause,
-        together: &mut NetworkSamples,
+        network: &mut NetworkSamples,
     ) {
         self.record_packet_time(moment);
         if segment.flags.syn {
@@ -159,7 +161,7 @@ impl Connection {
         self.settle(moment.clamped);
         if segment.payload > 0 {
             self.sent_data(moment, segment);
-            self.update_activity(moment.clamped, together);
+            self.update_activity(moment.clamped, network);
         }
         if moment.measured {
             self.totals.ecn_answers += u64::from(segment.flags.cwr && !segment.flags.syn);
@@ -167,7 +169,7 @@ impl Connection {
             self.totals.zero_window_probes += u64::from(cause == SendCause::WindowProbe);
         }
         if cause.is_again() {
-            self.sent_again(moment, packet, segment.seq, segment.end(), cause);
+            self.record_retransmission(moment, packet, segment.seq, segment.end(), cause);
         } else if moment.measured && segment.payload > 0 {
             self.totals.data_segments += 1;
         }
@@ -192,8 +194,15 @@ impl Connection {
         }
     }
 
-    fn sent_again(&mut self, moment: Moment, packet: PacketId, seq: u64, end: u64, cause: SendCause) {
-        let has_arrived = self.arrivals.sent_again(packet, seq, end, moment.measured);
+    fn record_retransmission(
+        &mut self,
+        moment: Moment,
+        packet: PacketId,
+        seq: u64,
+        end: u64,
+        cause: SendCause,
+    ) {
+        let has_arrived = self.arrivals.record_retransmission(packet, seq, end, moment.measured);
         if moment.measured {
             self.totals.retransmissions += 1;
             self.totals.by_dupack += u64::from(cause == SendCause::DupAck);
@@ -230,18 +239,18 @@ impl Connection {
     }
 
     /// Records window and ECN echo of an acknowledgment.
-    fn record_ack(&mut self, moment: Moment, is_shut: bool, ece: bool) {
+    fn record_ack(&mut self, moment: Moment, is_zero: bool, ece: bool) {
         self.totals.ecn_echoes += u64::from(moment.measured && ece);
-        self.totals.zero_windows += u64::from(moment.measured && is_shut);
-        match (self.shut_since, is_shut) {
-            (None, true) => self.shut_since = Some(moment.clamped),
-            (Some(_), false) => self.end_shut_window(moment),
+        self.totals.zero_windows += u64::from(moment.measured && is_zero);
+        match (self.zero_window_since, is_zero) {
+            (None, true) => self.zero_window_since = Some(moment.clamped),
+            (Some(_), false) => self.end_zero_window(moment),
             _ => {}
         }
     }
 
-    fn end_shut_window(&mut self, moment: Moment) {
-        if let Some(since) = self.shut_since.take() {
+    fn end_zero_window(&mut self, moment: Moment) {
+        if let Some(since) = self.zero_window_since.take() {
             self.totals.zero_window_time += moment.clamped - since;
         }
     }
@@ -251,7 +260,7 @@ impl Connection {
     }
 
     #[inline]
-    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut NetworkSamples) {
+    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, network: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.duplicates = 0;
         self.una = self.una.max(una);
@@ -259,18 +268,18 @@ impl Connection {
         if moment.measured {
             self.totals.acknowledged += payload;
         }
-        if !self.calls_are_told
+        if !self.reports_packet_calls
             && self.acknowledged >= self.written
             && let Some(since) = self.call_since.take()
             && moment.measured
         {
             self.totals.packet_calls.add(moment.at - since);
         }
-        self.update_activity(moment.clamped, together);
+        self.update_activity(moment.clamped, network);
     }
 
     pub fn call_started(&mut self) {
-        self.calls_are_told = true;
+        self.reports_packet_calls = true;
     }
 
     pub fn call_ended(&mut self, moment: Moment, since: Time) {
@@ -279,12 +288,12 @@ impl Connection {
         }
     }
 
-    pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, together: &mut NetworkSamples) {
+    pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, network: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.last_rtt = Some(rtt);
         if moment.measured {
             self.totals.rtt.record(rtt);
-            together.rtt.record(rtt);
+            network.rtt.record(rtt);
         }
     }
 
@@ -327,12 +336,12 @@ impl Connection {
         moment: Moment,
         window: &Window,
         rate: Option<BitRate>,
-        together: &mut NetworkSamples,
+        network: &mut NetworkSamples,
     ) {
         self.settle(moment.clamped);
-        self.end_shut_window(moment);
+        self.end_zero_window(moment);
         self.is_closed = true;
-        self.update_activity(moment.clamped, together);
+        self.update_activity(moment.clamped, network);
         self.totals.window = window.length();
         self.totals.active_union = self.totals.active;
         self.totals.capacity = rate;
@@ -361,8 +370,8 @@ impl Connection {
     /// Adds the time since the last event to the integrals, with the values that held until now.
     #[inline]
     fn settle(&mut self, now: Time) {
-        let passed = now - self.settled;
-        self.settled = now;
+        let passed = now - self.settled_at;
+        self.settled_at = now;
         if passed.is_zero() || !self.is_active {
             return;
         }
@@ -379,20 +388,20 @@ impl Connection {
         }
     }
 
-    /// Active: the application's data is not completely acknowledged. Transferring: active, and the
-    /// first data has left.
+    /// Updates the clocks. Active: the application's data is not completely acknowledged.
+    /// Transferring: active, and the first data has left.
     #[inline]
-    fn update_activity(&mut self, now: Time, together: &mut NetworkSamples) {
+    fn update_activity(&mut self, now: Time, network: &mut NetworkSamples) {
         let is_active = !self.is_closed && self.written > self.acknowledged;
         let is_transferring = is_active && self.data_sent.is_some();
         if is_active != self.is_active {
             self.is_active = is_active;
-            together.active.switch(is_active, now);
-            together.active_of_flow[self.flow.index()].switch(is_active, now);
+            network.active.switch(is_active, now);
+            network.active_of_flow[self.flow.index()].switch(is_active, now);
         }
         if is_transferring != self.is_transferring {
             self.is_transferring = is_transferring;
-            together.transfer.switch(is_transferring, now);
+            network.transfer.switch(is_transferring, now);
         }
     }
 }

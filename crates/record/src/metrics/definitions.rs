@@ -6,7 +6,7 @@ use umts_units::Duration;
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
 use super::totals::{
-    CellTotals, DatagramTotals, NetworkTotals, RadioTotals, SectorTotals, TcpTotals, TddTotals,
+    CellTotals, DatagramTotals, LayoutTotals, NetworkTotals, RadioTotals, TcpTotals, TddTotals,
 };
 use super::transfers::TransferTotals;
 
@@ -67,7 +67,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
-        .chain(SECTORS.iter().map(|metric| metric.definition(Scope::Layout)))
+        .chain(LAYOUT.iter().map(|metric| metric.definition(Scope::Layout)))
         .chain(PROXY.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn network_metrics(
     datagrams: &[DatagramTotals; 2],
     cell: &CellTotals,
     (network, tdd): (&NetworkTotals, &TddTotals),
-    (sectors, transfers): (Option<&SectorTotals>, Option<&TransferTotals>),
+    (layout, transfers): (Option<&LayoutTotals>, Option<&TransferTotals>),
 ) -> MetricSet {
     let [downlink, uplink] = radio;
     connection_names()
@@ -100,9 +100,7 @@ pub(super) fn network_metrics(
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
         .chain(
-            sectors
-                .into_iter()
-                .flat_map(|of| SECTORS.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+            layout.into_iter().flat_map(|of| LAYOUT.iter().map(|metric| (metric.name, (metric.formula)(of)))),
         )
         .chain(
             transfers
@@ -112,8 +110,10 @@ pub(super) fn network_metrics(
         .collect()
 }
 
+/// A metric that is computed from totals of type `T`.
 pub(super) struct Metric<T> {
     name: &'static str,
+    /// Name of the uplink's metric, if the metric has a direction.
     uplink: &'static str,
     label: &'static str,
     unit: &'static str,
@@ -130,6 +130,7 @@ impl<T> Metric<T> {
     }
 }
 
+/// Defines a table of metrics: name, label, unit, meaning, numerator, denominator and formula.
 macro_rules! metrics {
     ($table:ident: $totals:ty; $($name:literal $label:literal [$unit:literal] $meaning:literal
         = $numerator:literal / $denominator:literal => $formula:expr;)*) => {
@@ -147,13 +148,13 @@ macro_rules! metrics {
 }
 
 mod cell;
+mod layout;
 mod proxy;
-mod sectors;
 mod tdd;
 
 use cell::CELL;
+use layout::LAYOUT;
 use proxy::PROXY;
-use sectors::SECTORS;
 use tdd::TDD;
 
 metrics! { TCP: TcpTotals;
@@ -280,7 +281,7 @@ metrics! { TCP: TcpTotals;
         => |t| Some((t.last_packet? - t.first_packet?).as_secs());
     "connection_off_time_s" "Time without a connection" ["s"] "Time between the connections of a flow; for a connection, the gap before it."
         = "time from a flow's last closing to its next opening" / ""
-        => |t| Some(t.off.as_secs());
+        => |t| Some(t.off_time.as_secs());
     "download_time_s" "Download time" ["s"] "Time to download a file, TCP's handshake included; mean of the files completed in the window."
         = "last payload byte at the receiving application - first SYN sent" / "files received completely"
         => |t| t.downloads.mean_s();
@@ -326,10 +327,10 @@ metrics! { RADIO: RadioTotals;
     "pdu_transmissions" "Data PDUs sent" ["1"] "Data PDUs sent, retransmissions included." = "data PDUs sent" / ""
         => |t| count(t.pdus);
     "rlc_retransmissions" "RLC retransmissions" ["1"] "Data PDUs that were retransmitted." = "data PDUs retransmitted" / ""
-        => |t| count(t.pdus_again);
+        => |t| count(t.retransmitted_pdus);
     "mean_transmissions_per_pdu" "Transmissions per PDU" ["1"] "Mean number of transmissions of a data PDU."
         = "pdu_transmissions" / "pdu_transmissions - rlc_retransmissions"
-        => |t| per(t.pdus, t.pdus - t.pdus_again);
+        => |t| per(t.pdus, t.pdus - t.retransmitted_pdus);
     "rlc_pdus_dropped" "PDUs dropped by the receiving RLC" ["1"] "PDUs that arrived and were dropped by the receiving RLC: malformed, of another mode, outside its window, during a RESET, or a STATUS with an impossible sequence number. Duplicates are not counted."
         = "PDUs dropped" / ""
         => |t| count(t.pdus_dropped);

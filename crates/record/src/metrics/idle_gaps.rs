@@ -4,14 +4,14 @@ use umts_units::{Duration, Time};
 
 /// A silence of two TTIs of 20 ms is not a gap: segments that leave together are acknowledged in
 /// the TTIs of their arrival.
-const SHORT: Duration = Duration::from_millis(40);
+const TWO_TTIS: Duration = Duration::from_millis(40);
 
 /// Detects the idle gaps of one sender.
 #[derive(Debug, Default)]
 pub(super) struct IdleGaps {
     /// Start of the current silence while unsent data waits, and the longest silence that is not a
     /// gap.
-    waits: Option<(Time, Duration)>,
+    current: Option<(Time, Duration)>,
 }
 
 impl IdleGaps {
@@ -19,15 +19,15 @@ impl IdleGaps {
     /// measured round-trip time. Before the first measurement there are no gaps.
     #[inline]
     pub fn wait(&mut self, at: Time, rtt: Option<Duration>) {
-        if let (None, Some(rtt)) = (self.waits, rtt) {
-            self.waits = Some((at, SHORT + Duration::from_nanos(rtt.as_nanos() / 2)));
+        if let (None, Some(rtt)) = (self.current, rtt) {
+            self.current = Some((at, TWO_TTIS + Duration::from_nanos(rtt.as_nanos() / 2)));
         }
     }
 
     /// A segment with data leaves. Returns whether it ends a gap.
     #[inline]
     pub fn end(&mut self, at: Time) -> bool {
-        self.waits.take().is_some_and(|(since, short)| at - since > short)
+        self.current.take().is_some_and(|(since, limit)| at - since > limit)
     }
 }
 

@@ -36,7 +36,7 @@ pub use results::{ConnectionRow, MetricSet, RunMetrics};
 pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
-use cells::SectorRecorder;
+use cells::LayoutRecorder;
 use channels::ChannelRecorder;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
@@ -81,7 +81,7 @@ pub struct Metrics {
     transfers: Option<TransferRecorder>,
     application: ApplicationRecorder,
     tdd: TddRecorder,
-    sectors: Option<SectorRecorder>,
+    layout: Option<LayoutRecorder>,
 }
 
 impl Metrics {
@@ -103,28 +103,28 @@ impl Metrics {
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
-            sectors: config.layout.map(|supply| SectorRecorder::new(window, supply)),
+            layout: config.layout.map(|supply| LayoutRecorder::new(window, supply)),
         }
     }
 
     #[inline]
-    fn use_of_channels(&mut self, at: Time, event: &TraceEvent) {
+    fn record_channels(&mut self, at: Time, event: &TraceEvent) {
         if let Some(channels) = &mut self.channels {
             channels.record(at, event);
         }
     }
 
     #[inline]
-    fn transfers(&mut self, at: Time, event: &TraceEvent) {
+    fn record_transfers(&mut self, at: Time, event: &TraceEvent) {
         if let Some(transfers) = &mut self.transfers {
             transfers.record(at, event);
         }
     }
 
     #[inline]
-    fn sectors(&mut self, at: Time, event: &TraceEvent) {
-        if let Some(sectors) = &mut self.sectors {
-            sectors.record(at, event);
+    fn record_layout(&mut self, at: Time, event: &TraceEvent) {
+        if let Some(layout) = &mut self.layout {
+            layout.record(at, event);
         }
     }
 
@@ -147,8 +147,8 @@ impl Metrics {
         if let Some(transfers) = &mut self.transfers {
             transfers.window = self.tcp.window;
         }
-        if let Some(sectors) = &mut self.sectors {
-            sectors.window = self.tcp.window;
+        if let Some(layout) = &mut self.layout {
+            layout.window = self.tcp.window;
         }
         self.finish(end)
     }
@@ -168,8 +168,8 @@ impl Metrics {
         let legs = self.tcp.legs;
         let transfers = self.transfers.map(|transfers| TransferTotals { legs, ..transfers.finish(end) });
         let network = (&network, &tdd);
-        let sectors = self.sectors.map(SectorRecorder::finish);
-        let optional = (sectors.as_ref(), transfers.as_ref());
+        let layout = self.layout.map(LayoutRecorder::finish);
+        let optional = (layout.as_ref(), transfers.as_ref());
         let network = definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, optional);
         RunMetrics { network, connections: self.tcp.finished }
     }
@@ -179,7 +179,7 @@ impl TraceSink<TraceEvent> for Metrics {
     /// Captured packets are needed only with TDD cells.
     #[inline(always)]
     fn wants_copies(&self) -> bool {
-        self.tdd.is_concerned()
+        self.tdd.has_tdd_cell()
     }
 
     /// Inlined where the event is created, which leaves only one of the arms.
@@ -190,8 +190,8 @@ impl TraceSink<TraceEvent> for Metrics {
             TraceEvent::ConnectionOpened { .. }
             | TraceEvent::ConnectionClosed { .. }
             | TraceEvent::ConnectionFailed { .. } => {
-                self.use_of_channels(at, event);
-                self.transfers(at, event);
+                self.record_channels(at, event);
+                self.record_transfers(at, event);
                 self.tcp.record(at, event);
             }
             TraceEvent::SegmentReceived { segment, delivered, .. } => {
@@ -203,7 +203,7 @@ impl TraceSink<TraceEvent> for Metrics {
             }
             TraceEvent::ProxyBuffer { .. }
             | TraceEvent::ProxyLost { .. }
-            | TraceEvent::ProxyHelped { .. } => self.transfers(at, event),
+            | TraceEvent::ProxyHelped { .. } => self.record_transfers(at, event),
             TraceEvent::AppWrote { .. }
             | TraceEvent::SegmentSent { .. }
             | TraceEvent::Acked { .. }
@@ -229,18 +229,18 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DchQueued { .. }
             | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::CellReserved { .. } => {
-                self.use_of_channels(at, event);
+                self.record_channels(at, event);
                 self.rrc.record(at, event);
             }
             TraceEvent::SduDelivered { .. } => {
-                self.use_of_channels(at, event);
+                self.record_channels(at, event);
                 self.radio.record(at, event);
                 self.tdd.record(at, event);
-                self.sectors(at, event);
+                self.record_layout(at, event);
             }
             TraceEvent::SduQueued { .. } => {
                 self.radio.record(at, event);
-                self.sectors(at, event);
+                self.record_layout(at, event);
             }
             TraceEvent::Handover { .. }
             | TraceEvent::HandoverLost { .. }
@@ -249,7 +249,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DschPostponed { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
-            | TraceEvent::CellPower { .. } => self.sectors(at, event),
+            | TraceEvent::CellPower { .. } => self.record_layout(at, event),
             TraceEvent::PacketCaptured { .. }
             | TraceEvent::CapacityNeeded { .. }
             | TraceEvent::CapacityRequested { .. }
@@ -278,7 +278,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::BlocksReceived { .. }
             | TraceEvent::RachCollision { .. }
             | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),
-            // Needed by series, time budgets or captures only. Metrics of a new event are decided here.
+            // Needed by series, time budgets or captures only. Metrics of a new event are decided
+            // here.
             TraceEvent::Established { .. }
             | TraceEvent::RtoUpdated { .. }
             | TraceEvent::Window { .. }

@@ -20,7 +20,7 @@ pub(super) struct RadioRecorder {
     buffered: [BusyClock; 2],
     /// SDUs that entered RLC and are neither delivered nor lost, in the order of entry, by
     /// direction and UE.
-    under_way: [Vec<VecDeque<PacketId>>; 2],
+    in_transit: [Vec<VecDeque<PacketId>>; 2],
     network: NetworkTotals,
 }
 
@@ -31,7 +31,7 @@ impl RadioRecorder {
             totals: [RadioTotals::default(); 2],
             holds_data: [Vec::new(), Vec::new()],
             buffered: [BusyClock::default(); 2],
-            under_way: [Vec::new(), Vec::new()],
+            in_transit: [Vec::new(), Vec::new()],
             network: NetworkTotals::default(),
         }
     }
@@ -45,16 +45,16 @@ impl RadioRecorder {
             self.buffer(at, ue, direction, octets > 0);
             return;
         }
-        // SDUs under way are also tracked before the window, because an SDU that entered earlier
+        // SDUs in transit are also tracked before the window, because an SDU that entered earlier
         // can be lost in the window.
-        let is_first_fate = match *event {
+        let was_in_transit = match *event {
             TraceEvent::SduQueued { ue, direction, sdu, .. } => {
-                self.enters(ue, direction, sdu);
+                self.add_sdu(ue, direction, sdu);
                 true
             }
             TraceEvent::SduDelivered { ue, direction, sdu, .. }
             | TraceEvent::SduDiscarded { ue, direction, sdu, .. }
-            | TraceEvent::SduLost { ue, direction, sdu, .. } => self.leaves(ue, direction, sdu),
+            | TraceEvent::SduLost { ue, direction, sdu, .. } => self.remove_sdu(ue, direction, sdu),
             _ => true,
         };
         if !self.window.contains(at) {
@@ -62,50 +62,50 @@ impl RadioRecorder {
         }
         match *event {
             TraceEvent::IubSent { direction, blocks, bits, .. } => {
-                let totals = self.of(direction);
+                let totals = self.totals_of(direction);
                 totals.iub_blocks += u64::from(blocks);
                 totals.iub_bits += u64::from(blocks) * u64::from(bits);
             }
             TraceEvent::BlocksReceived { direction, blocks, errors, .. } => {
-                let totals = self.of(direction);
+                let totals = self.totals_of(direction);
                 totals.blocks += u64::from(blocks);
                 totals.block_errors += u64::from(errors);
             }
             TraceEvent::PdusSent { direction, count, retransmission, .. } => {
-                let totals = self.of(direction);
+                let totals = self.totals_of(direction);
                 totals.pdus += u64::from(count);
-                totals.pdus_again += if retransmission { u64::from(count) } else { 0 };
+                totals.retransmitted_pdus += if retransmission { u64::from(count) } else { 0 };
             }
             TraceEvent::StatusSent { direction, piggybacked, mrw, .. } => {
                 // A STATUS travels against the data that it reports. A STATUS that moves the window
                 // comes from the sender of the data and reports nothing.
-                self.of(direction.reversed()).status_pdus += u64::from(!piggybacked && !mrw);
+                self.totals_of(direction.reversed()).status_pdus += u64::from(!piggybacked && !mrw);
             }
             TraceEvent::PdusDropped { direction, count, .. } => {
-                self.of(direction).pdus_dropped += u64::from(count);
+                self.totals_of(direction).pdus_dropped += u64::from(count);
             }
-            TraceEvent::RlcReset { direction, .. } => self.of(direction).resets += 1,
-            TraceEvent::SduQueued { direction, .. } => self.of(direction).sdus_entered += 1,
+            TraceEvent::RlcReset { direction, .. } => self.totals_of(direction).resets += 1,
+            TraceEvent::SduQueued { direction, .. } => self.totals_of(direction).sdus_entered += 1,
             TraceEvent::SduDiscarded { direction, .. } => {
-                let totals = self.of(direction);
+                let totals = self.totals_of(direction);
                 totals.sdus_discarded += 1;
-                totals.sdus_lost += u64::from(is_first_fate);
+                totals.sdus_lost += u64::from(was_in_transit);
             }
             TraceEvent::SduLost { direction, .. } => {
-                self.of(direction).sdus_lost += u64::from(is_first_fate);
+                self.totals_of(direction).sdus_lost += u64::from(was_in_transit);
             }
             TraceEvent::SduDelivered { direction, size, entered, .. } => {
                 let delay = u128::from((at - entered).as_nanos());
-                let totals = self.of(direction);
+                let totals = self.totals_of(direction);
                 // The SDU was counted as lost when its sender discarded it.
-                totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!is_first_fate));
+                totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!was_in_transit));
                 totals.sdus_delivered += 1;
                 totals.delivered_bits += size.bits();
                 totals.delay_ns += delay;
                 totals.delay_squares += delay * delay;
             }
             TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet } => {
-                self.of(packet.direction()).sdus_refused += 1;
+                self.totals_of(packet.direction()).sdus_refused += 1;
             }
             TraceEvent::InternetDelay { delay, .. } => self.network.internet.add(delay),
             TraceEvent::PacketDropped { .. } => {
@@ -141,37 +141,38 @@ impl RadioRecorder {
     }
 
     #[inline]
-    fn of(&mut self, direction: Direction) -> &mut RadioTotals {
+    fn totals_of(&mut self, direction: Direction) -> &mut RadioTotals {
         &mut self.totals[direction.index()]
     }
 
-    fn enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
-        match self.under_way[direction.index()].get_mut(ue.index()) {
-            Some(under_way) => under_way.push_back(sdu),
-            None => self.first_enters(ue, direction, sdu),
+    fn add_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
+        match self.in_transit[direction.index()].get_mut(ue.index()) {
+            Some(in_transit) => in_transit.push_back(sdu),
+            None => self.add_first_sdu(ue, direction, sdu),
         }
     }
 
     /// Handles the first SDU of a UE.
     #[cold]
-    fn first_enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
-        let ues = &mut self.under_way[direction.index()];
+    fn add_first_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
+        let ues = &mut self.in_transit[direction.index()];
         ues.resize_with(ue.index() + 1, VecDeque::new);
         ues[ue.index()].push_back(sdu);
     }
 
-    /// Removes `sdu` from the SDUs that are under way. Returns whether it was one of them.
-    fn leaves(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
-        let Some(under_way) = self.under_way[direction.index()].get_mut(ue.index()) else { return false };
-        // Usually the oldest one.
-        if under_way.front() == Some(&sdu) {
-            under_way.pop_front();
+    /// Removes `sdu` from the SDUs in transit. Returns whether `sdu` was one of them.
+    fn remove_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
+        let Some(in_transit) = self.in_transit[direction.index()].get_mut(ue.index()) else { return false };
+        // Usually the oldest.
+        if in_transit.front() == Some(&sdu) {
+            in_transit.pop_front();
             return true;
         }
-        let at = under_way.iter().position(|&id| id == sdu);
-        at.and_then(|at| under_way.remove(at)).is_some()
+        let at = in_transit.iter().position(|&id| id == sdu);
+        at.and_then(|at| in_transit.remove(at)).is_some()
     }
 
+    /// Updates the time in which the buffers of UEs hold data.
     #[inline]
     fn buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
         // Usually unchanged.

@@ -28,10 +28,10 @@ pub struct StatePower {
 }
 
 impl StatePower {
-    /// Power drawn in this state or switch.
-    fn at(&self, place: Place) -> f64 {
+    /// Power drawn in a state or during a switch.
+    fn at(&self, current: StateOrSwitch) -> f64 {
         use RrcState::{CellDch, CellFach, CellPch, Idle, UraPch};
-        match (place.state, place.towards) {
+        match (current.state, current.towards) {
             (CellFach, Some(CellDch)) => self.promotion_from_fach,
             (Idle | UraPch | CellPch, Some(CellFach | CellDch)) => self.promotion_from_idle,
             (Idle, _) => self.idle,
@@ -45,7 +45,7 @@ impl StatePower {
 
 /// A state, or a switch from it to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct StateOrSwitch {
     state: RrcState,
     towards: Option<RrcState>,
 }
@@ -53,10 +53,10 @@ struct Place {
 #[derive(Debug, Default)]
 struct Ue {
     power: StatePower,
-    place: Option<Place>,
+    current: Option<StateOrSwitch>,
     since: Time,
-    /// Time of the first request for the DCH that the UE needs now.
-    asked: Option<Time>,
+    /// Time of the first request for the DCH that the UE currently needs.
+    requested_at: Option<Time>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,88 +84,99 @@ impl RrcRecorder {
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
-        let counts = u64::from(self.window.contains(at));
+        let in_window = u64::from(self.window.contains(at));
         let totals = &mut self.totals;
         match *event {
             TraceEvent::RrcState { ue, state } => {
-                self.moves(at, ue, Place { state, towards: None });
-                let of = &mut self.ues[ue.index()];
+                self.change_state(at, ue, StateOrSwitch { state, towards: None });
+                let ue_state = &mut self.ues[ue.index()];
                 if state == RrcState::CellDch
-                    && let Some(asked) = of.asked.take()
-                    && counts > 0
+                    && let Some(requested_at) = ue_state.requested_at.take()
+                    && in_window > 0
                 {
-                    self.totals.dch_waits.add(at - asked);
+                    self.totals.dch_waits.add(at - requested_at);
                 }
             }
             TraceEvent::RrcSwitch { ue, from, to, cause } => {
-                totals.switches[from as usize][to as usize] += counts;
-                totals.preemptions += if cause == SwitchCause::Preempted { counts } else { 0 };
-                self.moves(at, ue, Place { state: from, towards: Some(to) });
+                totals.switches[from as usize][to as usize] += in_window;
+                totals.preemptions += if cause == SwitchCause::Preempted { in_window } else { 0 };
+                self.change_state(at, ue, StateOrSwitch { state: from, towards: Some(to) });
             }
-            TraceEvent::DchRequested { ue, again } => {
-                totals.dch_requests += counts;
-                totals.dch_needs += if again { 0 } else { counts };
-                let of = self.of(ue);
-                if of.place.is_some_and(|place| place.state != RrcState::CellDch) {
-                    of.asked.get_or_insert(at);
+            TraceEvent::DchRequested { ue, again: is_repeated } => {
+                totals.dch_requests += in_window;
+                totals.dch_needs += if is_repeated { 0 } else { in_window };
+                let ue_state = self.ue_mut(ue);
+                if ue_state.current.is_some_and(|current| current.state != RrcState::CellDch) {
+                    ue_state.requested_at.get_or_insert(at);
                 }
             }
             TraceEvent::DchGranted { after_release, .. } => {
-                totals.dch_grants += counts;
-                totals.dch_grants_after_release += if after_release { counts } else { 0 };
+                totals.dch_grants += in_window;
+                totals.dch_grants_after_release += if after_release { in_window } else { 0 };
             }
-            TraceEvent::DchRefused { .. } => totals.dch_refusals += counts,
-            TraceEvent::DchQueued { .. } => totals.dch_queued += counts,
-            TraceEvent::DchWithdrawn { ue } => self.of(ue).asked = None,
+            TraceEvent::DchRefused { .. } => totals.dch_refusals += in_window,
+            TraceEvent::DchQueued { .. } => totals.dch_queued += in_window,
+            TraceEvent::DchWithdrawn { ue } => self.ue_mut(ue).requested_at = None,
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
-                self.reserves(at, usize::from(cell), Cell { since: at, downlink: rates[0], dchs, is_full });
+                self.change_reservation(
+                    at,
+                    usize::from(cell),
+                    Cell { since: at, downlink: rates[0], dchs, is_full },
+                );
             }
             _ => {}
         }
     }
 
-    fn of(&mut self, ue: UeId) -> &mut Ue {
+    fn ue_mut(&mut self, ue: UeId) -> &mut Ue {
         if ue.index() >= self.ues.len() {
             self.ues.resize_with(ue.index() + 1, Ue::default);
         }
         &mut self.ues[ue.index()]
     }
 
-    fn moves(&mut self, at: Time, ue: UeId, to: Place) {
-        self.of(ue);
-        let of = &mut self.ues[ue.index()];
-        if let Some(place) = of.place {
-            self.totals.stay(place.state, place.towards.is_some(), self.window.overlap(of.since, at));
-            self.totals.energy_j += of.power.at(place) * self.window.overlap(of.since, at).as_secs();
+    /// Adds the time and the energy of the current state or switch, and begins the next one.
+    fn change_state(&mut self, at: Time, ue: UeId, to: StateOrSwitch) {
+        self.ue_mut(ue);
+        let ue_state = &mut self.ues[ue.index()];
+        if let Some(current) = ue_state.current {
+            self.totals.add_time_in(
+                current.state,
+                current.towards.is_some(),
+                self.window.overlap(ue_state.since, at),
+            );
+            self.totals.energy_j +=
+                ue_state.power.at(current) * self.window.overlap(ue_state.since, at).as_secs();
         }
-        (of.place, of.since) = (Some(to), at);
+        (ue_state.current, ue_state.since) = (Some(to), at);
     }
 
-    fn reserves(&mut self, at: Time, number: usize, now: Cell) {
+    /// Adds the reserved rate and the DCHs of a cell since its last change.
+    fn change_reservation(&mut self, at: Time, number: usize, now: Cell) {
         if number >= self.cells.len() {
             self.cells.resize(number + 1, Cell { since: at, ..Cell::default() });
         }
-        let before = std::mem::replace(&mut self.cells[number], now);
-        let time = self.window.overlap(before.since, at);
-        self.totals.reserved_bit_ns += u128::from(before.downlink) * u128::from(time.as_nanos());
-        self.totals.dch_time += time * u64::from(before.dchs);
-        self.totals.full += if before.is_full { time } else { Duration::ZERO };
+        let previous = std::mem::replace(&mut self.cells[number], now);
+        let time = self.window.overlap(previous.since, at);
+        self.totals.reserved_bit_ns += u128::from(previous.downlink) * u128::from(time.as_nanos());
+        self.totals.dch_time += time * u64::from(previous.dchs);
+        self.totals.full += if previous.is_full { time } else { Duration::ZERO };
         if !time.is_zero() || self.window.contains(at) {
-            let most = if self.window.contains(at) { now.dchs.max(before.dchs) } else { before.dchs };
-            self.totals.most_dchs = self.totals.most_dchs.max(u64::from(most));
+            let max_dchs = if self.window.contains(at) { now.dchs.max(previous.dchs) } else { previous.dchs };
+            self.totals.max_dchs = self.totals.max_dchs.max(u64::from(max_dchs));
         }
     }
 
     pub fn finish(mut self, end: Time) -> CellTotals {
         self.totals.window = self.window.length();
         for number in 0..self.ues.len() {
-            if let Some(place) = self.ues[number].place {
-                self.moves(end, UeId(number as u16), place);
+            if let Some(current) = self.ues[number].current {
+                self.change_state(end, UeId(number as u16), current);
             }
         }
         for number in 0..self.cells.len() {
             let cell = self.cells[number];
-            self.reserves(end, number, Cell { since: end, ..cell });
+            self.change_reservation(end, number, Cell { since: end, ..cell });
         }
         self.totals
     }
@@ -173,7 +184,7 @@ impl RrcRecorder {
 
 impl CellTotals {
     /// Adds time in `state`, or in a switch from it.
-    fn stay(&mut self, state: RrcState, switching: bool, time: Duration) {
+    fn add_time_in(&mut self, state: RrcState, switching: bool, time: Duration) {
         if switching {
             self.switching += time;
         } else {

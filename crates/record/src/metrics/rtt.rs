@@ -4,8 +4,8 @@
 use hdrhistogram::Histogram;
 use umts_units::Duration;
 
-/// Number of samples that are kept individually. Most connections have no more, and a histogram
-/// takes a hundred times the memory and time.
+/// Maximum number of samples that are stored individually. Most connections have no more, and a
+/// histogram takes a hundred times the memory and time.
 const FEW: usize = 32;
 
 /// A histogram of three digits distinguishes values up to this one. Values up to twice as large are
@@ -61,7 +61,8 @@ impl RttSamples {
         (self.count > 0).then(|| self.max.as_secs())
     }
 
-    /// The smallest sample that is not exceeded by at least the fraction `quantile` of all samples.
+    /// The smallest sample such that at least the fraction `quantile` of all samples is not larger,
+    /// in seconds.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -81,7 +82,7 @@ impl RttSamples {
         few.sort_unstable();
         let rank = (quantile * few.len() as f64).ceil() as usize;
         let us = few[rank.clamp(1, few.len()) - 1];
-        let step = 1 << (us / EXACT_BELOW).checked_ilog2().map_or(0, |twice| twice + 1);
+        let step = 1 << (us / EXACT_BELOW).checked_ilog2().map_or(0, |log2| log2 + 1);
         us / step * step + step / 2
     }
 }
@@ -113,7 +114,7 @@ mod tests {
     proptest! {
         /// Few samples must give the same quantiles as a histogram, at any magnitude.
         #[test]
-        fn few_samples_are_rounded_as_many_are(ns in proptest::collection::vec((0u64..1 << 20, 0u32..24), 1..=FEW)) {
+        fn few_samples_are_rounded_like_many(ns in proptest::collection::vec((0u64..1 << 20, 0u32..24), 1..=FEW)) {
             let mut samples = RttSamples::default();
             let mut histogram = Histogram::<u32>::new(3).expect("three digits are allowed");
             for (ns, magnitude) in ns {

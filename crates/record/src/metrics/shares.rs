@@ -11,7 +11,7 @@ use super::window::Window;
 /// Jain's fairness index of the octets carried for users, averaged over successive intervals.
 #[derive(Debug)]
 pub(super) struct Shares {
-    stretch: Duration,
+    interval: Duration,
     /// End of the current interval.
     end: Time,
     /// Octets in the current interval, for each user with any octets in this or an earlier
@@ -24,20 +24,20 @@ pub(super) struct Shares {
 
 impl Shares {
     /// Intervals of this length, from the start of `window`.
-    pub fn new(window: Window, stretch: Duration) -> Self {
-        Shares { stretch, end: window.from + stretch, octets: BTreeMap::new(), sum: 0.0, count: 0 }
+    pub fn new(window: Window, interval: Duration) -> Self {
+        Shares { interval, end: window.from + interval, octets: BTreeMap::new(), sum: 0.0, count: 0 }
     }
 
     /// Adds octets carried for `ue`, inside the window.
     pub fn add(&mut self, at: Time, ue: UeId, octets: u64) {
         while self.end <= at {
-            self.close();
-            self.end += self.stretch;
+            self.close_interval();
+            self.end += self.interval;
         }
         *self.octets.entry(ue).or_default() += octets;
     }
 
-    fn close(&mut self) {
+    fn close_interval(&mut self) {
         if let Some(index) = jain(self.octets.values().map(|&octets| octets as f64)) {
             self.sum += index;
             self.count += 1;
@@ -48,7 +48,7 @@ impl Shares {
     /// The mean over the complete intervals of `window`.
     pub fn finish(mut self, window: Window) -> Option<f64> {
         if self.end <= window.to() {
-            self.close();
+            self.close_interval();
         }
         (self.count > 0).then(|| self.sum / self.count as f64)
     }

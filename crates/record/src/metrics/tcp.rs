@@ -17,18 +17,21 @@ struct Flow {
     open: u32,
     idle_since: Option<Time>,
     acknowledged: u64,
-    took_part: bool,
+    /// Whether a connection of the flow overlapped the window.
+    was_in_window: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct TcpRecorder {
     pub window: Window,
+    /// Payload rate of the downlink bearer, by UE.
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
     flows: Vec<Flow>,
-    together: NetworkSamples,
-    /// Samples of connections that end at a proxy. Another connection carries their octets on.
-    carried_on: NetworkSamples,
+    /// Samples of all other connections.
+    network: NetworkSamples,
+    /// Samples of connections that end at a proxy, which sends their octets on another connection.
+    proxied: NetworkSamples,
     /// Sums of closed connections.
     totals: TcpTotals,
     /// Sums of closed connections of split transfers: the server's leg and the radio leg.
@@ -43,16 +46,16 @@ impl TcpRecorder {
             rates,
             open: Open::default(),
             flows: Vec::new(),
-            together: NetworkSamples::default(),
-            carried_on: NetworkSamples::default(),
+            network: NetworkSamples::default(),
+            proxied: NetworkSamples::default(),
             totals: TcpTotals::default(),
             legs: Default::default(),
             finished: Vec::new(),
         }
     }
 
-    /// Inlined like [`super::Metrics`], so that only the call for the event constructed at the
-    /// place remains.
+    /// Inlined like [`super::Metrics`], so that only the call for the event that is constructed at
+    /// the call site remains.
     #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
@@ -63,8 +66,8 @@ impl TcpRecorder {
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
             TraceEvent::SegmentSent { packet, segment, cause } => {
-                if let Some((connection, together)) = self.find(segment.connection) {
-                    connection.sent(moment, *packet, segment, *cause, together);
+                if let Some((connection, network)) = self.find(segment.connection) {
+                    connection.sent(moment, *packet, segment, *cause, network);
                 }
             }
             TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
@@ -73,13 +76,13 @@ impl TcpRecorder {
                 }
             }
             TraceEvent::AppWrote { connection, end, bytes } => {
-                if let Some((connection, together)) = self.find_sender(*connection, *end) {
-                    connection.wrote(moment, *bytes, together);
+                if let Some((connection, network)) = self.find_sender(*connection, *end) {
+                    connection.wrote(moment, *bytes, network);
                 }
             }
             TraceEvent::Acked { connection, end, una, payload } => {
-                if let Some((connection, together)) = self.find_sender(*connection, *end) {
-                    connection.acknowledged(moment, *una, *payload, together);
+                if let Some((connection, network)) = self.find_sender(*connection, *end) {
+                    connection.acknowledged(moment, *una, *payload, network);
                 }
             }
             TraceEvent::DupAck { connection, end, .. } => {
@@ -88,8 +91,8 @@ impl TcpRecorder {
                 }
             }
             TraceEvent::RttSample { connection, end, rtt } => {
-                if let Some((connection, together)) = self.find_sender(*connection, *end) {
-                    connection.rtt_sample(moment, *rtt, together);
+                if let Some((connection, network)) = self.find_sender(*connection, *end) {
+                    connection.rtt_sample(moment, *rtt, network);
                 }
             }
             TraceEvent::PacketCallStarted { connection } => {
@@ -139,34 +142,36 @@ impl TcpRecorder {
     pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Fairness) {
         let moment = Moment::new(end, &self.window);
         for connection in std::mem::take(&mut self.open).into_values() {
-            self.fold(moment, connection, None);
+            self.finish_connection(moment, connection, None);
         }
         let mut totals = std::mem::take(&mut self.totals);
         totals.window = self.window.length();
-        totals.active_union = self.together.active.total(moment.clamped);
-        totals.transfer_union = self.together.transfer.total(moment.clamped);
+        totals.active_union = self.network.active.total(moment.clamped);
+        totals.transfer_union = self.network.transfer.total(moment.clamped);
         totals.capacity = capacity;
-        totals.rtt = std::mem::take(&mut self.together.rtt);
+        totals.rtt = std::mem::take(&mut self.network.rtt);
         (totals, self.fairness(moment.clamped))
     }
 
     fn opened(&mut self, moment: Moment, mut connection: Connection) {
-        self.make_room(connection.flow);
+        self.ensure_flow(connection.flow);
         if !connection.ends_at_proxy() {
-            connection.totals.off = self.flow_opened(connection.flow, moment.at);
+            connection.totals.off_time = self.flow_opened(connection.flow, moment.at);
         }
         self.open.insert(connection.id, connection);
     }
 
-    fn make_room(&mut self, flow: FlowId) {
+    /// Adds entries for a new flow.
+    fn ensure_flow(&mut self, flow: FlowId) {
         if flow.index() >= self.flows.len() {
             self.flows.resize(flow.index() + 1, Flow::default());
-            for together in [&mut self.together, &mut self.carried_on] {
-                together.active_of_flow.resize(flow.index() + 1, BusyClock::default());
+            for samples in [&mut self.network, &mut self.proxied] {
+                samples.active_of_flow.resize(flow.index() + 1, BusyClock::default());
             }
         }
     }
 
+    /// Returns the time inside the window for which the flow had no connection.
     fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
         let flow = &mut self.flows[flow.index()];
         flow.open += 1;
@@ -180,25 +185,25 @@ impl TcpRecorder {
             flow.open -= 1;
             flow.idle_since = (flow.open == 0).then_some(moment.at);
         }
-        self.fold(moment, connection, Some(moment.at));
+        self.finish_connection(moment, connection, Some(moment.at));
     }
 
     /// Adds a connection to the sums and writes its row, unless it is outside the window.
-    fn fold(&mut self, moment: Moment, mut connection: Box<Connection>, closed: Option<Time>) {
+    fn finish_connection(&mut self, moment: Moment, mut connection: Box<Connection>, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
-        let together = if connection.ends_at_proxy() { &mut self.carried_on } else { &mut self.together };
-        connection.close(moment, &self.window, rate, together);
+        let network = if connection.ends_at_proxy() { &mut self.proxied } else { &mut self.network };
+        connection.close(moment, &self.window, rate, network);
         if connection.opened >= self.window.to() || moment.at < self.window.from {
             return;
         }
         if !connection.ends_at_proxy() {
             let flow = &mut self.flows[connection.flow.index()];
-            flow.took_part = true;
+            flow.was_in_window = true;
             flow.acknowledged += connection.totals.acknowledged;
             self.totals.add(&connection.totals);
         } else {
-            self.totals.add_repetitions(&connection.totals);
+            self.totals.add_proxied_leg(&connection.totals);
         }
         match connection.leg {
             ProxyLeg::Server => self.legs[0].add(&connection.totals),
@@ -220,7 +225,7 @@ impl TcpRecorder {
 
     fn fairness(&self, end: Time) -> Fairness {
         let flows =
-            || self.flows.iter().zip(&self.together.active_of_flow).filter(|(flow, _)| flow.took_part);
+            || self.flows.iter().zip(&self.network.active_of_flow).filter(|(flow, _)| flow.was_in_window);
         Fairness {
             goodputs: jain(flows().map(|(flow, _)| flow.acknowledged as f64)),
             active_rates: jain(flows().filter_map(|(flow, active)| {
@@ -234,8 +239,8 @@ impl TcpRecorder {
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
-        let together = if connection.ends_at_proxy() { &mut self.carried_on } else { &mut self.together };
-        Some((connection, together))
+        let network = if connection.ends_at_proxy() { &mut self.proxied } else { &mut self.network };
+        Some((connection, network))
     }
 
     #[inline]

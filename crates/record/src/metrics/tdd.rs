@@ -16,25 +16,25 @@ use super::window::Window;
 pub(super) struct TddRecorder {
     pub window: Window,
     totals: TddTotals,
-    /// Start of each user's current need of capacity, by direction.
+    /// Start of each user's current need for capacity, by direction.
     needs: [BTreeMap<UeId, Time>; 2],
-    /// Packets that RLC has delivered and that have not passed the layer above it, with their time
-    /// of entry into RLC.
-    handed_up: VecDeque<(PacketId, Time)>,
+    /// Packets that RLC has delivered and that have not passed the layer above it, with the times
+    /// at which they entered RLC.
+    delivered: VecDeque<(PacketId, Time)>,
     /// Fairness over 1 s and over 10 s.
     shares: [Shares; 2],
 }
 
 impl TddRecorder {
     pub fn new(window: Window) -> Self {
-        let (totals, needs, handed_up) = (TddTotals::default(), Default::default(), VecDeque::new());
+        let (totals, needs, delivered) = (TddTotals::default(), Default::default(), VecDeque::new());
         let shares = [1, 10].map(|seconds| Shares::new(window, Duration::from_secs(seconds)));
-        TddRecorder { window, totals, needs, handed_up, shares }
+        TddRecorder { window, totals, needs, delivered, shares }
     }
 
     /// Whether there is a TDD cell.
     #[inline(always)]
-    pub fn is_concerned(&self) -> bool {
+    pub fn has_tdd_cell(&self) -> bool {
         self.totals.is_tdd
     }
 
@@ -59,14 +59,14 @@ impl TddRecorder {
             }
             // A delivered SDU passes the layer above RLC at the same instant, so only the SDUs of
             // one block set wait.
-            TraceEvent::SduDelivered { sdu, entered, .. } => self.handed_up.push_back((sdu, entered)),
+            TraceEvent::SduDelivered { sdu, entered, .. } => self.delivered.push_back((sdu, entered)),
             TraceEvent::PacketCaptured { at: point, ref packet } => {
-                let leaves = match packet.direction() {
+                let last_point = match packet.direction() {
                     Direction::Downlink => CapturePoint::Ue,
                     Direction::Uplink => CapturePoint::Rnc,
                 };
-                if point == leaves {
-                    self.left_the_radio(at, packet);
+                if point == last_point {
+                    self.record_arrival(at, packet);
                 }
             }
             TraceEvent::CapacityGranted { ue, direction, .. } => {
@@ -80,8 +80,9 @@ impl TddRecorder {
         }
     }
 
-    fn left_the_radio(&mut self, at: Time, packet: &Packet) {
-        if let Some(entered) = self.take_handed_up(packet.id)
+    /// Records a packet that has passed the layer above RLC.
+    fn record_arrival(&mut self, at: Time, packet: &Packet) {
+        if let Some(entered) = self.take_delivered(packet.id)
             && let Some(segment) = packet.segment().filter(|segment| segment.payload > 0)
             && self.window.contains(at)
         {
@@ -93,9 +94,9 @@ impl TddRecorder {
     }
 
     /// Time at which a delivered packet entered RLC.
-    fn take_handed_up(&mut self, packet: PacketId) -> Option<Time> {
-        let at = self.handed_up.iter().position(|&(handed_up, _)| handed_up == packet)?;
-        self.handed_up.remove(at).map(|(_, entered)| entered)
+    fn take_delivered(&mut self, packet: PacketId) -> Option<Time> {
+        let at = self.delivered.iter().position(|&(delivered, _)| delivered == packet)?;
+        self.delivered.remove(at).map(|(_, entered)| entered)
     }
 
     #[inline(always)]
@@ -110,10 +111,10 @@ impl TddRecorder {
             }
             TraceEvent::FrameUsed { slots, held, used, sent, lost, .. } => {
                 totals.frames += 1;
-                for way in [0, 1] {
-                    totals.slots[way] += u64::from(slots[way]);
-                    totals.held[way] += u64::from(held[way]);
-                    totals.used[way] += u64::from(used[way]);
+                for direction in [0, 1] {
+                    totals.slots[direction] += u64::from(slots[direction]);
+                    totals.held[direction] += u64::from(held[direction]);
+                    totals.used[direction] += u64::from(used[direction]);
                 }
                 for neighbours in 0..sent.len() {
                     totals.blocks[neighbours] += u64::from(sent[neighbours]);

@@ -10,9 +10,9 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 use super::*;
 
 mod cells;
+mod rack_and_probes;
 mod radio;
 mod tdd;
-mod today;
 mod windows;
 
 const MSS: u32 = 1000;
@@ -21,14 +21,15 @@ fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
-/// A list of events under construction.
+/// A list of trace events, which a test writes in the order of their times. `at` sets the time in
+/// milliseconds; the other methods add an event at that time.
 #[derive(Default)]
-struct Story {
+struct EventScript {
     events: Vec<(Time, TraceEvent)>,
     now: Time,
 }
 
-impl Story {
+impl EventScript {
     fn at(&mut self, time: u64) -> &mut Self {
         self.now = ms(time);
         self
@@ -72,7 +73,7 @@ impl Story {
         self.event(TraceEvent::Acked { connection: ConnectionId(connection), end: End::Server, una, payload })
     }
 
-    fn measures(&mut self, connection: u32, rtt: u64) -> &mut Self {
+    fn samples_rtt(&mut self, connection: u32, rtt: u64) -> &mut Self {
         let rtt = Duration::from_millis(rtt);
         self.event(TraceEvent::RttSample { connection: ConnectionId(connection), end: End::Server, rtt })
     }
@@ -101,6 +102,7 @@ impl Story {
     }
 }
 
+/// A segment of the server with 1000 octets from `seq` on.
 fn data(connection: u32, seq: u64) -> Segment {
     let flags = Flags { ack: true, ..Flags::default() };
     let segment = Segment::new(ConnectionId(connection), Direction::Downlink);
@@ -117,50 +119,50 @@ fn ack(connection: u32) -> Segment {
 }
 
 #[test]
-fn syns_sent_again_are_counted_for_both_ends() {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, 3000);
-    story.at(1000).sends(0, syn(0), SendCause::New);
-    story.at(2000).sends(1, syn(0), SendCause::Rto);
-    story.at(2100).sends(2, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::New);
-    story.at(3100).sends(3, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::Rto);
-    check(&story.result(0, 10_000).network, &[("syn_retransmissions", 2.0), ("tcp_retransmissions", 1.0)]);
+fn syn_retransmissions_are_counted_for_both_ends() {
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, 3000);
+    script.at(1000).sends(0, syn(0), SendCause::New);
+    script.at(2000).sends(1, syn(0), SendCause::Rto);
+    script.at(2100).sends(2, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::New);
+    script.at(3100).sends(3, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::Rto);
+    check(&script.result(0, 10_000).network, &[("syn_retransmissions", 2.0), ("tcp_retransmissions", 1.0)]);
 }
 
 /// A refused connection counts as failed and is closed.
 #[test]
 fn a_connection_that_fails_is_counted_and_ends() {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, 3000);
-    story.at(1000).sends(0, syn(0), SendCause::New);
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, 3000);
+    script.at(1000).sends(0, syn(0), SendCause::New);
     let (connection, failure) = (ConnectionId(0), Failure::Refused);
-    story.at(2000).event(TraceEvent::ConnectionFailed { connection, end: End::Server, failure });
-    story.at(3000).event(TraceEvent::ConnectionFailed { connection, end: End::Ue, failure: Failure::Reset });
-    let result = story.result(0, 10_000);
+    script.at(2000).event(TraceEvent::ConnectionFailed { connection, end: End::Server, failure });
+    script.at(3000).event(TraceEvent::ConnectionFailed { connection, end: End::Ue, failure: Failure::Reset });
+    let result = script.result(0, 10_000);
     check(&result.network, &[("connections_failed", 1.0), ("total_packets", 0.0)]);
     assert_eq!(result.connections[0].closed_s, Some(2.0));
 }
 
 /// Marks are counted at the receiver, their echoes at the sender. A zero window lasts until an ACK
-/// that opens it, or the end.
+/// with a larger window, or until the end of the run.
 #[test]
 fn marks_and_zero_windows_are_counted_on_arrival() {
     let marked = |seq| Segment { ecn: Ecn::Experienced, ..data(0, seq) };
     let echo =
         |window| Segment { flags: Flags { ack: true, ece: true, ..Flags::default() }, window, ..ack(0) };
     let answer = Segment { flags: Flags { ack: true, cwr: true, ..Flags::default() }, ..data(0, 1001) };
-    let asked = Segment { flags: Flags { syn: true, ece: true, cwr: true, ..Flags::default() }, ..syn(0) };
+    let ecn_syn = Segment { flags: Flags { syn: true, ece: true, cwr: true, ..Flags::default() }, ..syn(0) };
     let (connection, end) = (ConnectionId(0), End::Server);
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, 3000).sends(0, asked, SendCause::New);
-    story.at(1000).sends(1, data(0, 1), SendCause::New);
-    story.at(1500).arrives(1, marked(1), 1000);
-    story.at(2000).arrives(2, echo(0), 0).acked(0, 1001, 1000);
-    story.event(TraceEvent::EcnReduction { connection, end });
-    story.at(3000).sends(3, Segment { payload: 0, ..data(0, 1000) }, SendCause::WindowProbe);
-    story.at(3500).arrives(4, echo(0), 0);
-    story.at(5000).arrives(5, ack(0), 0).sends(6, answer, SendCause::New);
-    story.at(9000).arrives(7, Segment { window: 0, ..ack(0) }, 0);
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, 3000).sends(0, ecn_syn, SendCause::New);
+    script.at(1000).sends(1, data(0, 1), SendCause::New);
+    script.at(1500).arrives(1, marked(1), 1000);
+    script.at(2000).arrives(2, echo(0), 0).acked(0, 1001, 1000);
+    script.event(TraceEvent::EcnReduction { connection, end });
+    script.at(3000).sends(3, Segment { payload: 0, ..data(0, 1000) }, SendCause::WindowProbe);
+    script.at(3500).arrives(4, echo(0), 0);
+    script.at(5000).arrives(5, ack(0), 0).sends(6, answer, SendCause::New);
+    script.at(9000).arrives(7, Segment { window: 0, ..ack(0) }, 0);
     let expected = [
         ("ecn_marks", 1.0),
         ("ecn_echoes", 2.0),
@@ -171,30 +173,30 @@ fn marks_and_zero_windows_are_counted_on_arrival() {
         // From 2 s to 5 s, and from 9 s to the end at 10 s.
         ("zero_window_time_s", 4.0),
     ];
-    let result = story.result(0, 10_000);
+    let result = script.result(0, 10_000);
     check(&result.network, &expected);
     check(&result.connections[0].metrics(), &expected);
     let of_window =
         [("zero_window_time_s", 1.0), ("ecn_echoes", 1.0), ("zero_windows", 1.0), ("ecn_marks", 0.0)];
-    check(&story.result(3000, 4000).network, &of_window);
+    check(&script.result(3000, 4000).network, &of_window);
 }
 
 /// A file of three segments: SYN at 1 s, data from 2 s on, delivered completely at 4.5 s and
 /// acknowledged at 6 s.
-fn file() -> Story {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, 3000);
-    story.at(1000).sends(0, syn(0), SendCause::New);
-    story.at(1100).arrives(0, syn(0), 0);
-    story.at(1200).acked(0, 1, 0);
-    story.at(2000).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
-    story.at(2500).arrives(1, data(0, 1), 1000);
-    story.at(3000).arrives(2, data(0, 1001), 1000);
-    story.at(3000).acked(0, 1001, 1000).measures(0, 1000).sends(3, data(0, 2001), SendCause::New);
-    story.at(4000).acked(0, 2001, 1000).measures(0, 2000);
-    story.at(4500).arrives(3, data(0, 2001), 1000);
-    story.at(6000).acked(0, 3001, 1000).measures(0, 3000).closes(0);
-    story
+fn file() -> EventScript {
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, 3000);
+    script.at(1000).sends(0, syn(0), SendCause::New);
+    script.at(1100).arrives(0, syn(0), 0);
+    script.at(1200).acked(0, 1, 0);
+    script.at(2000).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
+    script.at(2500).arrives(1, data(0, 1), 1000);
+    script.at(3000).arrives(2, data(0, 1001), 1000);
+    script.at(3000).acked(0, 1001, 1000).samples_rtt(0, 1000).sends(3, data(0, 2001), SendCause::New);
+    script.at(4000).acked(0, 2001, 1000).samples_rtt(0, 2000);
+    script.at(4500).arrives(3, data(0, 2001), 1000);
+    script.at(6000).acked(0, 3001, 1000).samples_rtt(0, 3000).closes(0);
+    script
 }
 
 #[track_caller]
@@ -240,7 +242,7 @@ fn a_file_is_measured_from_its_first_event_to_its_last() {
     check(&result.network, &[("jain_fairness", 1.0)]);
     assert!((result.network.value("p50_rtt_s").expect("three samples") - 2.0).abs() < 0.002);
     assert_eq!((result.connections[0].opened_s, result.connections[0].closed_s), (0.0, Some(6.0)));
-    assert_eq!(result.network.value("rto_per_retransmission"), None, "nothing divided by nothing is nothing");
+    assert_eq!(result.network.value("rto_per_retransmission"), None, "there was no retransmission");
 }
 
 #[test]
@@ -285,11 +287,11 @@ fn earlier_state_counts_from_the_start_of_the_window() {
 
 #[test]
 fn idle_time_is_not_active_time() {
-    let mut story = file();
-    story.events.pop();
-    story.at(8000).writes(0, 1000).sends(4, data(0, 3001), SendCause::New);
-    story.at(9000).arrives(4, data(0, 3001), 1000).acked(0, 4001, 1000);
-    let result = story.result(0, 10_000);
+    let mut script = file();
+    script.events.pop();
+    script.at(8000).writes(0, 1000).sends(4, data(0, 3001), SendCause::New);
+    script.at(9000).arrives(4, data(0, 3001), 1000).acked(0, 4001, 1000);
+    let result = script.result(0, 10_000);
     check(
         &result.network,
         &[
@@ -297,7 +299,7 @@ fn idle_time_is_not_active_time() {
             // 6 s and 1 s.
             ("goodput_active_kbps", 32.0 / 7.0),
             ("mean_outstanding_segments", 1.0),
-            // The last sample, 3 s, holds again while the fourth segment is under way.
+            // The last sample, 3 s, counts again while the fourth segment is outstanding.
             ("mean_rtt_time_avg_s", 8.0 / 4.0),
             // 4 s and 1 s.
             ("packet_call_time_s", 2.5),
@@ -309,41 +311,46 @@ fn idle_time_is_not_active_time() {
 
 #[test]
 fn a_greedy_sender_is_always_active_and_downloads_no_file() {
-    let mut story = Story::default();
-    story.at(500).opens(0, 0).writes(0, u64::MAX);
-    story.at(500).sends(0, data(0, 1), SendCause::New);
-    story.at(1000).arrives(0, data(0, 1), 1000).acked(0, 1001, 1000);
-    let result = story.result(0, 10_500);
+    let mut script = EventScript::default();
+    script.at(500).opens(0, 0).writes(0, u64::MAX);
+    script.at(500).sends(0, data(0, 1), SendCause::New);
+    script.at(1000).arrives(0, data(0, 1), 1000).acked(0, 1001, 1000);
+    let result = script.result(0, 10_500);
     check(&result.network, &[("goodput_active_kbps", 0.8), ("mean_outstanding_segments", 0.05)]);
     assert_eq!(result.network.value("download_time_s"), None);
     assert_eq!(result.network.value("packet_call_time_s"), None);
 }
 
 #[test]
-fn retransmissions_have_a_cause_and_some_were_not_needed() {
-    let again = |seq| Segment { transmission: 1, ..data(0, seq) };
+fn retransmissions_are_counted_by_cause_and_need() {
+    let retransmitted = |seq| Segment { transmission: 1, ..data(0, seq) };
     let (connection, end) = (ConnectionId(0), End::Server);
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, u64::MAX);
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, u64::MAX);
     for packet in 0..3 {
-        story.sends(packet, data(0, 1 + 1000 * packet), SendCause::New);
+        script.sends(packet, data(0, 1 + 1000 * packet), SendCause::New);
     }
     // The first segment is lost, and the others cause duplicate acknowledgments. Its retransmission
     // is needed.
-    story.at(1000).arrives(1, data(0, 1001), 0).arrives(2, data(0, 2001), 0);
+    script.at(1000).arrives(1, data(0, 1001), 0).arrives(2, data(0, 2001), 0);
     for count in 1..=4 {
-        story.event(TraceEvent::DupAck { connection, end, count }).arrives(90, ack(0), 0);
+        script.event(TraceEvent::DupAck { connection, end, count }).arrives(90, ack(0), 0);
     }
-    story.at(2000).sends(3, again(1), SendCause::DupAck);
-    // The timer expires. The second segment, which the receiver already holds, is sent again
-    // unnecessarily.
-    story.at(3000).event(TraceEvent::RtoExpired { connection, end, backoff: 1 });
-    story.sends(4, again(1001), SendCause::Rto);
-    story.at(4000).arrives(3, again(1), 3000).acked(0, 3001, 3000);
+    script.at(2000).sends(3, retransmitted(1), SendCause::DupAck);
+    // The timer expires. The retransmission of the second segment is not needed, because the
+    // receiver already has it.
+    script.at(3000).event(TraceEvent::RtoExpired { connection, end, backoff: 1 });
+    script.sends(4, retransmitted(1001), SendCause::Rto);
+    script.at(4000).arrives(3, retransmitted(1), 3000).acked(0, 3001, 3000);
     // A timeout of the other end is not counted.
-    story.event(TraceEvent::RtoExpired { connection, end: End::Ue, backoff: 1 });
-    story.event(TraceEvent::SpuriousRetransmission { connection, end, by: SpuriousBy::Eifel, timeout: true });
-    let result = story.result(0, 10_000);
+    script.event(TraceEvent::RtoExpired { connection, end: End::Ue, backoff: 1 });
+    script.event(TraceEvent::SpuriousRetransmission {
+        connection,
+        end,
+        by: SpuriousBy::Eifel,
+        timeout: true,
+    });
+    let result = script.result(0, 10_000);
     check(
         &result.network,
         &[
@@ -369,16 +376,16 @@ fn retransmissions_have_a_cause_and_some_were_not_needed() {
 }
 
 #[test]
-fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
-    let mut story = Story::default();
+fn two_flows_are_summed_and_time_between_connections_is_off_time() {
+    let mut script = EventScript::default();
     // Flow 1 opens connection 1 before flow 0 opens connection 0: numbers need not ascend.
-    story.at(0).opens(1, 1).writes(1, 1000).sends(0, data(1, 1), SendCause::New);
-    story.at(1000).opens(0, 0).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
-    story.at(2000).acked(1, 1001, 1000).measures(1, 1000).closes(1);
-    story.at(3000).acked(0, 1001, 1000).measures(0, 3000).closes(0);
-    story.at(6000).opens(2, 1).writes(2, 1000).sends(2, data(2, 1), SendCause::New);
-    story.at(7000).acked(2, 1001, 1000);
-    let result = story.result(0, 10_000);
+    script.at(0).opens(1, 1).writes(1, 1000).sends(0, data(1, 1), SendCause::New);
+    script.at(1000).opens(0, 0).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
+    script.at(2000).acked(1, 1001, 1000).samples_rtt(1, 1000).closes(1);
+    script.at(3000).acked(0, 1001, 1000).samples_rtt(0, 3000).closes(0);
+    script.at(6000).opens(2, 1).writes(2, 1000).sends(2, data(2, 1), SendCause::New);
+    script.at(7000).acked(2, 1001, 1000);
+    let result = script.result(0, 10_000);
     check(
         &result.network,
         &[
@@ -403,13 +410,13 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
     let rows: Vec<_> = result.connections.iter().map(|row| row.connection.0).collect();
     assert_eq!(rows, [1, 0, 2]);
     check(&result.connections[2].metrics(), &[("connection_off_time_s", 4.0), ("goodput_active_kbps", 8.0)]);
-    let early = story.result(0, 5000);
+    let early = script.result(0, 5000);
     assert_eq!(early.connections.len(), 2, "the third opens after the window");
-    check(&story.result(6500, 9000).network, &[("jain_fairness", 1.0), ("goodput_kbps", 3.2)]);
+    check(&script.result(6500, 9000).network, &[("jain_fairness", 1.0), ("goodput_kbps", 3.2)]);
 }
 
 #[test]
-fn rows_of_closed_connections_leave_during_the_run() {
+fn rows_of_closed_connections_can_be_taken_during_the_run() {
     let config = MetricsConfig {
         from: ms(0),
         to: ms(9000),
@@ -435,21 +442,21 @@ fn rows_of_closed_connections_leave_during_the_run() {
 
 #[test]
 fn reported_packet_call_spans_pauses() {
-    let mut story = Story::default();
+    let mut script = EventScript::default();
     let connection = ConnectionId(0);
-    story.at(0).opens(0, 0).event(TraceEvent::PacketCallStarted { connection });
-    story.at(500).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
-    story.at(700).acked(0, 1001, 1000);
+    script.at(0).opens(0, 0).event(TraceEvent::PacketCallStarted { connection });
+    script.at(500).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
+    script.at(700).acked(0, 1001, 1000);
     // All data is acknowledged, but the page has a second object.
-    story.at(900).writes(0, 1000).sends(2, data(0, 1001), SendCause::New);
-    story.at(1500).acked(0, 2001, 1000).event(TraceEvent::PacketCallEnded { connection, since: ms(0) });
-    story.event(TraceEvent::PageEnded { flow: FlowId(0), since: ms(0) });
-    story.event(TraceEvent::SessionEnded { flow: FlowId(0), since: ms(0) });
+    script.at(900).writes(0, 1000).sends(2, data(0, 1001), SendCause::New);
+    script.at(1500).acked(0, 2001, 1000).event(TraceEvent::PacketCallEnded { connection, since: ms(0) });
+    script.event(TraceEvent::PageEnded { flow: FlowId(0), since: ms(0) });
+    script.event(TraceEvent::SessionEnded { flow: FlowId(0), since: ms(0) });
     let expected = [("packet_calls", 1.0), ("packet_call_time_s", 1.5)];
-    check(&story.result(0, 2000).network, &expected);
-    check(&story.result(0, 2000).connections[0].metrics(), &expected);
+    check(&script.result(0, 2000).network, &expected);
+    check(&script.result(0, 2000).connections[0].metrics(), &expected);
     check(
-        &story.result(0, 2000).network,
+        &script.result(0, 2000).network,
         &[
             ("pages", 1.0),
             ("page_time_s", 1.5),
@@ -458,23 +465,23 @@ fn reported_packet_call_spans_pauses() {
             ("session_time_s", 1.5),
         ],
     );
-    check(&story.result(0, 1400).network, &[("packet_calls", 0.0), ("pages", 0.0)]);
+    check(&script.result(0, 1400).network, &[("packet_calls", 0.0), ("pages", 0.0)]);
 }
 
 #[test]
 fn results_and_definitions_list_the_same_metrics() {
     let result = file().result(0, 10_000);
-    let named = |scopes: &[Scope]| {
+    let names_of = |scopes: &[Scope]| {
         let metrics = definitions().filter(|metric| scopes.contains(&metric.scope));
         metrics.map(|metric| metric.name).collect::<Vec<_>>()
     };
     let found: Vec<_> = result.connections[0].metrics().iter().map(|(name, _)| name).collect();
-    assert_eq!(found, named(&[Scope::Connection]));
+    assert_eq!(found, names_of(&[Scope::Connection]));
     let found: Vec<_> =
         result.network.iter().map(|(name, _)| name).filter(|name| !name.ends_with("_uplink")).collect();
     assert_eq!(
         found,
-        named(&[Scope::Connection, Scope::Radio, Scope::Datagram, Scope::Cell, Scope::Network])
+        names_of(&[Scope::Connection, Scope::Radio, Scope::Datagram, Scope::Cell, Scope::Network])
     );
     let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
     assert_eq!(unique.len(), result.network.iter().count());

@@ -32,6 +32,7 @@ pub(super) struct TcpTotals {
     /// Time in which any connection was active, and the part of it after the first data segment.
     pub active_union: Duration,
     pub transfer_union: Duration,
+    /// Payload rate of the bearer, or of all downlink channels.
     pub capacity: Option<BitRate>,
     // ── Payload bytes ──
     pub acknowledged: u64,
@@ -46,7 +47,7 @@ pub(super) struct TcpTotals {
     pub by_rto: u64,
     pub unneeded: u64,
     pub expiries: u64,
-    /// SYN and SYN-ACK segments that either end sent again.
+    /// SYN and SYN-ACK segments that either end retransmitted.
     pub syn_retransmissions: u64,
     /// Segments that RACK found lost; tail loss probes that repeated data, that carried new data,
     /// and that repaired a loss.
@@ -75,14 +76,16 @@ pub(super) struct TcpTotals {
     pub active: Duration,
     pub outstanding_segment_s: f64,
     pub max_outstanding: f64,
-    /// In nanoseconds squared.
+    /// Latest round-trip time, integrated over active time, in nanoseconds squared; and the active
+    /// time since the first sample.
     pub rtt_integral: u128,
     pub rtt_known: Duration,
     // ── Times ──
     pub rtt: RttSamples,
     pub first_packet: Option<Time>,
     pub last_packet: Option<Time>,
-    pub off: Duration,
+    /// Time without a connection before this one.
+    pub off_time: Duration,
     pub downloads: Intervals,
     pub data_downloads: Intervals,
     pub packet_calls: Intervals,
@@ -104,8 +107,8 @@ impl LegTotals {
 
 impl TcpTotals {
     /// Adds the leg of a split transfer that ends at the proxy. Its segments and retransmissions
-    /// count; its octets do not, because the other leg carries them on.
-    pub fn add_repetitions(&mut self, leg: &TcpTotals) {
+    /// count. Its octets do not, because they are counted on the other leg.
+    pub fn add_proxied_leg(&mut self, leg: &TcpTotals) {
         self.data_segments += leg.data_segments;
         self.retransmissions += leg.retransmissions;
         self.by_dupack += leg.by_dupack;
@@ -158,7 +161,7 @@ impl TcpTotals {
         self.rtt_known += other.rtt_known;
         self.first_packet = [self.first_packet, other.first_packet].into_iter().flatten().min();
         self.last_packet = self.last_packet.max(other.last_packet);
-        self.off += other.off;
+        self.off_time += other.off_time;
         for (sum, interval) in [
             (&mut self.downloads, other.downloads),
             (&mut self.data_downloads, other.data_downloads),
@@ -179,7 +182,7 @@ pub(super) struct DatagramTotals {
     /// Payload received.
     pub bytes: u64,
     /// Number of datagrams from the first one sent in the window to the highest that arrived, and
-    /// how many of those arrived.
+    /// the number of those that arrived.
     pub expected: u64,
     pub arrived: u64,
     pub delay: RttSamples,
@@ -206,7 +209,7 @@ pub(super) struct RadioTotals {
     pub blocks: u64,
     pub block_errors: u64,
     pub pdus: u64,
-    pub pdus_again: u64,
+    pub retransmitted_pdus: u64,
     pub pdus_dropped: u64,
     pub resets: u64,
     pub status_pdus: u64,
@@ -248,7 +251,8 @@ pub(super) struct CellTotals {
     /// Reserved downlink bit/s times nanoseconds, and DCHs times time, summed over cells.
     pub reserved_bit_ns: u128,
     pub dch_time: Duration,
-    pub most_dchs: u64,
+    pub max_dchs: u64,
+    /// Time in which cells were full.
     pub full: Duration,
     pub energy_j: f64,
     pub channels: ChannelTotals,
@@ -274,7 +278,7 @@ pub(super) struct ChannelTotals {
     pub busy_on_common: Duration,
     /// RLC delays of downlink packets that waited for a switch to a DCH, and of the others.
     pub delays_with_switch: Intervals,
-    pub delays_else: Intervals,
+    pub delays_without_switch: Intervals,
 }
 
 /// Jain's fairness indices of the flows: of the payload in the window, and of the rates while
@@ -317,7 +321,7 @@ pub(super) struct TddTotals {
     pub refusals: [u64; 2],
     /// Time from a need to its grant.
     pub waits: [Intervals; 2],
-    /// Grants that ended, and the SDUs that were acknowledged or given up in them.
+    /// Grants that ended, and the SDUs that were acknowledged or discarded in them.
     pub grants: [u64; 2],
     pub grant_sdus: [u64; 2],
     /// Frames with granted capacity; slots in each direction; resource units held and used in them.
@@ -338,12 +342,12 @@ pub(super) struct TddTotals {
 
 /// The cells of a layout: sums over their TTIs and over grants.
 #[derive(Debug, Default)]
-pub(super) struct SectorTotals {
+pub(super) struct LayoutTotals {
     pub window: Duration,
     pub supply: CellSupply,
     pub cells: u32,
-    /// TTIs of all cells; those with too little power for all DCHs; those with a load factor of 1
-    /// or more.
+    /// TTIs of all cells; TTIs in which the power was too low for all DCHs; TTIs with a load factor
+    /// of 1 or more.
     pub ttis: u64,
     pub scaled: u64,
     pub overloaded: u64,
@@ -372,8 +376,8 @@ pub(super) struct SectorTotals {
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that their users left.
     pub handover_lost: u64,
-    /// TTIs of cells with recorded dedicated channels. In these TTIs: further legs, power of
-    /// further legs and of the DCHs that accompany DSCHs in mW, calls with a gap, shares of the
+    /// TTIs of cells with recorded dedicated channels. In these TTIs: additional legs, power of
+    /// additional legs and of the DCHs associated with DSCHs in mW, calls with a gap, shares of the
     /// code tree.
     pub dch_ttis: u64,
     pub further_legs: u64,

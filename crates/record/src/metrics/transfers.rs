@@ -19,13 +19,13 @@ pub(super) struct TransferTotals {
     /// For the direction of the flow's data in split transfers: time open, and octets times time.
     pub open: Duration,
     pub buffered: u128,
-    pub most_buffered: u64,
+    pub max_buffered: u64,
     pub stalled: Duration,
-    pub most_ahead: u64,
+    pub max_ahead: u64,
     pub lost: u64,
     /// Retransmissions and timeouts on the server's leg and on the radio leg.
     pub legs: [LegTotals; 2],
-    /// Actions on packets of transfers that are not split, in the order of
+    /// Number of actions on packets of transfers that are not split, in the order of
     /// [`Help`](umts_stack::trace::Help).
     pub helped: [u64; 4],
 }
@@ -45,7 +45,7 @@ struct Transfer {
     buffer: u64,
     is_full: bool,
     /// Time up to which buffer and stall are added up.
-    settled: Time,
+    settled_at: Time,
 }
 
 /// Computes totals from the events of transfers.
@@ -67,7 +67,7 @@ impl TransferRecorder {
                 self.opened(at, *connection, *transfer, *leg, *sender);
             }
             TraceEvent::ProxyBuffer { transfer, direction, octets, is_full } => {
-                self.settle(at, *transfer, *direction, |transfer| {
+                self.update(at, *transfer, *direction, |transfer| {
                     (transfer.buffer, transfer.is_full) = (*octets, *is_full);
                 });
             }
@@ -75,7 +75,7 @@ impl TransferRecorder {
                 if self.window.contains(at) {
                     self.totals.lost += octets;
                 }
-                self.settle(at, *transfer, *direction, |transfer| {
+                self.update(at, *transfer, *direction, |transfer| {
                     (transfer.buffer, transfer.is_full) = (0, false);
                 });
             }
@@ -91,7 +91,7 @@ impl TransferRecorder {
     /// The totals of a run that ended at `end`.
     pub fn finish(mut self, end: Time) -> TransferTotals {
         for transfer in std::mem::take(&mut self.open).into_values() {
-            self.fold(end, transfer, false);
+            self.finish_transfer(end, transfer, false);
         }
         self.totals
     }
@@ -105,7 +105,7 @@ impl TransferRecorder {
         sender: End,
     ) {
         let direction = sender.sends();
-        let brings = match leg {
+        let delivers_to_receiver = match leg {
             ProxyLeg::Whole => true,
             ProxyLeg::Server => direction == Direction::Uplink,
             ProxyLeg::Radio => direction == Direction::Downlink,
@@ -119,9 +119,9 @@ impl TransferRecorder {
             ahead: 0,
             buffer: 0,
             is_full: false,
-            settled: self.window.clamp(at),
+            settled_at: self.window.clamp(at),
         });
-        if brings {
+        if delivers_to_receiver {
             open.last = connection;
         }
     }
@@ -139,20 +139,21 @@ impl TransferRecorder {
             ProxyLeg::Radio => ConnectionId(connection.0 - 1),
             ProxyLeg::Whole | ProxyLeg::Server => connection,
         };
-        let found = self.open.get_mut(&id).filter(|of| octets > 0 && of.direction == direction);
-        let Some(transfer) = found else { return };
+        let open = self.open.get_mut(&id).filter(|transfer| octets > 0 && transfer.direction == direction);
+        let Some(transfer) = open else { return };
         if connection == transfer.last {
             transfer.last_delivery = Some(at);
             transfer.ahead = transfer.ahead.saturating_sub(octets);
         } else {
             transfer.ahead += octets;
             if self.window.contains(at) {
-                self.totals.most_ahead = self.totals.most_ahead.max(transfer.ahead);
+                self.totals.max_ahead = self.totals.max_ahead.max(transfer.ahead);
             }
         }
     }
 
-    fn settle(
+    /// Adds up the buffer of a transfer until `at`, and changes its state.
+    fn update(
         &mut self,
         at: Time,
         id: ConnectionId,
@@ -161,24 +162,25 @@ impl TransferRecorder {
     ) {
         let at = self.window.clamp(at);
         if let Some(transfer) = self.open.get_mut(&id).filter(|transfer| transfer.direction == direction) {
-            self.totals.settle(transfer, at);
+            self.totals.update(transfer, at);
             change(transfer);
             if self.window.contains(at) {
-                self.totals.most_buffered = self.totals.most_buffered.max(transfer.buffer);
+                self.totals.max_buffered = self.totals.max_buffered.max(transfer.buffer);
             }
         }
     }
 
-    fn closed(&mut self, at: Time, connection: ConnectionId, is_whole: bool) {
-        let before = ConnectionId(connection.0.saturating_sub(1));
+    fn closed(&mut self, at: Time, connection: ConnectionId, is_complete: bool) {
+        let previous_id = ConnectionId(connection.0.saturating_sub(1));
         let is_last = |transfer: &&Transfer| transfer.last == connection;
-        let id = [connection, before].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());
+        let id = [connection, previous_id].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());
         if let Some(transfer) = id.and_then(|id| self.open.remove(&id)) {
-            self.fold(at, transfer, is_whole);
+            self.finish_transfer(at, transfer, is_complete);
         }
     }
 
-    fn fold(&mut self, at: Time, mut transfer: Transfer, is_whole: bool) {
+    /// Adds an ended transfer to the totals. `is_complete`: the transfer did not fail.
+    fn finish_transfer(&mut self, at: Time, mut transfer: Transfer, is_complete: bool) {
         let (from, to) = (self.window.from, self.window.to());
         if transfer.opened >= to || at < from {
             return;
@@ -187,10 +189,10 @@ impl TransferRecorder {
             self.totals.passed += 1;
         } else {
             self.totals.split += 1;
-            self.totals.settle(&mut transfer, self.window.clamp(at));
+            self.totals.update(&mut transfer, self.window.clamp(at));
         }
         if let Some(last) =
-            transfer.last_delivery.filter(|last| is_whole && transfer.opened >= from && *last < to)
+            transfer.last_delivery.filter(|last| is_complete && transfer.opened >= from && *last < to)
         {
             self.totals.times.add(last - transfer.opened);
         }
@@ -198,9 +200,9 @@ impl TransferRecorder {
 }
 
 impl TransferTotals {
-    fn settle(&mut self, transfer: &mut Transfer, at: Time) {
-        let elapsed = at - transfer.settled;
-        transfer.settled = at;
+    fn update(&mut self, transfer: &mut Transfer, at: Time) {
+        let elapsed = at - transfer.settled_at;
+        transfer.settled_at = at;
         self.open += elapsed;
         self.buffered += u128::from(transfer.buffer) * u128::from(elapsed.as_nanos());
         if transfer.is_full {

@@ -49,7 +49,7 @@ impl Window {
     }
 }
 
-/// Time in the window in which at least one party was busy.
+/// Time in the window in which at least one of several objects (connections, buffers) was busy.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BusyClock {
     busy: u32,
@@ -58,13 +58,13 @@ pub(super) struct BusyClock {
 }
 
 impl BusyClock {
-    /// Adds or removes a busy party at `at`, which must be clamped to the window.
+    /// Adds or removes a busy object at `at`, which must be clamped to the window.
     #[inline]
     pub fn switch(&mut self, is_busy: bool, at: Time) {
         if is_busy { self.start(at) } else { self.stop(at) }
     }
 
-    /// Adds a busy party at `at`, which must be clamped to the window.
+    /// Adds a busy object at `at`, which must be clamped to the window.
     #[inline]
     pub fn start(&mut self, at: Time) {
         if self.busy == 0 {
@@ -73,7 +73,7 @@ impl BusyClock {
         self.busy += 1;
     }
 
-    /// Removes a busy party.
+    /// Removes a busy object at `at`.
     #[inline]
     pub fn stop(&mut self, at: Time) {
         self.busy -= 1;

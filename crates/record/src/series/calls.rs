@@ -7,15 +7,15 @@ use super::table::row;
 
 row! {
     /// A step of a call.
-    Step "calls" {
+    CallRow "calls" {
         time_s: Float "s",
         cell: Id "",
         step: Word "",
     }
 }
 
-impl Step {
+impl CallRow {
     pub fn new(at: Time, cell: u16, step: CallStep) -> Self {
-        Step { time_s: at.as_secs(), cell: u32::from(cell), step: step.name() }
+        CallRow { time_s: at.as_secs(), cell: u32::from(cell), step: step.name() }
     }
 }

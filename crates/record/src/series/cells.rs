@@ -6,11 +6,11 @@ use umts_units::{Duration, Time};
 use super::table::{Column, Recorded, Table, Values};
 
 /// Time covered by a row.
-const STEP: Duration = Duration::from_secs(1);
+const ROW_DURATION: Duration = Duration::from_secs(1);
 
 /// The table under construction.
 #[derive(Debug, Default)]
-pub(super) struct Cells {
+pub(super) struct CellTable {
     rows: Vec<Row>,
     /// Start of the current second, and the sums of each cell in it.
     begin: Time,
@@ -40,9 +40,9 @@ struct Sums {
     postponed: u64,
 }
 
-impl Cells {
+impl CellTable {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
-        self.pass(at);
+        self.write_ended_second(at);
         match *event {
             TraceEvent::CellPower {
                 cell,
@@ -53,7 +53,7 @@ impl Cells {
                 lost,
                 scaled,
             } => {
-                let sums = self.of(cell);
+                let sums = self.sums_of(cell);
                 sums.ttis += 1;
                 sums.load += f64::from(load);
                 sums.power += f64::from(power);
@@ -63,17 +63,17 @@ impl Cells {
                 sums.call_blocks_lost += u64::from(lost);
             }
             TraceEvent::DschGranted { cell, sent, spreading_factor, .. } => {
-                let sums = self.of(cell);
+                let sums = self.sums_of(cell);
                 sums.grants += 1;
                 sums.factors += u64::from(spreading_factor);
                 sums.blocks += u64::from(sent);
             }
-            TraceEvent::DschPostponed { cell, .. } => self.of(cell).postponed += 1,
+            TraceEvent::DschPostponed { cell, .. } => self.sums_of(cell).postponed += 1,
             _ => {}
         }
     }
 
-    fn of(&mut self, cell: u16) -> &mut Sums {
+    fn sums_of(&mut self, cell: u16) -> &mut Sums {
         let cell = usize::from(cell);
         if self.sums.len() <= cell {
             self.sums.resize(cell + 1, Sums::default());
@@ -82,8 +82,8 @@ impl Cells {
     }
 
     /// Writes the current second if it has ended at `now`. A second without a TTI has no rows.
-    fn pass(&mut self, now: Time) {
-        if now < self.begin + STEP {
+    fn write_ended_second(&mut self, now: Time) {
+        if now < self.begin + ROW_DURATION {
             return;
         }
         for (cell, sums) in (0..).zip(&mut self.sums) {
@@ -92,7 +92,7 @@ impl Cells {
                 self.rows.push(Row { at: self.begin, cell, sums });
             }
         }
-        self.begin = Time::ZERO + STEP * ((now - Time::ZERO) / STEP);
+        self.begin = Time::ZERO + ROW_DURATION * ((now - Time::ZERO) / ROW_DURATION);
     }
 
     fn column(&self, name: &'static str, unit: &'static str, values: impl Fn(&Sums, f64) -> f64) -> Column {
@@ -105,13 +105,13 @@ impl Cells {
     }
 }
 
-impl Recorded for Cells {
+impl Recorded for CellTable {
     fn rows(&self) -> usize {
         self.rows.len()
     }
 
     fn take(&mut self, now: Time) -> Table {
-        self.pass(now.min(Time::from_nanos(u64::MAX / 2)));
+        self.write_ended_second(now.min(Time::from_nanos(u64::MAX / 2)));
         let factor = |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);
         let rows = &self.rows;
         let columns = vec![
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_second_of_a_cell_is_a_row() {
-        let mut cells = Cells::default();
+        let mut cells = CellTable::default();
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
         let power = |cell, power, load| TraceEvent::CellPower {
             cell,

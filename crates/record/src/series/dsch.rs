@@ -7,7 +7,7 @@ use super::table::{Column, Recorded, Table, Values};
 
 /// The table under construction.
 #[derive(Debug, Default)]
-pub(super) struct Dsch {
+pub(super) struct DschTable {
     rows: Vec<Row>,
 }
 
@@ -17,11 +17,11 @@ struct Row {
     cell: u16,
     ue: u16,
     fate: &'static str,
-    granted: Option<Granted>,
+    granted: Option<Grant>,
 }
 
 #[derive(Debug)]
-struct Granted {
+struct Grant {
     blocks: u8,
     sent: u8,
     spreading_factor: u16,
@@ -30,7 +30,7 @@ struct Granted {
     power: f32,
 }
 
-impl Dsch {
+impl DschTable {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let row = match *event {
             TraceEvent::DschGranted {
@@ -43,25 +43,25 @@ impl Dsch {
                 code,
                 power: Real(power),
             } => {
-                let granted = Some(Granted { blocks, sent, spreading_factor, wanted, code, power });
+                let granted = Some(Grant { blocks, sent, spreading_factor, wanted, code, power });
                 Row { at, cell, ue: ue.0, fate: "granted", granted }
             }
             TraceEvent::DschPostponed { ue, cell, why } => {
-                Row { at, cell, ue: ue.0, fate: word(why), granted: None }
+                Row { at, cell, ue: ue.0, fate: reason_name(why), granted: None }
             }
             _ => return,
         };
         self.rows.push(row);
     }
 
-    fn numbers(&self, name: &'static str, of: impl Fn(&Granted) -> u32) -> Column {
+    fn numbers(&self, name: &'static str, of: impl Fn(&Grant) -> u32) -> Column {
         let values = self.rows.iter().map(|row| row.granted.as_ref().map(&of)).collect();
         Column::new(name, "", Values::OptionalId(values))
     }
 }
 
 /// Reason of a postponed request in tables.
-fn word(why: Postponed) -> &'static str {
+fn reason_name(why: Postponed) -> &'static str {
     match why {
         Postponed::Codes => "codes",
         Postponed::Power => "power",
@@ -70,7 +70,7 @@ fn word(why: Postponed) -> &'static str {
     }
 }
 
-impl Recorded for Dsch {
+impl Recorded for DschTable {
     fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_request_has_a_code_or_a_reason() {
-        let (mut dsch, ue) = (Dsch::default(), UeId(3));
+        let (mut dsch, ue) = (DschTable::default(), UeId(3));
         let granted = TraceEvent::DschGranted {
             ue,
             cell: 2,

@@ -7,7 +7,7 @@ use super::table::{Recorded, Rows, Table, row};
 
 row! {
     /// Goodput of a connection in a completed window.
-    Rate "goodput" {
+    GoodputRow "goodput" {
         time_s: Float "s",
         connection: Id "",
         goodput_kbps: Float "kbit/s",
@@ -22,7 +22,7 @@ pub(super) struct Goodput {
     window: u64,
     /// Connections that are open or were closed in the current window, sorted by number.
     connections: Vec<Connection>,
-    rates: Rows<Rate>,
+    rates: Rows<GoodputRow>,
 }
 
 #[derive(Debug)]
@@ -41,33 +41,33 @@ impl Goodput {
     }
 
     pub fn opened(&mut self, at: Time, id: ConnectionId) {
-        self.pass(at);
-        let place = self.connections.partition_point(|known| known.id < id);
-        self.connections.insert(place, Connection { id, is_open: true, bytes: 0 });
+        self.write_ended_windows(at);
+        let index = self.connections.partition_point(|known| known.id < id);
+        self.connections.insert(index, Connection { id, is_open: true, bytes: 0 });
     }
 
     pub fn acknowledged(&mut self, at: Time, id: ConnectionId, payload: u64) {
-        self.pass(at);
+        self.write_ended_windows(at);
         if let Some(connection) = self.find(id) {
             connection.bytes += payload;
         }
     }
 
     pub fn closed(&mut self, at: Time, id: ConnectionId) {
-        self.pass(at);
+        self.write_ended_windows(at);
         if let Some(connection) = self.find(id) {
             connection.is_open = false;
         }
     }
 
     fn find(&mut self, id: ConnectionId) -> Option<&mut Connection> {
-        let place = self.connections.binary_search_by_key(&id, |known| known.id).ok()?;
-        Some(&mut self.connections[place])
+        let index = self.connections.binary_search_by_key(&id, |known| known.id).ok()?;
+        Some(&mut self.connections[index])
     }
 
     /// Writes the rows of the windows that have ended at `now`.
     #[inline]
-    pub fn pass(&mut self, now: Time) {
+    pub fn write_ended_windows(&mut self, now: Time) {
         let window = now.as_nanos() / self.length.as_nanos();
         while self.window < window && !self.connections.is_empty() {
             self.write(self.length);
@@ -81,7 +81,7 @@ impl Goodput {
         let start = Time::from_nanos(self.window * self.length.as_nanos());
         for connection in &mut self.connections {
             let bytes = std::mem::take(&mut connection.bytes);
-            self.rates.push(Rate {
+            self.rates.push(GoodputRow {
                 time_s: start.as_secs(),
                 connection: connection.id.0,
                 goodput_kbps: bytes as f64 * 8.0 / 1e3 / measured.as_secs(),
@@ -93,7 +93,7 @@ impl Goodput {
     /// Writes the last rows. The goodput of the last window refers to its part before the end of
     /// the run.
     pub fn end(&mut self, end: Time) {
-        self.pass(end);
+        self.write_ended_windows(end);
         let measured = Duration::from_nanos(end.as_nanos() % self.length.as_nanos());
         if !measured.is_zero() {
             self.write(measured);

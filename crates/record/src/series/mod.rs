@@ -55,9 +55,9 @@ use umts_units::{Duration, Time};
 
 use crate::open::Open;
 use goodput::Goodput;
-use rlc_buffer::Buffers;
+use rlc_buffer::BufferTable;
 use rows::{Acked, Delivered, Dropped, Page, Sacked, Sample, Sent};
-use steps::{Last, Steps};
+use steps::{CurrentValue, Steps};
 pub(crate) use table::Recorded;
 use table::Rows;
 pub use table::{Column, SeriesTables, Table, Values};
@@ -113,7 +113,7 @@ pub struct Series {
     srtt: Steps,
     rto: Steps,
     window: Steps,
-    rlc_buffer: Buffers,
+    rlc_buffer: BufferTable,
     rlc_delivered: Rows<Delivered>,
     goodput: Goodput,
     states: Rows<rrc::State>,
@@ -125,12 +125,12 @@ pub struct Series {
     sacked: Rows<Sacked>,
     dropped: Rows<Dropped>,
     pages: Rows<Page>,
-    pdus: Option<pdus::Pdus>,
-    slots: Option<slots::Slots>,
+    pdus: Option<pdus::PduTable>,
+    slots: Option<slots::SlotTable>,
     handovers: Option<Rows<handovers::Handover>>,
-    calls: Option<Rows<calls::Step>>,
-    cells: Option<cells::Cells>,
-    dsch: Option<dsch::Dsch>,
+    calls: Option<Rows<calls::CallRow>>,
+    cells: Option<cells::CellTable>,
+    dsch: Option<dsch::DschTable>,
 }
 
 #[derive(Debug)]
@@ -139,12 +139,12 @@ struct Connection {
     mss: f64,
     highest_sent: u64,
     una: u64,
-    cwnd: Last,
-    ssthresh: Last,
-    outstanding: Last,
-    srtt: Last,
-    rto: Last,
-    window: Last,
+    cwnd: CurrentValue,
+    ssthresh: CurrentValue,
+    outstanding: CurrentValue,
+    srtt: CurrentValue,
+    rto: CurrentValue,
+    window: CurrentValue,
 }
 
 impl Series {
@@ -162,7 +162,7 @@ impl Series {
             srtt: steps("srtt", "srtt_s", "s"),
             rto: steps("rto", "rto_s", "s"),
             window: steps("window", "window_octets", "B"),
-            rlc_buffer: Buffers::default(),
+            rlc_buffer: BufferTable::default(),
             rlc_delivered: Rows::default(),
             goodput: Goodput::new(config.goodput_window),
             states: Rows::default(),
@@ -174,12 +174,12 @@ impl Series {
             sacked: Rows::default(),
             dropped: Rows::default(),
             pages: Rows::default(),
-            pdus: config.rlc_pdus.then(pdus::Pdus::default),
-            slots: config.slots.then(slots::Slots::default),
+            pdus: config.rlc_pdus.then(pdus::PduTable::default),
+            slots: config.slots.then(slots::SlotTable::default),
             handovers: config.handovers.then(Rows::default),
             calls: config.calls.then(Rows::default),
-            cells: config.cells.then(cells::Cells::default),
-            dsch: config.dsch.then(dsch::Dsch::default),
+            cells: config.cells.then(cells::CellTable::default),
+            dsch: config.dsch.then(dsch::DschTable::default),
         }
     }
 
@@ -190,17 +190,17 @@ impl Series {
 
     /// Takes the rows that no longer change at `now` from the tables with at least `rows` rows.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
-        self.goodput.pass(now);
-        self.all().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
+        self.goodput.write_ended_windows(now);
+        self.tables().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
     }
 
     /// The series of a run that ended at `end`, without the rows that were taken.
     pub fn finish(mut self, end: Time) -> SeriesTables {
         self.goodput.end(end);
-        SeriesTables { tables: self.all().map(|table| table.take(Time::NEVER)).collect() }
+        SeriesTables { tables: self.tables().map(|table| table.take(Time::NEVER)).collect() }
     }
 
-    fn all(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
+    fn tables(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
         let always: [&mut dyn Recorded; 18] = [
             &mut self.cwnd,
             &mut self.ssthresh,
@@ -230,7 +230,7 @@ impl Series {
         always.into_iter().chain(pdus).chain(slots).chain(handovers).chain(calls).chain(cells).chain(dsch)
     }
 
-    fn of_cells(&mut self, at: Time, event: &TraceEvent) {
+    fn record_cells(&mut self, at: Time, event: &TraceEvent) {
         if let Some(cells) = &mut self.cells {
             cells.record(at, event);
         }
@@ -246,12 +246,12 @@ impl Series {
             mss: f64::from(mss.max(1)),
             highest_sent: FIRST_BYTE,
             una: FIRST_BYTE,
-            cwnd: Last::default(),
-            ssthresh: Last::default(),
-            outstanding: Last::default(),
-            srtt: Last::default(),
-            rto: Last::default(),
-            window: Last::default(),
+            cwnd: CurrentValue::default(),
+            ssthresh: CurrentValue::default(),
+            outstanding: CurrentValue::default(),
+            srtt: CurrentValue::default(),
+            rto: CurrentValue::default(),
+            window: CurrentValue::default(),
         };
         self.connections.insert(id, connection);
     }
@@ -303,13 +303,13 @@ impl Series {
         let Content::Segment(segment) = &packet.content else { return };
         let Some(connection) = self.connections.get(segment.connection) else { return };
         let is_data = connection.sender == End::sending(segment.direction);
-        let counts = if is_data { segment.sequence_length() > 0 } else { segment.flags.ack };
-        if self.config.time_sequence && counts {
+        let is_recorded = if is_data { segment.sequence_length() > 0 } else { segment.flags.ack };
+        if self.config.time_sequence && is_recorded {
             self.dropped.push(Dropped::new(at, segment, is_data, place));
         }
     }
 
-    fn of_connections(&mut self, at: Time, event: &TraceEvent) {
+    fn record_connections(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
                 self.opened(at, connection, sender, mss);
@@ -344,7 +344,7 @@ impl Series {
         }
     }
 
-    fn of_users(&mut self, at: Time, event: &TraceEvent) {
+    fn record_users(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::PageEnded { flow, since } => self.pages.push(Page::new(at, flow, since)),
             TraceEvent::RrcState { ue, state } => self.states.push(rrc::State::new(at, ue, state, None)),
@@ -361,7 +361,7 @@ impl Series {
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
             TraceEvent::Call { cell, step } => {
                 if let Some(calls) = &mut self.calls {
-                    calls.push(calls::Step::new(at, cell, step));
+                    calls.push(calls::CallRow::new(at, cell, step));
                 }
             }
             TraceEvent::Handover { ue, from, to, interruption } => {
@@ -404,7 +404,7 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::Acked { .. }
             | TraceEvent::Window { .. }
             | TraceEvent::RtoUpdated { .. }
-            | TraceEvent::RttSample { .. } => self.of_connections(at, event),
+            | TraceEvent::RttSample { .. } => self.record_connections(at, event),
             TraceEvent::RlcBuffer { ue, direction, octets } => {
                 self.rlc_buffer.set(at, *ue, *direction, *octets);
             }
@@ -420,10 +420,10 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::DchRefused { .. }
             | TraceEvent::DchQueued { .. }
             | TraceEvent::Call { .. }
-            | TraceEvent::Handover { .. } => self.of_users(at, event),
+            | TraceEvent::Handover { .. } => self.record_users(at, event),
             TraceEvent::CellPower { .. }
             | TraceEvent::DschGranted { .. }
-            | TraceEvent::DschPostponed { .. } => self.of_cells(at, event),
+            | TraceEvent::DschPostponed { .. } => self.record_cells(at, event),
             _ => {}
         }
     }

@@ -10,14 +10,14 @@ use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values, word};
+use super::table::{Column, Recorded, Table, Values, direction_name};
 
 /// The table under construction. A PDU whose fate is open at the end of the run counts as not lost.
 #[derive(Debug, Default)]
-pub(super) struct Pdus {
+pub(super) struct PduTable {
     rows: Vec<Row>,
     /// Number of rows taken before.
-    taken: usize,
+    taken_rows: usize,
     /// By UE and direction.
     bearers: Vec<[Bearer; 2]>,
 }
@@ -45,23 +45,23 @@ struct Bearer {
     causes: VecDeque<PollCauses>,
     /// First rows of the block sets on their way, by serial. Row numbers include the rows taken
     /// before.
-    flying: BTreeMap<u64, usize>,
+    in_transit: BTreeMap<u64, usize>,
     /// Number of transmissions of each PDU in acknowledged mode, by sequence number.
     sent: BTreeMap<u16, u32>,
 }
 
-impl Pdus {
+impl PduTable {
     pub fn show(&mut self, at: Time, detail: &Detail<'_>) {
         match *detail {
             Detail::Poll { ue, direction, causes } => self.bearer(ue, direction).causes.push_back(causes),
             Detail::Blocks { ue, direction, set, stage: Stage::Leaves, .. } => {
-                self.leaves(at, ue, direction, set);
+                self.add_rows(at, ue, direction, set);
             }
             Detail::Blocks { ue, direction, set, stage: Stage::Dropped, .. } => {
-                self.ends(at, ue, direction, set, |_| true);
+                self.end_rows(at, ue, direction, set, |_| true);
             }
             Detail::Blocks { ue, direction, set, stage: Stage::Arrives(lost), .. } => {
-                self.ends(at, ue, direction, set, |block| lost.contains(block));
+                self.end_rows(at, ue, direction, set, |block| lost.contains(block));
             }
             Detail::Blocks { stage: Stage::OnAir, .. }
             | Detail::InSequence { .. }
@@ -77,20 +77,20 @@ impl Pdus {
         &mut self.bearers[ue.index()][direction.index()]
     }
 
-    fn leaves(&mut self, at: Time, ue: UeId, direction: Direction, set: &BlockSet) {
-        let first = self.taken + self.rows.len();
+    fn add_rows(&mut self, at: Time, ue: UeId, direction: Direction, set: &BlockSet) {
+        let first = self.taken_rows + self.rows.len();
         let mut rows = std::mem::take(&mut self.rows);
         let bearer = self.bearer(ue, direction);
-        bearer.flying.insert(set.serial, first);
+        bearer.in_transit.insert(set.serial, first);
         for pdu in &set.pdus {
             for step in 0..pdu.blocks() {
                 let mut row = Row::new(at, ue, direction, pdu);
                 if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
-                    bearer.number(&mut row, run, step);
+                    bearer.set_number(&mut row, run, step);
                 }
                 match pdu {
                     Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) => {
-                        row.report(set, status);
+                        row.set_report(set, status);
                     }
                     _ => {}
                 }
@@ -102,7 +102,7 @@ impl Pdus {
     }
 
     /// The blocks of a set arrived or were lost.
-    fn ends(
+    fn end_rows(
         &mut self,
         at: Time,
         ue: UeId,
@@ -110,14 +110,14 @@ impl Pdus {
         set: &BlockSet,
         is_lost: impl Fn(u32) -> bool,
     ) {
-        let Some(first) = self.bearer(ue, direction).flying.remove(&set.serial) else { return };
-        for (block, row) in (0..set.blocks).zip(&mut self.rows[first - self.taken..]) {
+        let Some(first) = self.bearer(ue, direction).in_transit.remove(&set.serial) else { return };
+        for (block, row) in (0..set.blocks).zip(&mut self.rows[first - self.taken_rows..]) {
             (row.end, row.lost) = (at, is_lost(block));
         }
     }
 }
 
-impl Recorded for Pdus {
+impl Recorded for PduTable {
     fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -125,16 +125,20 @@ impl Recorded for Pdus {
     /// A row can change until its block set has arrived, so rows are taken only up to the first
     /// block set on its way.
     fn take(&mut self, now: Time) -> Table {
-        let all = self.taken + self.rows.len();
-        let flying = self.bearers.iter().flatten().flat_map(|bearer| bearer.flying.values());
-        let end = if now == Time::NEVER { all } else { flying.copied().min().unwrap_or(all) };
-        let rows: Vec<Row> = self.rows.drain(..end - self.taken).collect();
-        self.taken = end;
+        let all = self.taken_rows + self.rows.len();
+        let in_transit = self.bearers.iter().flatten().flat_map(|bearer| bearer.in_transit.values());
+        let end = if now == Time::NEVER { all } else { in_transit.copied().min().unwrap_or(all) };
+        let rows: Vec<Row> = self.rows.drain(..end - self.taken_rows).collect();
+        self.taken_rows = end;
         let columns = vec![
             Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
             Column::new("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
             Column::new("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            Column::new("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
+            Column::new(
+                "direction",
+                "",
+                Values::Word(rows.iter().map(|row| direction_name(row.direction)).collect()),
+            ),
             Column::new("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
             Column::new("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
             Column::new(
@@ -162,7 +166,7 @@ impl Recorded for Pdus {
 
 impl Bearer {
     /// Sets number, number of transmissions and polling bit of a data PDU.
-    fn number(&mut self, row: &mut Row, run: &DataRun, step: u32) {
+    fn set_number(&mut self, row: &mut Row, run: &DataRun, step: u32) {
         let sn = run.first.plus(u64::from(step)).value();
         row.sn = Some(if row.kind == "umd" { sn % 128 } else { sn });
         if row.kind != "amd" {
@@ -204,12 +208,13 @@ impl Row {
         }
     }
 
-    fn report(&mut self, set: &BlockSet, status: &Status) {
+    fn set_report(&mut self, set: &BlockSet, status: &Status) {
         self.lsn = status.lsn.map(|lsn| lsn.value());
         for run in set.missing_of(status) {
             for step in 0..u64::from(run.count) {
-                let gap = if self.missing.is_empty() { "" } else { " " };
-                write!(self.missing, "{gap}{}", run.first.plus(step).value()).expect("a string takes all");
+                let separator = if self.missing.is_empty() { "" } else { " " };
+                write!(self.missing, "{separator}{}", run.first.plus(step).value())
+                    .expect("a string takes all");
             }
         }
     }

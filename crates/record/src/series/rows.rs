@@ -5,7 +5,7 @@ use umts_stack::packet::Segment;
 use umts_stack::trace::{DropPlace, SendCause};
 use umts_units::{Duration, Time};
 
-use super::table::{Rows, row, word};
+use super::table::{Rows, direction_name, row};
 
 row! {
     /// A sample of the round-trip time.
@@ -61,7 +61,7 @@ impl Delivered {
         Delivered {
             time_s: at.as_secs(),
             ue: u32::from(ue),
-            direction: word(direction),
+            direction: direction_name(direction),
             octets,
             delay_s: (at - entered).as_secs(),
         }
@@ -136,12 +136,12 @@ impl Dropped {
         let (kind, seq, end) =
             if is_data { ("data", segment.seq, segment.end()) } else { ("ack", segment.ack, segment.ack) };
         let connection = segment.connection.0;
-        Dropped { time_s: at.as_secs(), connection, kind, seq, end, place: place_word(place) }
+        Dropped { time_s: at.as_secs(), connection, kind, seq, end, place: place_name(place) }
     }
 }
 
 /// Place of a drop in tables.
-fn place_word(place: DropPlace) -> &'static str {
+fn place_name(place: DropPlace) -> &'static str {
     match place {
         DropPlace::LinkQueue(_) => "link_queue",
         DropPlace::LinkLoss(_) => "link_loss",

@@ -68,21 +68,21 @@ row! {
 pub(super) struct Requests {
     answers: Rows<Answer>,
     /// Whether the last request of each UE was a repetition.
-    repeated: Vec<bool>,
+    is_repetition: Vec<bool>,
 }
 
 impl Requests {
     /// Records a request. Its answer follows.
     pub fn begin(&mut self, ue: UeId, again: bool) {
         let ue = usize::from(ue.0);
-        if self.repeated.len() <= ue {
-            self.repeated.resize(ue + 1, false);
+        if self.is_repetition.len() <= ue {
+            self.is_repetition.resize(ue + 1, false);
         }
-        self.repeated[ue] = again;
+        self.is_repetition[ue] = again;
     }
 
     pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
-        let again = self.repeated.get(usize::from(ue.0)).copied().unwrap_or(false);
+        let again = self.is_repetition.get(usize::from(ue.0)).copied().unwrap_or(false);
         self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), again, answer });
     }
 }

@@ -4,14 +4,14 @@ use umts_stack::detail::Detail;
 use umts_stack::ids::Direction;
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values, word};
+use super::table::{Column, Recorded, Table, Values, direction_name};
 
 /// The table under construction.
 #[derive(Debug, Default)]
-pub(super) struct Slots {
+pub(super) struct SlotTable {
     rows: Vec<Row>,
     /// Current frame, and the number of codes used in each slot.
-    taken: (Time, Vec<u32>),
+    used_codes: (Time, Vec<u32>),
 }
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ struct Row {
     lost: bool,
 }
 
-impl Slots {
+impl SlotTable {
     pub fn show(&mut self, at: Time, detail: &Detail<'_>) {
         let Detail::Slot { ue, direction, slot, codes, sir_db, lost } = *detail else { return };
         let code = self.first_code(at, slot, codes);
@@ -35,21 +35,21 @@ impl Slots {
 
     /// Returns the first code of a block. Blocks of a slot occur in the order of their codes.
     fn first_code(&mut self, at: Time, slot: u8, codes: u8) -> u32 {
-        let (frame, taken) = &mut self.taken;
+        let (frame, used_codes) = &mut self.used_codes;
         if *frame != at {
             *frame = at;
-            taken.clear();
+            used_codes.clear();
         }
-        if taken.len() <= usize::from(slot) {
-            taken.resize(usize::from(slot) + 1, 0);
+        if used_codes.len() <= usize::from(slot) {
+            used_codes.resize(usize::from(slot) + 1, 0);
         }
-        let first = taken[usize::from(slot)];
-        taken[usize::from(slot)] += u32::from(codes);
+        let first = used_codes[usize::from(slot)];
+        used_codes[usize::from(slot)] += u32::from(codes);
         first
     }
 }
 
-impl Recorded for Slots {
+impl Recorded for SlotTable {
     fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -60,7 +60,11 @@ impl Recorded for Slots {
         let columns = vec![
             column("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
             column("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            column("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
+            column(
+                "direction",
+                "",
+                Values::Word(rows.iter().map(|row| direction_name(row.direction)).collect()),
+            ),
             column("slot", "", Values::Id(rows.iter().map(|row| u32::from(row.slot)).collect())),
             column("code", "", Values::Id(rows.iter().map(|row| row.code).collect())),
             column("codes", "", Values::Id(rows.iter().map(|row| u32::from(row.codes)).collect())),
@@ -79,7 +83,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_slot_have_consecutive_codes() {
-        let mut slots = Slots::default();
+        let mut slots = SlotTable::default();
         let block = |ue, slot| Detail::Slot {
             ue: UeId(ue),
             direction: Direction::Uplink,

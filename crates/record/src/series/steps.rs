@@ -1,7 +1,8 @@
 //! Step functions of time, one per key, of which only changes are stored.
 //!
-//! Of several changes at one instant only the last one is stored. An acknowledgment that releases a
-//! new segment immediately leaves the outstanding data unchanged and adds no row.
+//! Of several changes at one instant only the last one is stored. So an acknowledgment that
+//! releases a new segment at the same instant adds no row to the outstanding data, which are
+//! unchanged.
 
 use umts_units::Time;
 
@@ -13,7 +14,7 @@ pub(super) struct Steps {
     names: [&'static str; 4],
     rows: Vec<Row>,
     /// Number of rows taken before.
-    taken: usize,
+    taken_rows: usize,
 }
 
 #[derive(Debug)]
@@ -25,41 +26,43 @@ struct Row {
 
 /// The current and the previous value of one key. The owner of the key stores it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Last {
+pub(super) struct CurrentValue {
     /// Number of its row, counted from the first row of the run.
     row: usize,
     since: Time,
     value: Option<f64>,
-    before: Option<f64>,
+    previous: Option<f64>,
 }
 
 impl Steps {
     /// A table without rows. `names`: table, key, value, and unit of the value.
     pub fn new(names: [&'static str; 4]) -> Self {
-        Steps { names, rows: Vec::new(), taken: 0 }
+        Steps { names, rows: Vec::new(), taken_rows: 0 }
     }
 
     /// Sets the value of `key` from `at` on. `last` must belong to the same key.
     #[inline]
-    pub fn set(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
+    pub fn set(&mut self, at: Time, key: u32, value: f64, last: &mut CurrentValue) {
         if last.value != Some(value) {
             self.change(at, key, value, last);
         }
     }
 
-    fn change(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
-        let rows = self.taken + self.rows.len();
+    /// Stores a change. Replaces or removes a row of the same instant.
+    fn change(&mut self, at: Time, key: u32, value: f64, last: &mut CurrentValue) {
+        let rows = self.taken_rows + self.rows.len();
         if last.value.is_none() || last.since != at {
-            *last = Last { row: rows, since: at, value: Some(value), before: last.value };
+            *last = CurrentValue { row: rows, since: at, value: Some(value), previous: last.value };
             self.rows.push(Row { time_s: at.as_secs(), key, value });
-        } else if last.before == Some(value) && last.row + 1 == rows {
+        } else if last.previous == Some(value) && last.row + 1 == rows {
             // The value returns to the one before this instant, so the row is removed. If a row of
             // another key follows, the row stays and repeats the previous value.
-            *last = Last { row: usize::MAX, since: Time::NEVER, value: last.before, before: None };
+            *last =
+                CurrentValue { row: usize::MAX, since: Time::NEVER, value: last.previous, previous: None };
             self.rows.pop();
         } else {
             last.value = Some(value);
-            self.rows[last.row - self.taken].value = value;
+            self.rows[last.row - self.taken_rows].value = value;
         }
     }
 }
@@ -79,7 +82,7 @@ impl Recorded for Steps {
             Column::new(value, unit, Values::Float(rows.iter().map(|row| row.value).collect())),
         ];
         self.rows.drain(..settled);
-        self.taken += settled;
+        self.taken_rows += settled;
         Table { name, columns }
     }
 }
@@ -99,7 +102,7 @@ mod tests {
     }
 
     /// Takes the rows before `now`.
-    fn taken(steps: &mut Steps, now: Time) -> Vec<(f64, u32, f64)> {
+    fn taken_rows(steps: &mut Steps, now: Time) -> Vec<(f64, u32, f64)> {
         let table = steps.take(now);
         match [&table.columns[0].values, &table.columns[1].values, &table.columns[2].values] {
             [Values::Float(times), Values::Id(keys), Values::Float(values)] => {
@@ -110,12 +113,12 @@ mod tests {
     }
 
     fn rows(mut steps: Steps) -> Vec<(f64, u32, f64)> {
-        taken(&mut steps, Time::NEVER)
+        taken_rows(&mut steps, Time::NEVER)
     }
 
     #[test]
     fn only_changes_make_rows() {
-        let (mut steps, mut last) = (steps(), Last::default());
+        let (mut steps, mut last) = (steps(), CurrentValue::default());
         for (time, value) in [(0, 1.0), (1, 1.0), (2, 3.0), (3, 3.0), (4, 1.0)] {
             steps.set(at(time), 0, value, &mut last);
         }
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn last_value_of_an_instant_is_kept() {
-        let (mut steps, mut last) = (steps(), Last::default());
+        let (mut steps, mut last) = (steps(), CurrentValue::default());
         for (time, value) in [(0, 1.0), (1, 2.0), (1, 3.0), (2, 4.0), (2, 3.0), (3, 5.0)] {
             steps.set(at(time), 0, value, &mut last);
         }
@@ -136,24 +139,24 @@ mod tests {
         /// Taking rows in between does not change the result.
         #[test]
         fn rows_give_the_last_value_of_each_instant(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
-            let (mut steps, mut last, mut now) = (steps(), [Last::default(); 3], 0);
-            let (mut pieces, mut whole, mut last_of_whole) = (Vec::new(), self::steps(), last);
+            let (mut steps, mut last, mut now) = (steps(), [CurrentValue::default(); 3], 0);
+            let (mut parts, mut uninterrupted, mut last_uninterrupted) = (Vec::new(), self::steps(), last);
             let mut set = Vec::new();
             for (wait, key, value, take) in sets {
                 now += wait;
                 if take == 0 {
-                    pieces.extend(taken(&mut steps, at(now)));
+                    parts.extend(taken_rows(&mut steps, at(now)));
                 }
                 steps.set(at(now), key as u32, f64::from(value), &mut last[key]);
-                whole.set(at(now), key as u32, f64::from(value), &mut last_of_whole[key]);
+                uninterrupted.set(at(now), key as u32, f64::from(value), &mut last_uninterrupted[key]);
                 set.push((now as f64, key as u32, f64::from(value)));
             }
-            pieces.extend(rows(steps));
+            parts.extend(rows(steps));
             let value = |rows: &[(f64, u32, f64)], key, time: f64| {
                 rows.iter().rev().find(|row| row.1 == key && row.0 <= time).map(|row| row.2)
             };
-            let rows = rows(whole);
-            prop_assert_eq!(&pieces, &rows);
+            let rows = rows(uninterrupted);
+            prop_assert_eq!(&parts, &rows);
             prop_assert!(rows.is_sorted_by_key(|row| row.0));
             for key in 0..3 {
                 for time in 0..=now {

@@ -147,7 +147,7 @@ impl<R: Row> Recorded for Rows<R> {
 }
 
 /// Direction in tables.
-pub(super) fn word(direction: Direction) -> &'static str {
+pub(super) fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::Downlink => "downlink",
         Direction::Uplink => "uplink",

@@ -1,3 +1,5 @@
+//! Tests of the series, with events of one connection or one user.
+
 use umts_stack::ids::{Direction, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Flags, Packets, SackBlocks};
 use umts_stack::trace::{CallStep, Real};
@@ -17,7 +19,7 @@ fn data(seq: u64) -> Segment {
     Segment { flags, seq, ack: 1, payload: 500, window: 10_000, ..segment }
 }
 
-fn open() -> Series {
+fn series_of_a_connection() -> Series {
     let mut series = Series::new(SeriesConfig::default());
     let opened = TraceEvent::ConnectionOpened {
         connection: CONNECTION,
@@ -50,7 +52,7 @@ fn floats<'a>(tables: &'a SeriesTables, table: &str, column: &str) -> &'a [f64] 
 
 #[test]
 fn outstanding_data_change_by_steps() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     send(&mut series, 1000, 1, SendCause::New);
     send(&mut series, 1000, 501, SendCause::New);
     // The acknowledgment releases a segment immediately: two segments are outstanding before and
@@ -65,7 +67,7 @@ fn outstanding_data_change_by_steps() {
 
 #[test]
 fn goodput_has_a_constant_grid() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     ack(&mut series, 999, 501, 500);
     ack(&mut series, 3000, 1501, 1000);
     let tables = series.finish(at(4500));
@@ -75,10 +77,10 @@ fn goodput_has_a_constant_grid() {
 
 #[test]
 fn last_goodput_window_is_divided_by_its_length() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     ack(&mut series, 4200, 501, 500);
     assert_eq!(floats(&series.finish(at(4500)), "goodput", "goodput_kbps").last(), Some(&8.0));
-    let mut series = open();
+    let mut series = series_of_a_connection();
     ack(&mut series, 1200, 501, 500);
     series.record(at(1300), &TraceEvent::ConnectionClosed { connection: CONNECTION });
     assert_eq!(floats(&series.finish(at(3000)), "goodput", "goodput_kbps"), [0.0, 4.0]);
@@ -86,7 +88,7 @@ fn last_goodput_window_is_divided_by_its_length() {
 
 #[test]
 fn time_sequence_marks_retransmissions() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     send(&mut series, 1000, 1, SendCause::New);
     send(&mut series, 2000, 1, SendCause::Rto);
     ack(&mut series, 3000, 501, 500);
@@ -99,8 +101,8 @@ fn time_sequence_marks_retransmissions() {
 }
 
 #[test]
-fn only_the_sender_of_the_data_is_shown() {
-    let mut series = open();
+fn only_the_sender_of_the_data_is_recorded() {
+    let mut series = series_of_a_connection();
     for (end, cwnd) in [(End::Server, Real(2.0)), (End::Ue, Real(10.0))] {
         let ssthresh = Real(20.0);
         series.record(at(600), &TraceEvent::Window { connection: CONNECTION, end, cwnd, ssthresh });
@@ -118,7 +120,7 @@ fn only_the_sender_of_the_data_is_shown() {
 
 #[test]
 fn the_rlc_buffer_has_a_user_and_a_direction() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     for (ue, direction) in [(1, Direction::Downlink), (1, Direction::Uplink), (0, Direction::Downlink)] {
         series.record(at(600), &TraceEvent::RlcBuffer { ue: UeId(ue), direction, octets: 40 });
     }
@@ -130,7 +132,7 @@ fn the_rlc_buffer_has_a_user_and_a_direction() {
 
 #[test]
 fn deliveries_have_a_user_a_direction_and_a_size() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     for (ms, ue, direction, octets) in [(600, 1, Direction::Downlink, 1500), (610, 0, Direction::Uplink, 40)]
     {
         let (ue, sdu, size, entered) = (UeId(ue), PacketId(0), Bytes(octets), at(500));
@@ -147,7 +149,7 @@ fn deliveries_have_a_user_a_direction_and_a_size() {
 
 #[test]
 fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     for (ms, window, blocks) in [(600, 2000, vec![]), (700, 2000, vec![(1001, 1501)]), (800, 0, vec![])] {
         let mut segment = Segment::new(CONNECTION, Direction::Uplink);
         (segment.flags.ack, segment.ack, segment.window) = (true, 501, window);
@@ -169,8 +171,8 @@ fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
 }
 
 #[test]
-fn a_page_has_the_time_that_it_took() {
-    let mut series = open();
+fn page_row_has_its_duration() {
+    let mut series = series_of_a_connection();
     series.record(at(900), &TraceEvent::PageEnded { flow: FlowId(2), since: at(400) });
     let tables = series.finish(at(4000));
     let pages = tables.table("pages").expect("it is always there");
@@ -180,7 +182,7 @@ fn a_page_has_the_time_that_it_took() {
 
 #[test]
 fn columns_of_a_table_are_equally_long() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     send(&mut series, 1000, 1, SendCause::New);
     ack(&mut series, 3000, 501, 500);
     for table in series.finish(at(4000)).tables {
@@ -191,7 +193,7 @@ fn columns_of_a_table_are_equally_long() {
 
 #[test]
 fn every_answer_to_a_request_for_a_dch_is_a_row() {
-    let (mut series, ue) = (open(), UeId(3));
+    let (mut series, ue) = (series_of_a_connection(), UeId(3));
     for (ms, again, answer) in [
         (1000, false, TraceEvent::DchRefused { ue }),
         (1010, true, TraceEvent::DchQueued { ue }),
@@ -239,7 +241,7 @@ fn every_step_of_a_call_is_a_row() {
 
 #[test]
 fn a_dropped_packet_has_its_numbers_and_its_place() {
-    let mut series = open();
+    let mut series = series_of_a_connection();
     let mut drop = |ms, segment, place| {
         let content = Content::Segment(segment);
         let packet = Packets::default().number(FlowId(0), UeId(0), content);

@@ -13,7 +13,7 @@ use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTI
 use crate::resolved;
 
 /// Largest number of transport blocks of a user in a TTI.
-const MOST_BLOCKS: u32 = Lost::MOST_BLOCKS;
+const MAX_BLOCKS: u32 = Lost::MOST_BLOCKS;
 
 /// The largest `rlc.pdu_payload`, in octets.
 const LARGEST_PDU: u64 = 1500;
@@ -71,7 +71,7 @@ impl Inspection<'_> {
         self.schedulers()?;
         let groups: Vec<_> =
             (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect::<Result<_, _>>()?;
-        self.one_size_of_pdus(&groups)?;
+        self.equal_pdu_sizes(&groups)?;
         Ok(groups)
     }
 
@@ -226,7 +226,7 @@ impl Inspection<'_> {
     }
 
     /// Returns the channel with the number of PDUs per TTI: at least one, and at most
-    /// [`MOST_BLOCKS`].
+    /// [`MAX_BLOCKS`].
     fn format(&mut self, channel: &Channel, rlc: &Rlc) -> Result<resolved::Channel, Problem> {
         let Channel { name, rate, tti, kind, .. } = channel;
         let path = channel.key("rate");
@@ -236,9 +236,9 @@ impl Inspection<'_> {
             return Err(self.problem(&path, message).label("this rate").help(no_pdu_help(*rate, *tti, size)));
         };
         let pdus = format.blocks;
-        if pdus > MOST_BLOCKS {
+        if pdus > MAX_BLOCKS {
             let message = format!(
-                "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: at most {MOST_BLOCKS} are possible"
+                "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: at most {MAX_BLOCKS} are possible"
             );
             return Err(self
                 .problem(&path, message)
@@ -289,8 +289,8 @@ fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
 
 fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
     let most =
-        rate_of(MOST_BLOCKS, size, tti).map(|rate| format!("the highest rate with this size is {rate}"));
-    let larger = (rate.bits_in(tti) / u64::from(MOST_BLOCKS)).div_ceil(8);
+        rate_of(MAX_BLOCKS, size, tti).map(|rate| format!("the highest rate with this size is {rate}"));
+    let larger = (rate.bits_in(tti) / u64::from(MAX_BLOCKS)).div_ceil(8);
     let larger = match larger {
         0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" suits this rate", Bytes(larger)),
         _ => String::new(),

@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::model::{Dsch, Power};
 
 /// Smallest spreading factor of a dedicated channel (TS 25.211 §5.3).
-const LEAST_SF: u16 = 4;
+const MIN_SF: u16 = 4;
 
 /// A radio frame (TS 25.211 §5).
 const FRAME: Duration = Duration::from_millis(10);
@@ -19,8 +19,8 @@ const POWERS: [f64; 2] = [-50.0, 80.0];
 /// Range of the noise, in dBm.
 const NOISES: [f64; 2] = [-150.0, 0.0];
 /// Largest absolute value of an Eb/N0, in dB.
-const MOST_DB: f64 = 30.0;
-const MOST_STEP_DB: f64 = 10.0;
+const MAX_DB: f64 = 30.0;
+const MAX_STEP_DB: f64 = 10.0;
 
 impl Inspection<'_> {
     /// Checks the powers and DSCHs of all cells.
@@ -65,9 +65,9 @@ impl Inspection<'_> {
 
     fn loops(&self, path: &str, power: &Power) -> Result<(), Problem> {
         for (key, Db(step)) in [("step", power.step), ("outer_step", power.outer_step)] {
-            if !(step > 0.0 && step <= MOST_STEP_DB) {
+            if !(step > 0.0 && step <= MAX_STEP_DB) {
                 let message = format!("`{key}` cannot be {}", Db(step));
-                let help = format!("choose more than 0 dB and at most {}", Db(MOST_STEP_DB));
+                let help = format!("choose more than 0 dB and at most {}", Db(MAX_STEP_DB));
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this step").help(help));
             }
         }
@@ -108,20 +108,20 @@ impl Inspection<'_> {
     fn dsch_format(&self, path: &str, dsch: &Dsch, number: usize) -> Result<(), Problem> {
         let format = &dsch.format[number];
         let (blocks, sf) = (dsch.blocks(format.rate), format.spreading_factor);
-        let before = number.checked_sub(1).map(|before| &dsch.format[before]);
+        let previous = number.checked_sub(1).map(|index| &dsch.format[index]);
         let branch = dsch.codes.spreading_factor();
-        let nearest = |sf: u16| sf.clamp(LEAST_SF, LARGEST_SF).next_power_of_two();
+        let nearest = |sf: u16| sf.clamp(MIN_SF, LARGEST_SF).next_power_of_two();
         let (key, message, help) = if blocks.fract() != 0.0 || blocks < 1.0 {
-            let whole = blocks.round().max(1.0) * dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
+            let full_rate = blocks.round().max(1.0) * dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
             let message =
                 format!("{} does not fill a TTI of {}: it is {blocks} blocks", format.rate, dsch.tti);
-            ("rate", message, format!("choose whole blocks of {}, as in \"{whole} kbit/s\"", dsch.block))
-        } else if !sf.is_power_of_two() || !(LEAST_SF..=LARGEST_SF).contains(&sf) {
+            ("rate", message, format!("choose whole blocks of {}, as in \"{full_rate} kbit/s\"", dsch.block))
+        } else if !sf.is_power_of_two() || !(MIN_SF..=LARGEST_SF).contains(&sf) {
             let message = format!("there is no code of spreading factor {sf}");
             (
                 "spreading_factor",
                 message,
-                format!("choose a power of two from {LEAST_SF} to {LARGEST_SF}, as in {}", nearest(sf)),
+                format!("choose a power of two from {MIN_SF} to {LARGEST_SF}, as in {}", nearest(sf)),
             )
         } else if sf < branch {
             let message = format!(
@@ -133,10 +133,10 @@ impl Inspection<'_> {
                 message,
                 format!("choose {branch} or more, or a larger part of the tree in `codes`"),
             )
-        } else if before.is_some_and(|before| before.rate >= format.rate) {
+        } else if previous.is_some_and(|previous| previous.rate >= format.rate) {
             let message = "transport formats must be in ascending order of their rates".to_owned();
             ("rate", message, "write the format with the lowest rate first".to_owned())
-        } else if before.is_some_and(|before| before.spreading_factor < sf) {
+        } else if previous.is_some_and(|previous| previous.spreading_factor < sf) {
             let message =
                 format!("spreading factor {sf} is larger than the spreading factor of the lower rate before");
             (
@@ -144,9 +144,9 @@ impl Inspection<'_> {
                 message,
                 "choose the spreading factor of the format before, or a smaller one".to_owned(),
             )
-        } else if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MOST_DB) {
+        } else if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MAX_DB) {
             let message = format!("`ebn0` plus `ebn0_offset` cannot be {}", format.ebn0 + dsch.ebn0_offset);
-            ("ebn0", message, format!("choose {} to {}", Db(-MOST_DB), Db(MOST_DB)))
+            ("ebn0", message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)))
         } else {
             return Ok(());
         };
@@ -156,13 +156,13 @@ impl Inspection<'_> {
 
     fn guarantees(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         let per_tti = dsch.blocks(dsch.guaranteed);
-        let least = dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
+        let minimum = dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
         let (key, message, help) = if per_tti < 1.0 {
             let message = format!(
                 "{} is less than a block of {} in each TTI of {}",
                 dsch.guaranteed, dsch.block, dsch.tti
             );
-            ("guaranteed", message, format!("choose {least} kbit/s or more"))
+            ("guaranteed", message, format!("choose {minimum} kbit/s or more"))
         } else if dsch.credit_limit.is_some_and(|most| f64::from(most.0) < per_tti) {
             let message = format!(
                 "a credit limit of {} is less than one TTI at {}",

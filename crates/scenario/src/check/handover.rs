@@ -10,18 +10,18 @@ use crate::error::Problem;
 use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft};
 
 /// Larger than the difference between any two cells.
-const MOST_HYSTERESIS_DB: f64 = 100.0;
+const MAX_HYSTERESIS_DB: f64 = 100.0;
 /// Largest window and largest absolute value of an Eb/N0, in dB.
-const MOST_DB: f64 = 30.0;
+const MAX_DB: f64 = 30.0;
 /// Largest increase of a target by a gap, in dB.
-const MOST_RAISE_DB: f64 = 10.0;
+const MAX_RAISE_DB: f64 = 10.0;
 /// Permitted lengths of gaps in slots (TS 25.215 §6.1.1.2).
 const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
 /// Longest time from one gap to the next.
 const LONGEST: Duration = Duration::from_millis(1440);
 /// Smallest spreading factor of a DCH (TS 25.211 §5.3), also in compressed mode with half the
 /// spreading factor.
-const LEAST_SF: u16 = 4;
+const MIN_SF: u16 = 4;
 
 impl Inspection<'_> {
     /// Checks the windows, gaps and codes of dedicated channels in a layout.
@@ -46,19 +46,19 @@ impl Inspection<'_> {
     }
 
     fn hysteresis(&self, handover: &Handover) -> Result<(), Problem> {
-        if (0.0..=MOST_HYSTERESIS_DB).contains(&handover.hysteresis.0) {
+        if (0.0..=MAX_HYSTERESIS_DB).contains(&handover.hysteresis.0) {
             return Ok(());
         }
         let message = format!("a hysteresis cannot be {}", handover.hysteresis);
-        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MOST_HYSTERESIS_DB} dB"))
+        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
     fn soft(&self, soft: &Soft) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.soft.{key}");
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
-            if !(0.0..=MOST_DB).contains(&window.0) {
+            if !(0.0..=MAX_DB).contains(&window.0) {
                 let message = format!("a window cannot be {window}");
-                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MOST_DB)));
+                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
             }
         }
         if soft.drop < soft.add {
@@ -73,7 +73,7 @@ impl Inspection<'_> {
 
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
-        for (key, of, most) in [("within", mode.within, MOST_DB), ("raise", mode.raise, MOST_RAISE_DB)] {
+        for (key, of, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
             if !(0.0..=most).contains(&of.0) {
                 let message = format!("`{key}` cannot be {of}");
                 return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
@@ -112,7 +112,7 @@ impl Inspection<'_> {
 
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
-        self.spreading_factor(&path("spreading_factor"), of.spreading_factor, LEAST_SF)?;
+        self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
         // A symbol carries two bits, before any coding.
         let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
         if of.rate.bps() as f64 > most {
@@ -121,13 +121,9 @@ impl Inspection<'_> {
             let help = format!("choose at most {} kbit/s, or a smaller spreading factor", most / 1000.0);
             return self.out_of(&path("rate"), message, help);
         }
-        if of.ebn0.0.abs() > MOST_DB {
+        if of.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", of.ebn0);
-            return self.out_of(
-                &path("ebn0"),
-                message,
-                format!("choose {} to {}", Db(-MOST_DB), Db(MOST_DB)),
-            );
+            return self.out_of(&path("ebn0"), message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
         }
         Ok(())
     }
@@ -152,7 +148,7 @@ impl Inspection<'_> {
         let handover = self.scenario.handover.as_ref();
         let mode = handover.and_then(|handover| handover.compressed_mode.as_ref());
         let is_halved = mode.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
-        let (factor, least) = (calls.spreading_factor, if is_halved { 2 * LEAST_SF } else { LEAST_SF });
+        let (factor, least) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
         self.spreading_factor(&path, factor, least)?;
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };

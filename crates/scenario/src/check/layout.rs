@@ -8,13 +8,13 @@ use crate::model::{BEST, Duplex, Layout, Mobility, MobilityModel, Scenario, Ue};
 use crate::tree::Node;
 
 /// Largest number of sites: cell numbers have 16 bits, and each user stores the gain of every cell.
-const MOST_SITES: u64 = 1_000;
+const MAX_SITES: u64 = 1_000;
 
 /// Checks `[layout]`, `[propagation]` and the mobility of users against each other.
 pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
-    taken(scenario, tree)?;
+    reserved_name(scenario, tree)?;
     let Some(layout) = &scenario.layout else {
-        return without(scenario, tree);
+        return without_layout(scenario, tree);
     };
     if let Some(of) = &layout.streets {
         streets::town(layout, of, tree)?;
@@ -24,7 +24,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         area(layout, tree)?;
     }
     streets::losses(scenario, layout, tree)?;
-    one_cell(scenario, tree)?;
+    single_fdd_cell(scenario, tree)?;
     for (i, ue) in scenario.ue.iter().enumerate() {
         in_best_cell(i, ue, tree)?;
         if let Some(mobility) = &ue.mobility {
@@ -34,7 +34,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+fn reserved_name(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match scenario.cell.iter().position(|cell| cell.name == BEST) {
         None => Ok(()),
         Some(i) => {
@@ -46,7 +46,7 @@ fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
 
 /// Without a layout there are no positions, so `propagation`, `best` cells and `mobility` are
 /// errors.
-fn without(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+fn without_layout(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let help = "add [layout], or leave this out".to_owned();
     if scenario.propagation.is_some() {
         let message = "[propagation] requires [layout]: path loss needs the positions of cells";
@@ -97,7 +97,7 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
         }
     }
     let number = layout.number_of_sites();
-    if number > MOST_SITES {
+    if number > MAX_SITES {
         let key = match (&layout.sites, &layout.streets) {
             (Some(_), _) => "layout.sites",
             (None, Some(_)) if layout.site.is_empty() => "layout.streets.blocks",
@@ -105,7 +105,7 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
         };
         let message = format!("{number} sites are too many");
         let sectors = if layout.streets.is_some() { 1 } else { SECTORS };
-        let help = format!("a layout can have at most {MOST_SITES} sites with {sectors} cells each");
+        let help = format!("a layout can have at most {MAX_SITES} sites with {sectors} cells each");
         return Err(problem(tree, key, message).help(help));
     }
     Ok(())
@@ -149,7 +149,7 @@ fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
 }
 
 /// A layout has one `[[cell]]`, which describes every sector, and it is FDD.
-fn one_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+fn single_fdd_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match &scenario.cell[..] {
         [cell] if cell.duplex == Duplex::Fdd => Ok(()),
         [cell] => {

@@ -70,7 +70,7 @@ impl Inspection<'_> {
     fn proxy_flows(&self, proxy: &Proxy) -> Result<(), Problem> {
         let flows = &self.scenario.flow;
         for (i, choice) in proxy.flows.iter().enumerate() {
-            if flows.iter().enumerate().any(|(number, flow)| choice.means(number, flow)) {
+            if flows.iter().enumerate().any(|(number, flow)| choice.includes(number, flow)) {
                 continue;
             }
             let message = match choice {

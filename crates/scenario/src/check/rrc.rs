@@ -12,7 +12,7 @@ use crate::model::{BufferCounts, RestingState, Rrc, Ue};
 const FRAME: Duration = Duration::from_millis(10);
 
 /// Largest number of bearers that a user may be given: their numbers have 8 bits.
-const MOST_DCHS: usize = 255;
+const MAX_DCHS: usize = 255;
 
 impl Inspection<'_> {
     pub(super) fn rrc(&mut self, reserved: &[Reserved]) -> Result<(), Problem> {
@@ -61,12 +61,12 @@ impl Inspection<'_> {
                 .problem(&format!("{path}.dch"), "switched users need at least one DCH in `dch`")
                 .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
         }
-        if dchs.len() > MOST_DCHS {
+        if dchs.len() > MAX_DCHS {
             return Err(self
                 .problem(&format!("{path}.dch"), format!("{} bearers are too many", dchs.len()))
-                .help(format!("choose at most {MOST_DCHS}")));
+                .help(format!("choose at most {MAX_DCHS}")));
         }
-        let rates: Vec<BitRate> = dchs.iter().map(|named| named.bearer.downlink.rate).collect();
+        let rates: Vec<BitRate> = dchs.iter().map(|group| group.bearer.downlink.rate).collect();
         match rates.windows(2).position(|pair| pair[0] <= pair[1]) {
             None => Ok(()),
             Some(i) => Err(self
@@ -129,8 +129,8 @@ impl Inspection<'_> {
             );
             return Err(problem(key, &message).help("raise the limit, or reserve less".to_owned()));
         }
-        let here = self.names.groups.iter().filter(|named| named.cell == i);
-        for Dedicated { bearer, .. } in here.filter_map(|named| named.dchs.last()) {
+        let groups_of_cell = self.names.groups.iter().filter(|group| group.cell == i);
+        for Dedicated { bearer, .. } in groups_of_cell.filter_map(|group| group.dchs.last()) {
             if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
                 let message = format!(
                     "no DCH of bearer `{}` fits next to the permanently reserved capacity",

@@ -15,18 +15,18 @@ impl Inspection<'_> {
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             self.fach_scheduler(i)?;
             let scheduler = cell.fach.as_ref().map_or(SchedulerKind::default(), |fach| fach.scheduler);
-            self.has_its_input(&format!("cell.{i}.fach.scheduler"), scheduler)?;
+            self.scheduler_input(&format!("cell.{i}.fach.scheduler"), scheduler)?;
         }
         (0..self.scenario.bearer.len()).try_for_each(|i| {
             let scheduler = self.scenario.bearer[i].downlink.scheduler;
-            self.has_its_input(&format!("bearer.{i}.downlink.scheduler"), scheduler)?;
+            self.scheduler_input(&format!("bearer.{i}.downlink.scheduler"), scheduler)?;
             self.sharing_of(i, &self.scenario.bearer[i])?;
             self.users_of(i, &self.scenario.bearer[i])
         })
     }
 
     /// Credits, timeouts and path gains exist only on the DSCH of a layout.
-    fn has_its_input(&self, path: &str, scheduler: SchedulerKind) -> Result<(), Problem> {
+    fn scheduler_input(&self, path: &str, scheduler: SchedulerKind) -> Result<(), Problem> {
         if !scheduler.needs_dsch() {
             return Ok(());
         }
@@ -100,18 +100,22 @@ impl Inspection<'_> {
 
     /// Checks that users of a shared channel have PDUs of one size: the blocks of a TTI have one
     /// size (TS 25.302 §7.1.3).
-    pub(super) fn one_size_of_pdus(&self, groups: &[GroupChannels]) -> Result<(), Problem> {
+    pub(super) fn equal_pdu_sizes(&self, groups: &[GroupChannels]) -> Result<(), Problem> {
         for (i, ue) in self.scenario.ue.iter().enumerate() {
-            let (here, payload) = (&self.names.groups[i], self.scenario.rlc_of(ue).pdu_payload);
+            let (group, payload) = (&self.names.groups[i], self.scenario.rlc_of(ue).pdu_payload);
             for (before, other) in self.scenario.ue[..i].iter().enumerate() {
-                let theirs = self.scenario.rlc_of(other).pdu_payload;
+                let other_payload = self.scenario.rlc_of(other).pdu_payload;
                 let shares = groups[i].own.iter().zip(groups[before].own).any(|(own, other)| {
                     own.kind != Channel::Dch && (own.kind, own.number) == (other.kind, other.number)
                 });
                 let has_radio = !ue.has_substitute() && !other.has_substitute();
-                if has_radio && shares && here.cell == self.names.groups[before].cell && payload != theirs {
+                if has_radio
+                    && shares
+                    && group.cell == self.names.groups[before].cell
+                    && payload != other_payload
+                {
                     let message = format!(
-                        "these users share a channel with `{}`, but have PDUs of {payload} of payload instead of {theirs}",
+                        "these users share a channel with `{}`, but have PDUs of {payload} of payload instead of {other_payload}",
                         other.name
                     );
                     return Err(self

@@ -8,7 +8,7 @@ use crate::model::{Layout, Mobility, MobilityModel, PathLoss, Scenario, Streets}
 use crate::tree::Node;
 
 /// Largest number of blocks from one side of the area to the other.
-const MOST_BLOCKS: u32 = 100;
+const MAX_BLOCKS: u32 = 100;
 
 /// Checks the keys of `[layout.streets]`.
 pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
@@ -32,12 +32,12 @@ pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<()
         let message = format!("`blocks` needs two numbers, columns and rows, not {}", streets.blocks.len());
         return wrong("streets.blocks", message, "write two, as in blocks = [6, 6]".to_owned());
     };
-    if [columns, rows].iter().any(|number| !(1..=MOST_BLOCKS).contains(number)) {
+    if [columns, rows].iter().any(|number| !(1..=MAX_BLOCKS).contains(number)) {
         let message = format!("{columns} columns and {rows} rows of blocks are not possible");
         return wrong(
             "streets.blocks",
             message,
-            format!("write 1 to {MOST_BLOCKS} for each, as in blocks = [6, 6]"),
+            format!("write 1 to {MAX_BLOCKS} for each, as in blocks = [6, 6]"),
         );
     }
     let every = streets.every;

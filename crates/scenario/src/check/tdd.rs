@@ -20,7 +20,7 @@ pub(super) const GRANTED: &str = "granted";
 const PAYLOAD: Bytes = Bytes(40);
 
 /// Larger than the levels of any link.
-const MOST_DB: f64 = 100.0;
+const MAX_DB: f64 = 100.0;
 
 impl Inspection<'_> {
     /// Checks each cell.
@@ -151,17 +151,17 @@ impl Inspection<'_> {
         let radio = &tdd.radio;
         let of_codes = tdd.layout.layout().codes_per_block;
         let levels = [
-            ("sir_target", radio.sir_target, -MOST_DB),
+            ("sir_target", radio.sir_target, -MAX_DB),
             ("margin", radio.margin, 0.0),
             ("estimate_sigma", radio.estimate_sigma, 0.0),
         ];
         for (key, Db(level), least) in levels {
-            if !(least..=MOST_DB).contains(&level) {
+            if !(least..=MAX_DB).contains(&level) {
                 let message = format!("{key} cannot be {}", Db(level));
                 return Err(self
                     .problem(&format!("cell.{i}.tdd.radio.{key}"), message)
                     .label("out of range")
-                    .help(format!("choose {} to {}", Db(least), Db(MOST_DB))));
+                    .help(format!("choose {} to {}", Db(least), Db(MAX_DB))));
             }
         }
         if radio.codes_per_block > of_codes {

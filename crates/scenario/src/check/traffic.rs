@@ -55,12 +55,13 @@ impl Inspection<'_> {
 
     /// Number of the first user's flow of a `[[flow]]`. Flows are numbered group by group.
     fn first_flow(&self, flow: usize) -> u32 {
-        let own = self.names.group_of(flow);
+        let group = self.names.group_of(flow);
         let users = |group: usize| u32::from(self.scenario.ue[group].count);
         let in_groups_before: u32 =
-            (0..own).map(|group| users(group) * self.names.flows_of(group).count() as u32).sum();
-        let in_own = self.names.flows_of(own).take_while(|before| *before < flow).count() as u32;
-        in_groups_before + in_own * users(own)
+            (0..group).map(|earlier| users(earlier) * self.names.flows_of(earlier).count() as u32).sum();
+        let in_own_group =
+            self.names.flows_of(group).take_while(|earlier_flow| *earlier_flow < flow).count() as u32;
+        in_groups_before + in_own_group * users(group)
     }
 
     pub(super) fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {

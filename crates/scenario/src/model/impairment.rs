@@ -62,8 +62,8 @@ pub struct PacketChoice {
     pub last: u32,
 }
 
-/// The kind's keyword in a scenario file.
-fn word(kind: PacketKind) -> &'static str {
+/// The keyword of a kind in a scenario file.
+fn keyword(kind: PacketKind) -> &'static str {
     match kind {
         PacketKind::Data => "data",
         PacketKind::Retransmission => "retransmission",
@@ -82,7 +82,7 @@ impl FromStr for PacketChoice {
             )
         };
         let (kind, numbers) = text.trim().split_once(' ').ok_or_else(wrong)?;
-        let kind = KINDS.into_iter().find(|known| word(*known) == kind).ok_or_else(wrong)?;
+        let kind = KINDS.into_iter().find(|known| keyword(*known) == kind).ok_or_else(wrong)?;
         let (first, last) = numbers.trim().split_once('-').unwrap_or((numbers.trim(), numbers.trim()));
         let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0).ok_or_else(wrong);
         let (first, last) = (number(first)?, number(last)?);
@@ -95,7 +95,7 @@ impl FromStr for PacketChoice {
 
 impl fmt::Display for PacketChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", word(self.kind), self.first)?;
+        write!(f, "{} {}", keyword(self.kind), self.first)?;
         if self.last == self.first { Ok(()) } else { write!(f, "-{}", self.last) }
     }
 }
@@ -109,32 +109,32 @@ as_text!(
 
 /// A delay in time or in packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum Amount {
     Time(Duration),
     Packets(u32),
 }
 
-impl FromStr for By {
+impl FromStr for Amount {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match count_of(text, &["packets", "packet"]) {
-            Some(count) => count.map(By::Packets),
-            None => text.parse().map(By::Time).map_err(|e| format!("{e}, or as in \"3 packets\"")),
+            Some(count) => count.map(Amount::Packets),
+            None => text.parse().map(Amount::Time).map_err(|e| format!("{e}, or as in \"3 packets\"")),
         }
     }
 }
 
-impl fmt::Display for By {
+impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            By::Time(time) => time.fmt(f),
-            By::Packets(packets) => write!(f, "{packets} packets"),
+            Amount::Time(time) => time.fmt(f),
+            Amount::Packets(packets) => write!(f, "{packets} packets"),
         }
     }
 }
 
 as_text!(
-    By,
+    Amount,
     "By",
     "a time or a number of packets, as in \"200 ms\" or \"3 packets\"",
     r"^\+?[0-9]*\.?[0-9]*\s*(packets?|ns|us|µs|ms|s|min|h)$"
@@ -161,8 +161,8 @@ struct ImpairmentTable {
     action: ActionKind,
     /// Extra delay (`delay`, `duplicate`), or number of later packets that overtake (`reorder`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "By", extend("x-label" = "Size of the impairment", "x-max" = "1000000 h"))]
-    by: Option<By>,
+    #[schemars(with = "Amount", extend("x-label" = "Size of the impairment", "x-max" = "1000000 h"))]
+    by: Option<Amount>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -186,9 +186,9 @@ impl TryFrom<ImpairmentTable> for Impairment {
             (ActionKind::Drop, Some(_)) => {
                 return Err(KeyError::new("by", "belongs to the other actions; a dropped packet is gone"));
             }
-            (ActionKind::Delay, Some(By::Time(by))) => Action::Delay(by),
-            (ActionKind::Duplicate, Some(By::Time(by))) => Action::Duplicate(by),
-            (ActionKind::Reorder, Some(By::Packets(by))) if by > 0 => Action::Reorder(by),
+            (ActionKind::Delay, Some(Amount::Time(by))) => Action::Delay(by),
+            (ActionKind::Duplicate, Some(Amount::Time(by))) => Action::Duplicate(by),
+            (ActionKind::Reorder, Some(Amount::Packets(by))) if by > 0 => Action::Reorder(by),
             (ActionKind::Reorder, _) => {
                 return Err(KeyError::new(
                     "action",
@@ -207,9 +207,9 @@ impl From<Impairment> for ImpairmentTable {
     fn from(impairment: Impairment) -> Self {
         let (action, by) = match impairment.action {
             Action::Drop => (ActionKind::Drop, None),
-            Action::Delay(by) => (ActionKind::Delay, Some(By::Time(by))),
-            Action::Duplicate(by) => (ActionKind::Duplicate, Some(By::Time(by))),
-            Action::Reorder(by) => (ActionKind::Reorder, Some(By::Packets(by))),
+            Action::Delay(by) => (ActionKind::Delay, Some(Amount::Time(by))),
+            Action::Duplicate(by) => (ActionKind::Duplicate, Some(Amount::Time(by))),
+            Action::Reorder(by) => (ActionKind::Reorder, Some(Amount::Packets(by))),
         };
         ImpairmentTable {
             flow: impairment.flow,

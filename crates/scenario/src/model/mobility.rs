@@ -122,8 +122,8 @@ impl Mobility {
                 speed: self.speed.expect(COMPLETE).metres_per_second(),
                 length: self.leg.expect(COMPLETE).metres(),
                 turning: self.turn_probability.expect(COMPLETE).value(),
-                most: self.turn.radians(),
-                begins: place,
+                max_turn: self.turn.radians(),
+                start: place,
             }),
             MobilityModel::Manhattan => MobilityConfig::Walk(Walk {
                 speed: self.speed.expect(COMPLETE).metres_per_second(),
@@ -131,7 +131,7 @@ impl Mobility {
                 changing: self.speed_change.expect(COMPLETE).value(),
                 leg: self.leg.expect(COMPLETE).metres(),
                 turning: self.turn_probability.expect(COMPLETE).value(),
-                begins: place,
+                start: place,
             }),
             MobilityModel::Track => MobilityConfig::Track(self.track.clone().expect("it was read")),
         }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::proxy::{self, HelperKind, ProxyConfig};
-pub use umts_stack::proxy::{AtLimit, Setup, Then};
+pub use umts_stack::proxy::{AtLimit, LostTransferAnswer, Setup};
 use umts_units::keyword::Unlimited;
 use umts_units::{Bytes, Duration, Time};
 
@@ -85,7 +85,7 @@ pub enum FlowChoice {
 
 impl FlowChoice {
     /// Whether the choice includes `flow`, which is number `number` of the file.
-    pub(crate) fn means(&self, number: usize, flow: &Flow) -> bool {
+    pub(crate) fn includes(&self, number: usize, flow: &Flow) -> bool {
         match self {
             FlowChoice::Number(chosen) => *chosen as usize == number,
             FlowChoice::Name(name) => flow.name.as_ref() == Some(name) || flow.ue == *name,
@@ -196,7 +196,7 @@ pub struct ProxyOutage {
     /// Answer to segments of transfers that the proxy has lost.
     #[serde(default = "reset")]
     #[schemars(extend("x-label" = "After the proxy's outage"))]
-    pub then: Then,
+    pub then: LostTransferAnswer,
 }
 
 impl Proxy {
@@ -235,11 +235,12 @@ impl Proxy {
     /// Whether the proxy acts on the connections of `flow` without splitting them. `number` is the
     /// flow's index in the file.
     pub fn helps(&self, number: usize, flow: &Flow) -> bool {
-        self.helper().is_some() && self.takes(number, flow)
+        self.helper().is_some() && self.is_selected(number, flow)
     }
 
-    fn takes(&self, number: usize, flow: &Flow) -> bool {
-        let is_chosen = self.flows.is_empty() || self.flows.iter().any(|choice| choice.means(number, flow));
+    fn is_selected(&self, number: usize, flow: &Flow) -> bool {
+        let is_chosen =
+            self.flows.is_empty() || self.flows.iter().any(|choice| choice.includes(number, flow));
         is_chosen && (self.ports.is_empty() || self.ports.contains(&flow.server_port()))
     }
 
@@ -248,7 +249,7 @@ impl Proxy {
     pub(crate) fn forget_names(&mut self, flows: &[Flow]) {
         if !self.flows.is_empty() {
             let flows = flows.iter().enumerate();
-            let chosen = flows.filter(|(i, flow)| self.flows.iter().any(|choice| choice.means(*i, flow)));
+            let chosen = flows.filter(|(i, flow)| self.flows.iter().any(|choice| choice.includes(*i, flow)));
             self.flows = chosen.map(|(i, _)| FlowChoice::Number(i as u32)).collect();
         }
         self.ports.sort_unstable();
@@ -256,7 +257,7 @@ impl Proxy {
 
     /// Whether the proxy splits the connections of `flow`, which is number `number` of the file.
     pub fn splits(&self, number: usize, flow: &Flow) -> bool {
-        self.mode == ProxyMode::Split && self.takes(number, flow)
+        self.mode == ProxyMode::Split && self.is_selected(number, flow)
     }
 }
 
@@ -288,8 +289,8 @@ fn pass() -> AtLimit {
     AtLimit::Pass
 }
 
-fn reset() -> Then {
-    Then::Reset
+fn reset() -> LostTransferAnswer {
+    LostTransferAnswer::Reset
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a default of that key")]

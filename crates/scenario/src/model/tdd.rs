@@ -239,19 +239,22 @@ impl Tdd {
         let layout = self.layout.layout();
         let per_slot = layout.blocks_per_slot();
         let slots = match self.pattern() {
-            Ok(Some(ways)) => ways.iter().filter(|way| **way == Some(direction)).count(),
+            Ok(Some(directions)) => directions.iter().filter(|slot| **slot == Some(direction)).count(),
             _ => layout.data_slots().count(),
         } as u32;
         match self.ack.channel {
             AckChannel::Dedicated => slots * per_slot,
             AckChannel::Common => {
-                let room = |way: Direction| match way {
+                let ack_capacity = |direction: Direction| match direction {
                     Direction::Downlink => self.ack.downlink_per_frame.unwrap_or(1),
                     Direction::Uplink => self.ack.uplink_places,
                 };
-                let others =
-                    if self.slots == DYNAMIC { room(direction.reversed()).div_ceil(per_slot) } else { 0 };
-                (slots.saturating_sub(others) * per_slot).saturating_sub(room(direction))
+                let reserved_slots = if self.slots == DYNAMIC {
+                    ack_capacity(direction.reversed()).div_ceil(per_slot)
+                } else {
+                    0
+                };
+                (slots.saturating_sub(reserved_slots) * per_slot).saturating_sub(ack_capacity(direction))
             }
         }
     }

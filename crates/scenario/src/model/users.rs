@@ -372,7 +372,7 @@ impl Flow {
     }
 
     /// The flow as a file spells it below `[tcp]`: without a table of its own if it adds nothing.
-    pub(crate) fn beside(&self, top: &Tcp) -> FlowTable {
+    pub(crate) fn without_defaults(&self, top: &Tcp) -> FlowTable {
         let table = FlowTable::from(self.clone());
         FlowTable { tcp: table.tcp.filter(|tcp| tcp != top), ..table }
     }

@@ -16,8 +16,8 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
-fn with(place: &str, keys: &str) -> String {
-    SMALL.replacen(place, keys, 1).replace("\nPOWER\n", "\n").replace("\nDSCH\n", "\n")
+fn with(placeholder: &str, keys: &str) -> String {
+    SMALL.replacen(placeholder, keys, 1).replace("\nPOWER\n", "\n").replace("\nDSCH\n", "\n")
 }
 
 fn tables(text: &str) -> (Power, Dsch) {
@@ -56,7 +56,7 @@ fn dsch_defaults_are_the_values_of_the_study() {
 
 #[test]
 fn rates_and_limits_become_blocks() {
-    for (keys, per_tti, most) in [
+    for (keys, per_tti, limit) in [
         ("guaranteed = \"16 kbit/s\"", 1.0, 16.0),
         ("guaranteed = \"24 kbit/s\"", 1.5, 16.0),
         ("guaranteed = \"256 kbit/s\"", 16.0, 32.0),
@@ -64,10 +64,10 @@ fn rates_and_limits_become_blocks() {
         ("guaranteed = \"64 kbit/s\"\ncredit_limit = \"auto\"", 4.0, 16.0),
     ] {
         let credit = configured(keys).credit;
-        assert_eq!((credit.per_tti, credit.most), (per_tti, most), "{keys}");
+        assert_eq!((credit.per_tti, credit.most), (per_tti, limit), "{keys}");
     }
-    let alike = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
-    assert_eq!((alike.timeout.of_size, alike.requirement), (None, RatePolicy::Timeout));
+    let by_timeout = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
+    assert_eq!((by_timeout.timeout.of_size, by_timeout.requirement), (None, RatePolicy::Timeout));
     for (priority, kind) in [
         ("oldest_first", SchedulerKind::OldestFirst),
         ("largest_backlog", SchedulerKind::LargestBacklog),
@@ -86,9 +86,9 @@ fn dsch_round_trips_through_toml() {
         "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
     );
     let scenario = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    assert_eq!(scenario, again);
-    assert_eq!(again.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
+    let reloaded = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!(scenario, reloaded);
+    assert_eq!(reloaded.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
 }
 
 /// Loads a scenario with a file of link tables, in a folder of its own.
@@ -133,9 +133,9 @@ fn invalid_link_table_is_reported_with_its_line() {
         ),
     ] {
         let error = with_tables(name, text).expect_err(name);
-        let shown = error.render(false);
-        assert!(shown.contains(message) && shown.contains(help), "{shown}");
-        assert!(shown.contains("cell.0.power.tables") || shown.contains("tables = "), "{shown}");
+        let rendered = error.render(false);
+        assert!(rendered.contains(message) && rendered.contains(help), "{rendered}");
+        assert!(rendered.contains("cell.0.power.tables") || rendered.contains("tables = "), "{rendered}");
     }
 }
 
@@ -263,9 +263,9 @@ fn power_mistakes_are_reported_at_their_key() {
 fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).map(|_| ()).expect_err(key);
-        let shown = error.render(false);
-        assert!(shown.contains(message), "{key}: {shown}");
-        assert!(shown.contains(help), "{key}: {shown}");
-        assert_eq!((error.key(), error.line().is_some()), (*key, true), "{shown}");
+        let rendered = error.render(false);
+        assert!(rendered.contains(message), "{key}: {rendered}");
+        assert!(rendered.contains(help), "{key}: {rendered}");
+        assert_eq!((error.key(), error.line().is_some()), (*key, true), "{rendered}");
     }
 }

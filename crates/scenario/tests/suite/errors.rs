@@ -518,11 +518,11 @@ fn mistakes_are_reported_at_their_key() {
     ];
     for (head, tail, key, message, help) in cases {
         let error = refused(&small(head, tail));
-        let picture = error.render(false);
-        assert_eq!(error.key(), *key, "{picture}");
-        assert!(error.message().contains(message), "expected `{message}`:\n{picture}");
-        assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{picture}");
-        assert!(error.line().is_some() && error.file() == "test.toml", "{picture}");
+        let rendered = error.render(false);
+        assert_eq!(error.key(), *key, "{rendered}");
+        assert!(error.message().contains(message), "expected `{message}`:\n{rendered}");
+        assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{rendered}");
+        assert!(error.line().is_some() && error.file() == "test.toml", "{rendered}");
     }
 }
 
@@ -666,9 +666,9 @@ fn all_mistakes_are_reported_at_once() {
     assert_eq!(keys_of(text)[..6], keys);
     let error = refused(text);
     assert_eq!((error.others()[0].key(), error.others()[0].line()), ("nonsense", Some(3)));
-    let shown = error.render(false);
-    assert_eq!(shown.matches("  × ").count(), error.others().len() + 1);
-    assert_eq!(shown.matches("╭─[test.toml:").count(), error.others().len() + 1);
+    let rendered = error.render(false);
+    assert_eq!(rendered.matches("  × ").count(), error.others().len() + 1);
+    assert_eq!(rendered.matches("╭─[test.toml:").count(), error.others().len() + 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many cells: conversion of a layout, and invalid values.
+//! Layouts of many cells: conversion, and invalid values.
 
 use std::path::Path;
 
@@ -14,18 +14,20 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
-fn loaded(text: &str) -> Scenario {
+fn load_valid(text: &str) -> Scenario {
     load(text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
 }
 
-fn with(place: &str, keys: &str) -> String {
-    let text = SMALL.replacen(place, keys, 1);
-    ["LAYOUT", "UE", "REST"].iter().fold(text, |text, place| text.replace(&format!("\n{place}\n"), "\n\n"))
+fn with(placeholder: &str, keys: &str) -> String {
+    let text = SMALL.replacen(placeholder, keys, 1);
+    ["LAYOUT", "UE", "REST"]
+        .iter()
+        .fold(text, |text, placeholder| text.replace(&format!("\n{placeholder}\n"), "\n\n"))
 }
 
 #[test]
 fn a_layout_has_36_sectors_on_a_torus_by_default() {
-    let scenario = loaded(&with("REST", "[[cell]]\nname = \"sector\""));
+    let scenario = load_valid(&with("REST", "[[cell]]\nname = \"sector\""));
     let cells = &scenario.plan().cells;
     assert_eq!((cells.len(), &*cells[0].name, &*cells[35].name), (36, "sector-1", "sector-36"));
     assert!(cells.iter().all(|cell| cell.of == 0));
@@ -42,7 +44,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
 #[test]
 fn cells_without_a_layout_come_from_the_file() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[cell]]\nname = \"a\"";
-    let scenario = loaded(text);
+    let scenario = load_valid(text);
     let cells: Vec<_> = scenario.plan().cells.iter().map(|cell| (&*cell.name, cell.of)).collect();
     assert_eq!(cells, [("a", 0)]);
     assert_eq!((&scenario.layout, &scenario.propagation, &scenario.ue[0].mobility), (&None, &None, &None));
@@ -50,20 +52,21 @@ fn cells_without_a_layout_come_from_the_file() {
 
 #[test]
 fn speeds_and_places_are_read_with_their_units() {
-    let scenario = loaded(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
+    let scenario =
+        load_valid(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
     let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
     let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
     assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
-    assert_eq!(legs.begins.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
+    assert_eq!(legs.start.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
     let mobility = "mobility = { model = \"still\", place = [\"1 km\", \"250 m\"] }";
-    let still = loaded(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
+    let still = load_valid(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
     assert!(matches!(still, Some(MobilityConfig::Track(_))), "a track of one place: {still:?}");
 }
 
 #[test]
 fn a_reach_is_a_length_or_unlimited() {
     let reach = |keys: &str| {
-        let scenario = loaded(&with("REST", &format!("[propagation]\n{keys}")));
+        let scenario = load_valid(&with("REST", &format!("[propagation]\n{keys}")));
         scenario.environment().expect("it has one").propagation.reach
     };
     let keys = ["", "reach = \"unlimited\"", "reach = \"2.5 km\""];
@@ -77,7 +80,7 @@ fn sites_may_be_listed() {
         "border = \"reflect\"\narea = [\"2 km\", \"2 km\"]\n[[layout.site]]\nx = \"500 m\"\ny = \"1 km\"\nazimuth = \"30 deg\"\n\
          [[layout.site]]\nx = \"1.5 km\"\ny = \"1 km\"",
     );
-    let scenario = loaded(&text);
+    let scenario = load_valid(&text);
     assert_eq!(scenario.plan().cells.len(), 6);
     let layout = scenario.layout.as_ref().expect("it is there").config();
     assert_eq!((layout.sites()[1].place.x, layout.size()), (1500.0, [2000.0; 2]));
@@ -87,13 +90,17 @@ fn sites_may_be_listed() {
 #[test]
 fn layout_round_trips_through_toml_and_hash() {
     for text in [with("LAYOUT", "sites = [6, 6]"), with("REST", "[propagation]\nmodel = \"pedestrian\"")] {
-        let first = loaded(&text);
-        let again = loaded(&first.to_toml());
-        assert_eq!(again.layout, first.layout);
-        assert_eq!((again.content_hash(), &again.propagation), (first.content_hash(), &first.propagation));
+        let first = load_valid(&text);
+        let reloaded = load_valid(&first.to_toml());
+        assert_eq!(reloaded.layout, first.layout);
+        assert_eq!(
+            (reloaded.content_hash(), &reloaded.propagation),
+            (first.content_hash(), &first.propagation)
+        );
     }
-    let hashes = ["50 km/h", "120 km/h"]
-        .map(|speed| loaded(&with("UE", &format!("mobility = {{ speed = \"{speed}\" }}"))).content_hash());
+    let hashes = ["50 km/h", "120 km/h"].map(|speed| {
+        load_valid(&with("UE", &format!("mobility = {{ speed = \"{speed}\" }}"))).content_hash()
+    });
     assert_ne!(hashes[0], hashes[1]);
 }
 
@@ -208,23 +215,23 @@ fn layout_mistakes_are_reported_at_their_key() {
         ),
         ("REST", "[propagation]\nreach = \"10 m\"", "propagation.reach", "cannot be 10 m", "100 m"),
     ];
-    for (place, keys, path, message, help) in cases {
-        mistake(&with(place, keys), path, message, help);
+    for (placeholder, keys, path, message, help) in cases {
+        mistake(&with(placeholder, keys), path, message, help);
     }
 }
 
 /// A user in a town. Placeholders: `TOWN` in `[layout.streets]`, the rest as in `SMALL`.
-fn town(place: &str, keys: &str) -> String {
+fn town(placeholder: &str, keys: &str) -> String {
     let text = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\nmodel = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
-    let text = text.replacen(&format!("\n{place}\n"), &format!("\n{keys}\n"), 1);
+    let text = text.replacen(&format!("\n{placeholder}\n"), &format!("\n{keys}\n"), 1);
     ["LAYOUT", "TOWN", "UE", "REST"]
         .iter()
-        .fold(text, |text, place| text.replace(&format!("\n{place}\n"), "\n\n"))
+        .fold(text, |text, placeholder| text.replace(&format!("\n{placeholder}\n"), "\n\n"))
 }
 
 #[test]
 fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
-    let scenario = loaded(&town("UE", "mobility = { model = \"manhattan\" }"));
+    let scenario = load_valid(&town("UE", "mobility = { model = \"manhattan\" }"));
     assert_eq!(scenario.plan().cells.len(), 18);
     let environment = scenario.environment().expect("it has one");
     assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
@@ -234,7 +241,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
     assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
     let listed = town("REST", "[[layout.site]]\nx = \"15 m\"\ny = \"130 m\"");
-    assert_eq!(loaded(&listed).environment().expect("it has one").layout.cells(), 1);
+    assert_eq!(load_valid(&listed).environment().expect("it has one").layout.cells(), 1);
 }
 
 #[test]
@@ -297,8 +304,8 @@ fn town_mistakes_are_reported_at_their_key() {
             "0 to 10",
         ),
     ];
-    for (place, keys, path, message, help) in cases {
-        mistake(&town(place, keys), path, message, help);
+    for (placeholder, keys, path, message, help) in cases {
+        mistake(&town(placeholder, keys), path, message, help);
     }
 }
 
@@ -334,8 +341,8 @@ fn street_keys_without_streets_are_refused() {
             "leave it out",
         ),
     ];
-    for (place, keys, path, message, help) in cases {
-        mistake(&with(place, keys), path, message, help);
+    for (placeholder, keys, path, message, help) in cases {
+        mistake(&with(placeholder, keys), path, message, help);
     }
 }
 
@@ -358,17 +365,17 @@ fn positions_without_a_layout_are_refused() {
             "add [layout]",
         ),
     ];
-    for (place, keys, path, message, help) in cases {
-        mistake(&with(place, keys).replace("[layout]\n", ""), path, message, help);
+    for (placeholder, keys, path, message, help) in cases {
+        mistake(&with(placeholder, keys).replace("[layout]\n", ""), path, message, help);
     }
 }
 
 #[track_caller]
 fn mistake(text: &str, path: &str, message: &str, help: &str) {
     let error = load(text).expect_err(text);
-    let picture = error.render(false);
-    assert_eq!(error.key(), path, "{picture}");
-    assert!(error.message().contains(message), "expected `{message}`:\n{picture}");
-    assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{picture}");
-    assert!(error.line().is_some() && error.file() == "test.toml", "{picture}");
+    let rendered = error.render(false);
+    assert_eq!(error.key(), path, "{rendered}");
+    assert!(error.message().contains(message), "expected `{message}`:\n{rendered}");
+    assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{rendered}");
+    assert!(error.line().is_some() && error.file() == "test.toml", "{rendered}");
 }

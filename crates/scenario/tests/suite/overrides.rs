@@ -1,4 +1,4 @@
-//! `--set` and `extends`.
+//! Overrides (`--set`) and files that extend others (`extends`).
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn numbers_words_and_quantities_need_no_quotes() {
     assert_eq!(scenario.rlc.timer_poll, None);
     assert_eq!((scenario.title.as_str(), scenario.seed), ("quoted", u64::MAX));
     let written = Scenario::parse(&scenario.to_toml(), "w", Path::new(""), &[]).unwrap().scenario;
-    assert_eq!(written.seed, u64::MAX, "TOML has 63 bits, the seed is kept all the same");
+    assert_eq!(written.seed, u64::MAX, "a seed that exceeds the 63 bits of TOML is written as text");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn overriding_the_error_model_removes_the_old_keys() {
 }
 
 #[test]
-fn a_wrong_override_is_shown_as_it_was_typed() {
+fn wrong_override_is_quoted_in_the_error() {
     let error = set(TWO_GROUPS, &[("tcp.variant", "compound")]).unwrap_err();
     assert_eq!((error.file(), error.key()), ("override", "tcp.variant"));
     assert!(error.render(false).contains("│ tcp.variant=compound"), "{}", error.render(false));
@@ -187,7 +187,7 @@ fn file_extends_a_file_in_another_folder() {
         ],
     );
     let mine = folder.load("mine.toml").unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    assert_eq!((mine.name.as_str(), mine.title.as_str()), ("mine", ""), "names are not taken over");
+    assert_eq!((mine.name.as_str(), mine.title.as_str()), ("mine", ""), "names are not inherited");
     assert_eq!(mine.duration, Duration::from_secs(20));
     assert_eq!(mine.ue.iter().map(|ue| ue.count).collect::<Vec<_>>(), [1, 4]);
     assert_eq!(mine.ue[1].rlc.as_ref().unwrap().window, 512, "the rest of the group stays");
@@ -196,15 +196,15 @@ fn file_extends_a_file_in_another_folder() {
         (Path::new(file), &verdicts[..]),
         (Path::new("study/trace.txt"), &[false, false, true, false][..])
     );
-    let again = Scenario::parse(&mine.to_toml(), "mine.toml", &folder.0, &[]).unwrap().scenario;
-    assert_eq!(again, mine, "the written scenario finds the trace from the same folder");
-    assert_eq!(again.content_hash(), mine.content_hash());
+    let reloaded = Scenario::parse(&mine.to_toml(), "mine.toml", &folder.0, &[]).unwrap().scenario;
+    assert_eq!(reloaded, mine, "the written scenario finds the trace from the same folder");
+    assert_eq!(reloaded.content_hash(), mine.content_hash());
     std::fs::write(folder.0.join("study/trace.txt"), "0011").unwrap();
     assert_ne!(folder.load("mine.toml").unwrap().scenario.content_hash(), mine.content_hash());
 }
 
 #[test]
-fn mistakes_in_a_base_are_shown_there() {
+fn mistakes_in_an_extended_file_are_reported_there() {
     let folder = Folder::new(
         "bases",
         &[

@@ -52,9 +52,9 @@ fn profile_and_its_values_have_one_hash() {
             profile.keys().iter().map(|row| format!("{} = {}\n", row.key, row.value)).collect();
         let spelled = load(&format!("[tcp]\n{spelled}"), &[]);
         assert_eq!(named.content_hash(), spelled.content_hash(), "{}", profile.name);
-        let again =
+        let reloaded =
             Scenario::parse(&named.to_toml(), "x", Path::new(""), &[]).expect("it loads again").scenario;
-        assert_eq!(again.content_hash(), named.content_hash(), "{}", profile.name);
+        assert_eq!(reloaded.content_hash(), named.content_hash(), "{}", profile.name);
     }
 }
 

@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }
 
-fn good() -> Vec<String> {
+fn valid_files() -> Vec<String> {
     let mut paths: Vec<_> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
@@ -22,10 +22,11 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
         Err(error) => prop_assert!(error.render(true).contains('×') && !error.message().is_empty()),
         Ok(loaded) => {
             let text = loaded.scenario.to_toml();
-            let again = Scenario::parse(&text, "any.toml", &folder(), &[]);
-            let again = again.map_err(|e| TestCaseError::fail(format!("{}\n{text}", e.render(false))))?;
-            prop_assert_eq!(&again.scenario, &loaded.scenario, "{}", text);
-            prop_assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
+            let reloaded = Scenario::parse(&text, "any.toml", &folder(), &[]);
+            let reloaded =
+                reloaded.map_err(|e| TestCaseError::fail(format!("{}\n{text}", e.render(false))))?;
+            prop_assert_eq!(&reloaded.scenario, &loaded.scenario, "{}", text);
+            prop_assert_eq!(reloaded.scenario.content_hash(), loaded.scenario.content_hash());
         }
     }
     Ok(())
@@ -94,14 +95,14 @@ proptest! {
 
     #[test]
     fn mutated_files_never_panic(
-        which in any::<prop::sample::Index>(),
-        place in any::<prop::sample::Index>(),
+        file_index in any::<prop::sample::Index>(),
+        position in any::<prop::sample::Index>(),
         removed in 0usize..12,
         inserted in "[ -~\\n]{0,6}",
     ) {
-        let files = good();
-        let mut chars: Vec<char> = which.get(&files).chars().collect();
-        let at = place.index(chars.len());
+        let files = valid_files();
+        let mut chars: Vec<char> = file_index.get(&files).chars().collect();
+        let at = position.index(chars.len());
         let end = (at + removed).min(chars.len());
         chars.splice(at..end, inserted.chars());
         exercise(&chars.into_iter().collect::<String>(), &[])?;
@@ -109,17 +110,17 @@ proptest! {
 
     #[test]
     fn arbitrary_values_of_any_key_never_panic(
-        which in any::<prop::sample::Index>(),
+        file_index in any::<prop::sample::Index>(),
         keys in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
     ) {
-        let (files, params) = (good(), params());
+        let (files, params) = (valid_files(), params());
         let set = keys.iter().map(|(key, value)| (key.get(&params).key.clone(), value.get(&VALUES).to_string()));
-        exercise(which.get(&files[..]).as_str(), &set.collect::<Vec<_>>())?;
+        exercise(file_index.get(&files[..]).as_str(), &set.collect::<Vec<_>>())?;
     }
 
     #[test]
     fn arbitrary_overrides_never_panic(key in "[a-z0-9_.]{0,12}|\\PC{0,8}", value in "\\PC{0,12}") {
-        exercise(&good()[0], &[(key, value)])?;
+        exercise(&valid_files()[0], &[(key, value)])?;
     }
 }
 

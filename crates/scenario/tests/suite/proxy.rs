@@ -1,4 +1,4 @@
-//! A proxy: mistakes and their messages, and TCP of its sides.
+//! A proxy: error messages, the flows that it selects, and the TCP of its two sides.
 
 use std::path::Path;
 
@@ -45,14 +45,14 @@ fn mistakes_are_reported_with_a_correction() {
         ("memory = \"64 kB\"", "has no room for the two buffers"),
         ("server_side.read_rate = \"8 kbit/s\"", "it reads whenever its buffer has room"),
     ];
-    for (lines, said) in cases {
+    for (lines, message) in cases {
         let error = refused(lines);
-        assert!(error.contains(said), "{lines}:\n{error}");
+        assert!(error.contains(message), "{lines}:\n{error}");
     }
 }
 
 /// The flows of two users behind a proxy that handles some of them.
-fn chosen(choice: &str) -> Scenario {
+fn scenario_with(choice: &str) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
          [[flow]]\nname = \"download\"\nue = \"near\"\nport = 80\n[[flow]]\nname = \"download\"\nue = \"far\"\n\
@@ -63,7 +63,7 @@ fn chosen(choice: &str) -> Scenario {
 
 #[test]
 fn proxy_selects_flows_by_name_user_and_port() {
-    for (choice, taken) in [
+    for (choice, expected) in [
         ("", vec![0, 1, 2]),
         ("flows = [\"download\"]", vec![0, 1]),
         ("flows = [\"far\"]", vec![1, 2]),
@@ -73,18 +73,18 @@ fn proxy_selects_flows_by_name_user_and_port() {
         ("flows = [\"download\"]\nports = [80, 5001]", vec![0, 1]),
         ("flows = [\"far\"]\nports = [80]", vec![2]),
     ] {
-        let scenario = chosen(choice);
+        let scenario = scenario_with(choice);
         let proxy = scenario.proxy.as_ref().expect("there is a proxy");
         let flows = scenario.flow.iter().enumerate();
         let split: Vec<_> = flows.filter(|(i, flow)| proxy.splits(*i, flow)).map(|(i, _)| i).collect();
-        assert_eq!(split, taken, "{choice}");
-        let again = scenario.to_toml();
-        let again =
-            Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
-        assert_eq!(again.scenario.content_hash(), scenario.content_hash(), "{choice}");
+        assert_eq!(split, expected, "{choice}");
+        let reloaded = scenario.to_toml();
+        let reloaded =
+            Scenario::parse(&reloaded, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
+        assert_eq!(reloaded.scenario.content_hash(), scenario.content_hash(), "{choice}");
     }
     let [by_name, by_number] =
-        ["flows = [\"download\"]", "flows = [0, 1]"].map(|flows| chosen(flows).content_hash());
+        ["flows = [\"download\"]", "flows = [0, 1]"].map(|flows| scenario_with(flows).content_hash());
     assert_eq!(by_name, by_number, "names only select flows");
 }
 
@@ -93,10 +93,10 @@ fn keys_of_another_proxy_mode_are_allowed() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
     let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    let again = loaded.scenario.to_toml();
-    let again =
-        Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
-    assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
+    let reloaded = loaded.scenario.to_toml();
+    let reloaded =
+        Scenario::parse(&reloaded, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
+    assert_eq!(reloaded.scenario.content_hash(), loaded.scenario.content_hash());
 }
 
 /// A proxy with two flows. The second flow has TCP keys of its own.
@@ -133,11 +133,11 @@ fn proxy_side_round_trips_through_toml() {
         "{written}"
     );
     assert!(!written.contains("server_side"), "{written}");
-    let again = Scenario::parse(&written, "again.toml", Path::new(""), &[])
+    let reloaded = Scenario::parse(&written, "again.toml", Path::new(""), &[])
         .expect("the written scenario loads")
         .scenario;
-    assert_eq!(again.content_hash(), loaded.content_hash());
-    assert_eq!(again.plan().proxy, loaded.plan().proxy);
+    assert_eq!(reloaded.content_hash(), loaded.content_hash());
+    assert_eq!(reloaded.plan().proxy, loaded.plan().proxy);
     // Overrides of a flow's own TCP affect the proxy's ends.
     let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
     let changed =
@@ -149,14 +149,14 @@ fn proxy_side_round_trips_through_toml() {
 
 #[test]
 fn mistake_on_a_proxy_side_is_reported_at_its_key() {
-    for (lines, said) in [
+    for (lines, message) in [
         ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
         ("radio_side.initial_window = \"0 segments\"", "proxy.radio_side.initial_window"),
         ("server_side.rto_min = \"90 s\"", "rto_min = 90 s is above rto_max"),
         ("server_side = 3", "a table is expected"),
     ] {
         let error = refused(lines);
-        assert!(error.contains(said), "{lines}:\n{error}");
+        assert!(error.contains(message), "{lines}:\n{error}");
     }
 }
 

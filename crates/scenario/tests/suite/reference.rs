@@ -10,7 +10,7 @@ fn param(key: &str) -> Param {
 }
 
 #[test]
-fn every_key_has_its_sentence_and_a_kind() {
+fn every_key_has_a_description_and_a_kind() {
     let params = params();
     assert!(params.len() > 70, "{}", params.len());
     for param in &params {
@@ -28,9 +28,9 @@ fn every_key_has_its_sentence_and_a_kind() {
     assert_eq!(keys.len(), params.len(), "no key twice");
 }
 
-/// Interface of the keys: everything but the texts. `UMTS_BLESS=1` writes the file again.
+/// The list has everything about the keys except the texts. `UMTS_BLESS=1` writes the file again.
 #[test]
-fn keys_kinds_defaults_and_ranges_are_those_on_file() {
+fn keys_kinds_defaults_and_ranges_equal_the_stored_list() {
     let quoted = |text: &Option<String>| text.as_ref().map_or("-".to_owned(), |text| format!("{text:?}"));
     let line = |param: &Param| {
         let default = if param.required { "required".to_owned() } else { quoted(&param.default) };
@@ -43,13 +43,16 @@ fn keys_kinds_defaults_and_ranges_are_those_on_file() {
     }
     let known = std::fs::read_to_string(&path).unwrap();
     for (known, found) in known.lines().zip(lines.lines()) {
-        assert_eq!(known, found, "{path:?} differs: if that is meant, write it again with UMTS_BLESS=1");
+        assert_eq!(
+            known, found,
+            "{path:?} differs: if the change is intended, write it again with UMTS_BLESS=1"
+        );
     }
     assert_eq!(known.lines().count(), lines.lines().count());
 }
 
 #[test]
-fn the_reference_says_unit_default_range_and_source() {
+fn reference_contains_unit_default_range_and_source() {
     let window = param("rlc.window");
     assert_eq!((window.default.as_deref(), window.range.as_deref()), (Some("1024"), Some("1 to 2047")));
     assert!(window.source.unwrap().contains("TS 25.322 §9.6"));
@@ -70,7 +73,7 @@ fn the_reference_says_unit_default_range_and_source() {
 fn reference_defaults_equal_loader_defaults() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"";
     let json = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario.to_json();
-    // Defaults that are described in words, and the links, with a whole chain as default.
+    // Keys with a default that is described in words. The default of the links is a whole chain.
     let in_words =
         ["name", "cell.fach", "cell.rach", "ue.cell", "ue.rlc", "ue.radio", "flow.tcp", "radio.model"];
     let mut compared = 0;

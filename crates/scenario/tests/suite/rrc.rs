@@ -6,22 +6,22 @@ use umts_scenario::model::{Promotion, RestingState, Rrc};
 use umts_scenario::{Loaded, Scenario, ScenarioError, rrc_profiles};
 use umts_units::{Bytes, Duration, MilliWatts};
 
-fn load(more: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
+fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
     let text = format!(
-        "version = 1\nduration = \"10 s\"\n{more}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
+        "version = 1\nduration = \"10 s\"\n{tables}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
     );
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     Scenario::parse(&text, "test.toml", Path::new(""), &overrides)
 }
 
-fn rrc(more: &str, overrides: &[(&str, &str)]) -> Rrc {
-    let loaded = load(more, overrides).unwrap_or_else(|error| panic!("{}", error.render(false)));
+fn rrc(tables: &str, overrides: &[(&str, &str)]) -> Rrc {
+    let loaded = load(tables, overrides).unwrap_or_else(|error| panic!("{}", error.render(false)));
     loaded.scenario.rrc_of(&loaded.scenario.ue[0]).expect("the users are switched").clone()
 }
 
-fn refused(more: &str) -> String {
-    match load(more, &[]) {
+fn refused(tables: &str) -> String {
+    match load(tables, &[]) {
         Ok(loaded) => panic!("accepted, with {:?}", loaded.warnings),
         Err(error) => error.render(false),
     }
@@ -41,8 +41,8 @@ fn rrc_profiles_load_and_round_trip_through_toml() {
             loaded.scenario.rrc,
             Rrc { profile: Some(profile.name.to_owned()), ..written.rrc.clone() }
         );
-        let again = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
-        assert_eq!(again.expect("it loads again").scenario, loaded.scenario, "{}", profile.name);
+        let reloaded = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
+        assert_eq!(reloaded.expect("it loads again").scenario, loaded.scenario, "{}", profile.name);
         assert!(!profile.source.is_empty() && !profile.description.is_empty());
     }
 }
@@ -113,10 +113,10 @@ fn rrc_mistakes_are_reported_with_a_correction() {
             "choose another name",
         ),
     ];
-    for (more, message, help) in cases {
-        let error = refused(more);
-        assert!(error.contains(message), "{more}\n{error}");
-        assert!(error.contains(help), "{more}\n{error}");
+    for (tables, message, help) in cases {
+        let error = refused(tables);
+        assert!(error.contains(message), "{tables}\n{error}");
+        assert!(error.contains(help), "{tables}\n{error}");
     }
 }
 

@@ -105,10 +105,10 @@ fn counterparts_with_3gpp_options_differ_only_in_these() {
 fn shipped_scenarios_round_trip_through_toml() {
     for (stem, scenario) in all() {
         let text = scenario.to_toml();
-        let again = Scenario::parse(&text, "written", &folder(), &[])
+        let reloaded = Scenario::parse(&text, "written", &folder(), &[])
             .unwrap_or_else(|e| panic!("{}", e.render(false)));
-        assert_eq!(again.scenario, scenario, "{stem}:\n{text}");
-        assert_eq!(again.scenario.to_json(), scenario.to_json(), "{stem}");
+        assert_eq!(reloaded.scenario, scenario, "{stem}:\n{text}");
+        assert_eq!(reloaded.scenario.to_json(), scenario.to_json(), "{stem}");
     }
 }
 

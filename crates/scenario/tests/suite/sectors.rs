@@ -42,19 +42,19 @@ fn users_and_calls_round_trip_through_toml() {
          compressed_mode = { gap = 14 }"))
             .unwrap()
             .scenario;
-    let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    assert_eq!(again, scenario);
-    assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
+    let reloaded = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!(reloaded, scenario);
+    assert_eq!(reloaded.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
 
 /// Checks that each text is refused with this key, message and help.
 fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).expect_err(text);
-        let shown = error.render(false);
-        assert_eq!(error.key(), *key, "{shown}");
-        assert!(error.message().contains(message), "{key}: {shown}");
-        assert!(shown.contains(help), "{key}: {shown}");
+        let rendered = error.render(false);
+        assert_eq!(error.key(), *key, "{rendered}");
+        assert!(error.message().contains(message), "{key}: {rendered}");
+        assert!(rendered.contains(help), "{key}: {rendered}");
     }
 }
 

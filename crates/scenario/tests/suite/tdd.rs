@@ -313,10 +313,10 @@ fn mistakes_are_reported_at_their_key() {
             Ok(_) => panic!("accepted:\n{text}"),
             Err(error) => error,
         };
-        let picture = error.render(false);
-        assert_eq!(error.key(), *key, "{picture}");
-        assert!(error.message().contains(message), "expected `{message}`:\n{picture}");
-        assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{picture}");
-        assert!(error.line().is_some() && error.file() == "test.toml", "{picture}");
+        let rendered = error.render(false);
+        assert_eq!(error.key(), *key, "{rendered}");
+        assert!(error.message().contains(message), "expected `{message}`:\n{rendered}");
+        assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{rendered}");
+        assert!(error.line().is_some() && error.file() == "test.toml", "{rendered}");
     }
 }

@@ -1,28 +1,31 @@
-//! Gains from each cell to a mobile, and the power that it receives from other cells.
+//! Gains from each cell to a mobile, and the power that the mobile receives from other cells.
 //!
 //! Only sites within reach have individual gains. The mean gain of the sites out of reach is spread
 //! evenly over the cells within reach, as if far cells transmitted the average power of near cells.
-//! Cells with consecutive numbers are a run. Without a reach all cells are one run, and with a
-//! reach each row of sites is one or two. The gains of all runs are contiguous, so few cells within
-//! reach mean short sums. Mobiles in the same square share one list of sites.
+//!
+//! Cells with consecutive numbers form a run: without a reach all cells, with a reach the cells of
+//! one row of sites (two runs if the row wraps around). The gains of all runs are stored one after
+//! another, so a sum takes only the cells within reach. Mobiles in the same square share one list
+//! of sites.
 
-mod row;
+mod gain_vec;
 
 use std::sync::Arc;
 
-use self::row::Row;
+use self::gain_vec::GainVec;
 use super::SECTORS;
 use crate::ids::CellId;
 
-/// Number of independent sums. In a single sum each addition would wait for the previous one.
+/// Number of independent partial sums. In a single sum each addition would wait for the previous
+/// one.
 const LANES: usize = 4;
 
-/// Gain of each cell to a mobile: all sectors of the sites within reach, 0 for other cells.
+/// Linear gain of each cell to a mobile: all sectors of the sites within reach, 0 for other cells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gains {
     sites: Arc<Sites>,
     /// Gains of all runs in order, cell by cell.
-    of: Row,
+    values: GainVec,
 }
 
 /// Sites within reach and their cells. Shared by all mobiles with the same list.
@@ -30,43 +33,44 @@ pub struct Gains {
 pub struct Sites {
     numbers: Vec<u16>,
     runs: Vec<Run>,
+    /// Number of cells of these sites.
     cells: usize,
 }
 
-/// Cells `first..end`, and the index of the gain of `first`.
+/// Cells `first..end`, and the index of the gain of cell `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: u16,
     end: u16,
-    at: u16,
+    index: u16,
 }
 
 impl Run {
     /// Index of the gain of a cell, if the cell is in this run.
     #[inline]
-    fn place(self, cell: CellId) -> Option<usize> {
-        (self.first..self.end).contains(&cell.0).then(|| usize::from(cell.0 - self.first + self.at))
+    fn index_of(self, cell: CellId) -> Option<usize> {
+        (self.first..self.end).contains(&cell.0).then(|| usize::from(cell.0 - self.first + self.index))
     }
 }
 
 impl Sites {
-    /// Sites of three sectors, in ascending order.
+    /// Sites of three sectors, with their numbers in ascending order.
     pub fn new(numbers: Vec<u16>) -> Self {
         Sites::with_cells(numbers, SECTORS)
     }
 
-    /// Stations of one cell, in ascending order.
+    /// Stations of one cell, with their numbers in ascending order.
     pub fn of_stations(numbers: Vec<u16>) -> Self {
         Sites::with_cells(numbers, 1)
     }
 
     fn with_cells(numbers: Vec<u16>, sectors: usize) -> Self {
         let mut runs: Vec<Run> = Vec::new();
-        for (at, site) in numbers.iter().enumerate() {
-            let [at, first] = [at as u16, *site].map(|number| number * sectors as u16);
+        for (position, site) in numbers.iter().enumerate() {
+            let [index, first] = [position as u16, *site].map(|number| number * sectors as u16);
             match runs.last_mut() {
                 Some(run) if run.end == first => run.end += sectors as u16,
-                _ => runs.push(Run { first, end: first + sectors as u16, at }),
+                _ => runs.push(Run { first, end: first + sectors as u16, index }),
             }
         }
         let cells = numbers.len() * sectors;
@@ -81,8 +85,8 @@ impl Sites {
 impl Gains {
     /// Zero gains of these sites.
     pub fn of_sites(sites: Arc<Sites>) -> Self {
-        let of = Row::new(sites.cells);
-        Gains { sites, of }
+        let values = GainVec::new(sites.cells);
+        Gains { sites, values }
     }
 
     /// Sites within reach.
@@ -93,30 +97,30 @@ impl Gains {
     /// Sites with the gains of their sectors.
     #[inline]
     pub fn each_site(&mut self) -> impl Iterator<Item = (usize, &mut [f64; SECTORS])> {
-        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.as_chunks_mut().0)
+        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.values.as_chunks_mut().0)
     }
 
     /// Stations of a street layout, which have one cell each, with their gains.
     pub fn each_station(&mut self) -> impl Iterator<Item = (usize, &mut f64)> {
-        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.iter_mut())
+        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.values.iter_mut())
     }
 
-    /// Adds the gain `rest` of the sites out of reach, in equal parts to all cells within reach.
+    /// Adds `rest`, the gain of all sites out of reach, in equal parts to the cells within reach.
     pub fn add_rest(&mut self, rest: f64) {
-        let each = rest / self.of.len() as f64;
-        self.of.iter_mut().for_each(|gain| *gain += each);
+        let share = rest / self.values.len() as f64;
+        self.values.iter_mut().for_each(|gain| *gain += share);
     }
 
     /// Gain of a cell. 0 if the cell is out of reach.
     #[inline]
     pub fn of(&self, cell: CellId) -> f64 {
-        self.sites.runs.iter().find_map(|run| run.place(cell)).map_or(0.0, |at| self.of[at])
+        self.sites.runs.iter().find_map(|run| run.index_of(cell)).map_or(0.0, |index| self.values[index])
     }
 
     /// Cells within reach with their gains.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         let runs = self.sites.runs.iter();
-        runs.flat_map(|run| usize::from(run.first)..usize::from(run.end)).zip(self.of.iter().copied())
+        runs.flat_map(|run| usize::from(run.first)..usize::from(run.end)).zip(self.values.iter().copied())
     }
 
     /// The cell with the largest gain, the first one if several are equal.
@@ -125,9 +129,9 @@ impl Gains {
     /// Panics if there are no gains.
     #[inline]
     pub fn best(&self) -> CellId {
-        let at = best_cell(&self.of).0;
-        let run = self.sites.runs.iter().rfind(|run| run.at <= at).expect("something is heard");
-        CellId(at - run.at + run.first)
+        let index = best_cell(&self.values).0;
+        let run = self.sites.runs.iter().rfind(|run| run.index <= index).expect("there is a gain");
+        CellId(index - run.index + run.first)
     }
 
     /// Power received from all cells except `own`, for the transmit powers of all cells: χ in
@@ -139,13 +143,13 @@ impl Gains {
     pub fn from_others(&self, powers: &[f64], own: CellId) -> f64 {
         let mut all = 0.0;
         for run in &self.sites.runs {
-            let [at, first, end] = [run.at, run.first, run.end].map(usize::from);
-            let (gains, powers) = (&self.of[at..at + end - first], &powers[first..end]);
-            all += match run.place(own) {
+            let [start, first, end] = [run.index, run.first, run.end].map(usize::from);
+            let (gains, powers) = (&self.values[start..start + end - first], &powers[first..end]);
+            all += match run.index_of(own) {
                 None => sum(gains, powers),
                 Some(own) => {
-                    sum(&gains[..own - at], &powers[..own - at])
-                        + sum(&gains[own - at + 1..], &powers[own - at + 1..])
+                    sum(&gains[..own - start], &powers[..own - start])
+                        + sum(&gains[own - start + 1..], &powers[own - start + 1..])
                 }
             };
         }
@@ -169,6 +173,7 @@ pub fn best_cell(gains: &[f64]) -> CellId {
     CellId(best as u16)
 }
 
+/// Sum of the products of gains and powers.
 #[inline]
 fn sum(gains: &[f64], powers: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];

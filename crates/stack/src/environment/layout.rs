@@ -1,9 +1,9 @@
 //! Positions of sites, the hexagon of each sector, and the border of the area.
 //!
-//! Sites are on a lattice, in the streets of a town, or at listed places. On a lattice three sector
-//! hexagons of side R meet at their site, one in front of each antenna. The centre of a sector is R
-//! from the site and its far corner 2R. Sites are 3R apart on a triangular lattice, so rows are 3R
-//! √3/2 apart, and odd rows are shifted by half a column.
+//! Sites are on a lattice, in streets, or at listed places. On a lattice three sector hexagons of
+//! side R meet at their site, one in front of each antenna. The centre of a sector is at the
+//! distance R from its site, and the farthest corner at 2R. Sites are 3R apart on a triangular
+//! lattice, so rows are 3R √3/2 apart, and odd rows are shifted by half a column.
 
 use std::f64::consts::PI;
 
@@ -21,13 +21,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place at `distance` in the direction with this cosine and sine.
+    /// The place at this distance in metres, in the direction with this cosine and sine.
     #[inline]
     pub fn ahead(self, distance: f64, [cosine, sine]: [f64; 2]) -> Place {
         Place { x: self.x + distance * cosine, y: self.y + distance * sine }
     }
 
-    /// Squared distance from the origin, or squared length of the vector.
+    /// Squared length of the vector from the origin.
     #[inline]
     pub fn squared(self) -> f64 {
         self.x * self.x + self.y * self.y
@@ -95,14 +95,15 @@ impl Layout {
         Layout { sites, sector_radius, border, size, streets: None }
     }
 
+    /// Sites at listed places.
     pub fn of(sites: Vec<Site>, sector_radius: f64, border: Border, size: [f64; 2]) -> Self {
         Layout { sites, sector_radius, border, size, streets: None }
     }
 
     /// Stations in streets, each with one omnidirectional antenna and one cell. `every` is the
-    /// distance of stations along a street in blocks.
-    pub fn in_streets(streets: Streets, stand: Stations, every: u32) -> Self {
-        Layout::town(streets, streets.stations(stand, every))
+    /// distance between stations along a street, in blocks.
+    pub fn in_streets(streets: Streets, position: Stations, every: u32) -> Self {
+        Layout::town(streets, streets.stations(position, every))
     }
 
     /// Stations at these places in streets.
@@ -126,7 +127,7 @@ impl Layout {
         if self.streets.is_some() { 1 } else { SECTORS }
     }
 
-    /// Cell 3s + k is sector k of site s. In streets cell s is site s.
+    /// Sector k of site s is cell 3s + k. In streets site s has only cell s.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
@@ -135,7 +136,7 @@ impl Layout {
         self.sites.len() * self.sectors()
     }
 
-    /// Side of a sector's hexagon in metres. In streets half a period.
+    /// Side of a sector's hexagon in metres. In streets half the distance between two streets.
     pub fn sector_radius(&self) -> f64 {
         self.sector_radius
     }
@@ -149,22 +150,23 @@ impl Layout {
         self.size
     }
 
-    /// The place for two random shares: uniform in the area, or uniform on the streets if there are
-    /// any.
-    pub fn anywhere(&self, shares: [f64; 2]) -> Place {
-        self.streets.map_or_else(|| self.at(shares), |streets| self.within(streets.anywhere(shares)))
+    /// Maps two uniform draws between 0 and 1 to a place that is uniform in the area, or on the
+    /// streets if there are any.
+    pub fn anywhere(&self, draws: [f64; 2]) -> Place {
+        self.streets.map_or_else(|| self.at(draws), |streets| self.within(streets.anywhere(draws)))
     }
 
-    /// The place at these shares of width and height.
-    pub fn at(&self, shares: [f64; 2]) -> Place {
-        Place { x: shares[0] * self.size[0], y: shares[1] * self.size[1] }
+    /// The place at these fractions of width and height.
+    pub fn at(&self, fractions: [f64; 2]) -> Place {
+        Place { x: fractions[0] * self.size[0], y: fractions[1] * self.size[1] }
     }
 
     /// Maps a place of the unbounded plane to the area, according to the border.
     #[inline]
     pub fn within(&self, place: Place) -> Place {
         let inside = |at: f64, size: f64| match self.border {
-            // Near the border the remainder may round up to the size, which is the same place as 0.
+            // Close to the border the remainder may round up to the size, which is the same place
+            // as 0.
             Border::Torus => match at - size * (at / size).floor() {
                 rest if rest < size => rest,
                 _ => 0.0,
@@ -179,7 +181,7 @@ impl Layout {
 
     /// The shortest vector from one place of the area to another.
     #[inline]
-    pub fn way(&self, from: Place, to: Place) -> Place {
+    pub fn vector(&self, from: Place, to: Place) -> Place {
         let along = |from: f64, to: f64, size: f64| {
             let straight = to - from;
             match self.border {
@@ -191,12 +193,13 @@ impl Layout {
         Place { x: along(from.x, to.x, self.size[0]), y: along(from.y, to.y, self.size[1]) }
     }
 
-    /// Sites at most `reach` metres from a place, in ascending order. The nearest site if there is
-    /// none.
+    /// Sites at most `reach` metres from a place, in ascending order. If there is none, the nearest
+    /// site.
     pub fn sites_within(&self, place: Place, reach: f64) -> Vec<u16> {
-        let far = |site: &usize| self.way(self.sites[*site].place, place).squared();
+        let squared_distance = |site: &usize| self.vector(self.sites[*site].place, place).squared();
         let mut near: Vec<u16> = Vec::with_capacity(self.sites.len());
-        near.extend((0..self.sites.len()).filter(|site| far(site) <= reach * reach).map(|site| site as u16));
+        let sites = (0..self.sites.len()).filter(|site| squared_distance(site) <= reach * reach);
+        near.extend(sites.map(|site| site as u16));
         if near.is_empty() {
             near.push(self.nearest_site(place) as u16);
         }
@@ -215,9 +218,9 @@ impl Layout {
 
     /// The cell whose hexagon contains a place: the cell with the nearest centre.
     pub fn hexagon(&self, place: Place) -> CellId {
-        let far = |cell: &CellId| self.way(place, self.centre(*cell)).squared();
+        let squared_distance = |cell: &CellId| self.vector(place, self.centre(*cell)).squared();
         let cells = (0..self.cells()).map(|cell| CellId(cell as u16));
-        cells.min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has cells")
+        cells.min_by(|a, b| squared_distance(a).total_cmp(&squared_distance(b))).expect("a layout has cells")
     }
 
     /// The site nearest to the middle of the area.
@@ -226,12 +229,14 @@ impl Layout {
     }
 
     fn nearest_site(&self, place: Place) -> usize {
-        let far = |site: &usize| self.way(place, self.sites[*site].place).squared();
-        (0..self.sites.len()).min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has sites")
+        let squared_distance = |site: &usize| self.vector(place, self.sites[*site].place).squared();
+        (0..self.sites.len())
+            .min_by(|a, b| squared_distance(a).total_cmp(&squared_distance(b)))
+            .expect("a layout has sites")
     }
 }
 
-/// A third of a turn.
+/// A third of a full turn, in radians.
 pub(super) const THIRD: f64 = 2.0 * PI / 3.0;
 
 /// Distance between columns and between rows of a lattice with adjoining hexagons, in metres.

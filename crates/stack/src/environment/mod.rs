@@ -5,15 +5,15 @@
 //!        └─► distance travelled ─────► shadow of site (shadowing) ──────────────┴─► gain of cell
 //! ```
 //!
-//! A gain is the share of the transmitted power that arrives, antennas included.
+//! A gain is the received power divided by the transmitted power, antennas included.
 //! [`Environment::measure`] updates a [`Mobile`] when its gains are needed. Idle mobiles are not
 //! updated.
 
+mod fast_math;
 mod gains;
 pub mod layout;
 pub mod mobility;
 pub mod propagation;
-mod quick;
 mod reach;
 pub mod shadowing;
 mod street_loss;
@@ -43,7 +43,7 @@ use reach::Reach;
 use shadowing::{Shadowing, Shadows};
 use street_loss::StreetLoss;
 
-/// Position of the cells, and the propagation between them and the mobiles.
+/// Positions of the cells, and the propagation between cells and mobiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentConfig {
     pub layout: Layout,
@@ -54,26 +54,27 @@ pub struct EnvironmentConfig {
 pub struct Environment {
     layout: Layout,
     propagation: Propagation,
-    /// Losses along streets. `None`: losses follow the straight line.
-    along_streets: Option<StreetLoss>,
+    /// Losses along streets. `None`: losses depend on the straight line.
+    street_loss: Option<StreetLoss>,
     shadowing: Shadowing,
     reach: Reach,
     streams: Streams,
 }
 
-/// A mobile. Gains are read in every TTI, the other fields only when the mobile is measured.
+/// A mobile. Its gains are read in every TTI. Its state is read only when the mobile is measured,
+/// and is therefore boxed.
 #[derive(Debug, Clone)]
 pub struct Mobile {
     gains: Gains,
-    trail: Box<Trail>,
+    state: Box<MobileState>,
 }
 
 /// Movement and shadows of a mobile.
 #[derive(Debug, Clone)]
-struct Trail {
+struct MobileState {
     draws: AddressedStream,
     appeared: Time,
-    way: Trajectory,
+    trajectory: Trajectory,
     place: Place,
     shadows: Shadows,
 }
@@ -81,7 +82,7 @@ struct Trail {
 impl Mobile {
     /// Position at the last measurement.
     pub fn place(&self) -> Place {
-        self.trail.place
+        self.state.place
     }
 
     /// Gain of each cell at the last measurement. Empty before the first one.
@@ -95,15 +96,15 @@ impl Environment {
     pub fn new(config: &EnvironmentConfig, streams: &Streams) -> Self {
         let propagation = Propagation::new(&config.propagation);
         let is_manhattan = config.propagation.model == PathLoss::Manhattan;
-        let along_streets =
+        let street_loss =
             if is_manhattan { StreetLoss::new(&config.propagation, &config.layout) } else { None };
         let layout = config.layout.clone();
         let mean = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
-            None => propagation.mean_gain(layout.way(layout.sites()[site].place, place)),
+            None => propagation.mean_gain(layout.vector(layout.sites()[site].place, place)),
             Some(streets) => {
                 let around = streets.places_around(place, half);
                 let gain =
-                    |at: &Place| in_street(&propagation, along_streets.as_ref(), &layout, site, *at, 0.0);
+                    |at: &Place| station_gain(&propagation, street_loss.as_ref(), &layout, site, *at, 0.0);
                 around.iter().map(gain).sum::<f64>() / around.len() as f64
             }
         };
@@ -113,7 +114,7 @@ impl Environment {
             shadowing: Shadowing::new(&config.propagation.shadowing),
             layout,
             propagation,
-            along_streets,
+            street_loss,
             streams: *streams,
         }
     }
@@ -127,75 +128,76 @@ impl Environment {
     }
 
     /// Creates a mobile at `place`. If `place` is `None`, the mobility model or a uniform draw
-    /// gives the position. Positions and shadows of mobile `id` depend on no other event of the
-    /// run.
+    /// determines the position. Positions and shadows depend only on the seed, the run, `id` and
+    /// the time since `now`, not on other mobiles or events.
     pub fn appear(&self, id: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
         let draws = self.streams.addressed(&format!("environment/{id}"));
-        let mut way = Trajectory::new(mobility, place, &self.layout, &draws);
-        let (place, _) = way.at(umts_units::Duration::ZERO, &self.layout, &draws);
-        let trail = Trail { draws, appeared: now, way, place, shadows: Shadows::default() };
-        Mobile { gains: Gains::default(), trail: Box::new(trail) }
+        let mut trajectory = Trajectory::new(mobility, place, &self.layout, &draws);
+        let (place, _) = trajectory.at(umts_units::Duration::ZERO, &self.layout, &draws);
+        let state = MobileState { draws, appeared: now, trajectory, place, shadows: Shadows::default() };
+        Mobile { gains: Gains::default(), state: Box::new(state) }
     }
 
     /// Updates position and gains of a mobile. `now` must not decrease.
     pub fn measure(&self, mobile: &mut Mobile, now: Time) {
-        let Mobile { gains, trail } = mobile;
-        let Trail { draws, appeared, way, place, shadows } = &mut **trail;
-        let (at, travelled) = way.at(now - *appeared, &self.layout, draws);
+        let Mobile { gains, state } = mobile;
+        let MobileState { draws, appeared, trajectory, place, shadows } = &mut **state;
+        let (at, travelled) = trajectory.at(now - *appeared, &self.layout, draws);
         *place = at;
-        let heard = self.reach.at(at);
-        let sites = heard.sites.numbers();
-        if !Arc::ptr_eq(&heard.sites, gains.sites()) {
+        let square = self.reach.at(at);
+        let sites = square.sites.numbers();
+        if !Arc::ptr_eq(&square.sites, gains.sites()) {
             self.shadowing.change_sites(shadows, draws, gains.sites().numbers(), sites);
-            *gains = Gains::of_sites(heard.sites.clone());
+            *gains = Gains::of_sites(square.sites.clone());
         }
         self.shadowing.advance(shadows, sites, draws, travelled);
         if self.layout.streets().is_none() {
-            for (among, (number, gains)) in gains.each_site().enumerate() {
-                let shadow = self.shadowing.of_site(shadows, among);
+            for (index, (number, gains)) in gains.each_site().enumerate() {
+                let shadow = self.shadowing.of_site(shadows, index);
                 let site = &self.layout.sites()[number];
-                self.propagation.gains(self.layout.way(site.place, at), site.azimuth, shadow, gains);
+                self.propagation.gains(self.layout.vector(site.place, at), site.azimuth, shadow, gains);
             }
         } else {
-            for (among, (number, gain)) in gains.each_station().enumerate() {
-                let shadow = self.shadowing.of_site(shadows, among);
-                *gain = self.in_street(number, at, shadow);
+            for (index, (number, gain)) in gains.each_station().enumerate() {
+                let shadow = self.shadowing.of_site(shadows, index);
+                *gain = self.station_gain(number, at, shadow);
             }
         }
-        if heard.rest > 0.0 {
-            gains.add_rest(heard.rest * self.shadowing.of_others(shadows));
+        if square.rest > 0.0 {
+            gains.add_rest(square.rest * self.shadowing.mean_of_far_sites(shadows));
         }
     }
 
-    /// Writes the gain of each cell at a place without shadows to `gains`.
+    /// Writes the gain of each cell at a place, without shadows, to `gains`, which has one entry per
+    /// cell.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
         if self.layout.streets().is_some() {
-            let of = |station| self.in_street(station, place, 0.0);
-            return gains.iter_mut().enumerate().for_each(|(station, gain)| *gain = of(station));
+            let gain_of = |station| self.station_gain(station, place, 0.0);
+            return gains.iter_mut().enumerate().for_each(|(station, gain)| *gain = gain_of(station));
         }
         let (gains, _) = gains.as_chunks_mut::<SECTORS>();
         for (site, gains) in self.layout.sites().iter().zip(gains) {
-            self.propagation.gains(self.layout.way(site.place, place), site.azimuth, 0.0, gains);
+            self.propagation.gains(self.layout.vector(site.place, place), site.azimuth, 0.0, gains);
         }
     }
 
-    fn in_street(&self, station: usize, place: Place, shadow: f64) -> f64 {
-        in_street(&self.propagation, self.along_streets.as_ref(), &self.layout, station, place, shadow)
+    fn station_gain(&self, station: usize, place: Place, shadow: f64) -> f64 {
+        station_gain(&self.propagation, self.street_loss.as_ref(), &self.layout, station, place, shadow)
     }
 }
 
-/// Gain of a station in streets: along the streets if a street model is set, otherwise along the
-/// straight line.
-fn in_street(
+/// Gain of a station of a street layout at a place: along the streets if there is a street loss,
+/// otherwise along the straight line. `shadow` is the log2 of the shadow as a gain.
+fn station_gain(
     propagation: &Propagation,
-    along_streets: Option<&StreetLoss>,
+    street_loss: Option<&StreetLoss>,
     layout: &Layout,
     station: usize,
     place: Place,
     shadow: f64,
 ) -> f64 {
-    match along_streets {
+    match street_loss {
         Some(losses) => losses.gain(station, layout, place, shadow),
-        None => propagation.gain_of_one(layout.way(layout.sites()[station].place, place), shadow),
+        None => propagation.omnidirectional_gain(layout.vector(layout.sites()[station].place, place), shadow),
     }
 }

@@ -1,15 +1,15 @@
 //! Gain from an antenna to a mobile: path loss, antenna pattern, minimum coupling loss.
 //!
-//! Path losses are from UMTS 30.03 (ETSI TR 101 112) B.1.4.1, the pattern from TR 25.996 §4.5.1.
-//! All losses are linear in the logarithm of the distance. So a site costs one logarithm and one
-//! angle, and each sector one power of two.
+//! Path losses are from UMTS 30.03 (ETSI TR 101 112) B.1.4.1, the pattern from TR 25.996 §4.5.1. All
+//! losses in dB are linear in the logarithm of the distance. So the gains of a site need one
+//! logarithm and one angle, and each of its sectors one power of two.
 
 use std::f64::consts::{LOG2_10, PI};
 
 use umts_units::{Angle, Db, Frequency, Length};
 
+use super::fast_math::{FastMath, min_ignoring_nan, wrap_angle};
 use super::layout::{Place, SECTORS, THIRD};
-use super::quick::{Quick, smaller, turned};
 use super::shadowing::ShadowingConfig;
 use super::street_loss::StreetLossConfig;
 #[cfg(feature = "schema")]
@@ -41,7 +41,7 @@ options! {
     pub struct Antenna as "Antenna" {
         /// Gain of the antenna in its main direction, including cable losses.
         [label = "Gain of antennas", min = "-50 dB", max = "50 dB",
-            source = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"]
+            source = "inferred: 34 dBm at a load of 0.80 agree with a gain of about 0 dB after losses"]
         pub gain: Db = Db(0.0),
         /// Additional losses in all directions, from walls and bodies.
         [label = "Losses of walls and bodies", min = "0 dB", max = "100 dB"]
@@ -61,13 +61,13 @@ impl Antenna {
         self.gain.0 - self.losses.0
     }
 
-    /// Mean of the pattern over all directions, relative to the main direction.
-    fn mean_share(&self) -> f64 {
-        let share = |degrees: i32| {
-            let beside = f64::from(degrees) / self.beamwidth.degrees();
-            libm::exp10(-(12.0 * beside * beside).min(self.front_to_back.0) / 10.0)
+    /// Linear mean of the pattern over all directions, relative to the main direction.
+    fn mean_pattern(&self) -> f64 {
+        let pattern = |degrees: i32| {
+            let offset = f64::from(degrees) / self.beamwidth.degrees();
+            libm::exp10(-(12.0 * offset * offset).min(self.front_to_back.0) / 10.0)
         };
-        (-180..180).map(share).sum::<f64>() / 360.0
+        (-180..180).map(pattern).sum::<f64>() / 360.0
     }
 }
 
@@ -96,7 +96,7 @@ options! {
         /// Distance up to which a site is computed individually, or `"unlimited"`. Farther sites
         /// contribute their mean.
         [label = "Range of a site", keyword = "Unlimited::<Length>", min = "100 m",
-            source = "docs/cells.md: what a reach costs"]
+            source = "docs/cells.md, cost of the reach"]
         pub reach: Option<Length> = None,
         /// Loss along streets (`manhattan` only).
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -122,9 +122,9 @@ impl Line {
         self.at_1_km + self.slope * libm::log10(km)
     }
 
-    /// The gain as a line over log2 of the squared distance in metres: log2 of the gain at 1 m, and
-    /// slope.
-    fn binary(self) -> [f64; 2] {
+    /// The same line as log2 of the gain over log2 of the squared distance in metres: value at 1 m,
+    /// and slope.
+    fn log2_gain(self) -> [f64; 2] {
         let at_1_m = self.at_1_km - 3.0 * self.slope;
         [-at_1_m * DECIBEL, -self.slope / 20.0]
     }
@@ -163,29 +163,31 @@ impl PropagationConfig {
     }
 }
 
-/// log2 of the power ratio of 1 dB.
+/// log2 of the power ratio that 1 dB stands for.
 pub(super) const DECIBEL: f64 = LOG2_10 / 10.0;
 
 /// Minimum squared distance in square metres.
-const NEAREST: f64 = 1.0;
+const MIN_SQUARED_DISTANCE: f64 = 1.0;
 
 /// The model in a form that is fast to evaluate. All values are logarithms to base 2.
 #[derive(Debug, Clone)]
 pub struct Propagation {
-    quick: Quick,
-    /// Gain at 1 m, and slope over the logarithm of the squared distance.
+    fast_math: FastMath,
+    /// Path loss model: gain at 1 m, and slope over the logarithm of the squared distance.
     model: [f64; 2],
+    /// Free space, in the same form.
     free_space: [f64; 2],
     /// Gain in the main direction of an antenna.
     antenna: f64,
-    /// Attenuation of the pattern per squared radian, and its maximum.
-    fall: f64,
-    behind: f64,
-    /// Maximum gain.
-    most: f64,
-    /// Sum of the patterns of a site's three antennas, averaged over all directions. Not a
+    /// Attenuation of the pattern per squared radian from the main direction.
+    attenuation_per_rad2: f64,
+    /// Front-to-back ratio, the maximum attenuation of the pattern.
+    max_attenuation: f64,
+    /// Maximum gain, from the minimum coupling loss.
+    max_gain: f64,
+    /// Sum of the patterns of a site's three antennas, averaged over all directions. Linear, not a
     /// logarithm.
-    around: f64,
+    mean_pattern_sum: f64,
 }
 
 impl Propagation {
@@ -193,47 +195,48 @@ impl Propagation {
         let antenna = config.antenna;
         let beamwidth = antenna.beamwidth.degrees() * PI / 180.0;
         Propagation {
-            quick: Quick::new(),
-            model: config.line().binary(),
-            free_space: config.free_space().binary(),
+            fast_math: FastMath::new(),
+            model: config.line().log2_gain(),
+            free_space: config.free_space().log2_gain(),
             antenna: antenna.net_gain_db() * DECIBEL,
-            fall: 12.0 * DECIBEL / (beamwidth * beamwidth),
-            behind: antenna.front_to_back.0 * DECIBEL,
-            most: -config.minimum_coupling_loss.0 * DECIBEL,
-            around: SECTORS as f64 * config.antenna.mean_share(),
+            attenuation_per_rad2: 12.0 * DECIBEL / (beamwidth * beamwidth),
+            max_attenuation: antenna.front_to_back.0 * DECIBEL,
+            max_gain: -config.minimum_coupling_loss.0 * DECIBEL,
+            mean_pattern_sum: SECTORS as f64 * config.antenna.mean_pattern(),
         }
     }
 
-    /// Gain of all sectors of a site together, averaged over the directions of the antennas. `way`
-    /// is the vector from the site to the mobile.
-    pub fn mean_gain(&self, way: Place) -> f64 {
-        self.around * self.quick.exp2(smaller(self.in_front(way), self.most))
+    /// Sum of the gains of a site's three sectors, averaged over all directions. `vector` is the
+    /// vector from the site to the mobile in metres.
+    pub fn mean_gain(&self, vector: Place) -> f64 {
+        self.mean_pattern_sum * self.fast_math.exp2(min_ignoring_nan(self.main_gain(vector), self.max_gain))
     }
 
-    /// Gain of an omnidirectional antenna. `way` and `shadow` as in `gains`.
-    pub fn gain_of_one(&self, way: Place, shadow: f64) -> f64 {
-        self.quick.exp2(smaller(self.in_front(way) + shadow, self.most))
+    /// Gain of an omnidirectional antenna. `vector` and `shadow` as in `gains`.
+    pub fn omnidirectional_gain(&self, vector: Place, shadow: f64) -> f64 {
+        self.fast_math.exp2(min_ignoring_nan(self.main_gain(vector) + shadow, self.max_gain))
     }
 
     /// Logarithm of the gain in the main direction of an antenna, without shadow.
     #[inline]
-    fn in_front(&self, way: Place) -> f64 {
-        let distance = self.quick.log2(way.squared().max(NEAREST));
+    fn main_gain(&self, vector: Place) -> f64 {
+        let distance = self.fast_math.log2(vector.squared().max(MIN_SQUARED_DISTANCE));
         let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
-        smaller(line(self.model), line(self.free_space)) + self.antenna
+        min_ignoring_nan(line(self.model), line(self.free_space)) + self.antenna
     }
 
-    /// Gains of the sectors of a site. `way` is the vector from the site to the mobile. `shadow` is
-    /// the log2 of the shadow as a gain.
+    /// Gains of the sectors of a site. `vector` is the vector from the site to the mobile in metres.
+    /// `shadow` is the log2 of the shadow as a gain.
     #[inline]
-    pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
-        let in_front = self.in_front(way) + shadow;
-        // At the site itself the angle is NaN, and `smaller` then returns the maximum attenuation.
-        let angle = self.quick.angle(way.x, way.y) - azimuth;
+    pub fn gains(&self, vector: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
+        let main_gain = self.main_gain(vector) + shadow;
+        // At the site itself the angle is NaN, and `min_ignoring_nan` then returns the maximum
+        // attenuation.
+        let angle = self.fast_math.angle(vector.x, vector.y) - azimuth;
         for (sector, gain) in into.iter_mut().enumerate() {
-            let beside = turned(angle - sector as f64 * THIRD);
-            let pattern = smaller(self.fall * beside * beside, self.behind);
-            *gain = self.quick.exp2(smaller(in_front - pattern, self.most));
+            let offset = wrap_angle(angle - sector as f64 * THIRD);
+            let pattern = min_ignoring_nan(self.attenuation_per_rad2 * offset * offset, self.max_attenuation);
+            *gain = self.fast_math.exp2(min_ignoring_nan(main_gain - pattern, self.max_gain));
         }
     }
 }

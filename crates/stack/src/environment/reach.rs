@@ -1,8 +1,9 @@
 //! Sites within reach of a place, and the total gain of all other sites.
 //!
-//! The area is divided into squares. In each square, the sites within reach of its middle have
-//! individual gains. The rest is a mean gain without shadows: averaged over the antenna directions,
-//! and in streets over places in the square. So a lookup costs the same for any number of sites.
+//! The area is divided into squares. In a square, the sites within reach of its middle have
+//! individual gains. All other sites contribute a constant: their mean gain without shadows,
+//! averaged over the antenna directions, and in streets over places in the square. So a lookup costs
+//! the same for any number of sites.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,21 +11,22 @@ use std::sync::Arc;
 use super::gains::Sites;
 use super::layout::{Layout, Place};
 
-/// Squares per length of the reach.
-const SQUARES: f64 = 8.0;
+/// Number of squares per axis on a length equal to the reach.
+const SQUARES_PER_REACH: f64 = 8.0;
 
 /// The squares of the area.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    /// Number of squares per axis, and squares per metre.
+    /// Number of squares per axis.
     number: [usize; 2],
-    each_metre: [f64; 2],
+    /// Squares per metre on each axis.
+    per_metre: [f64; 2],
     /// Row by row.
-    squares: Vec<Heard>,
+    squares: Vec<Square>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct Square {
     /// Sites within reach, or the nearest site if there is none. Squares with equal lists share one
     /// object.
     pub sites: Arc<Sites>,
@@ -33,34 +35,36 @@ pub struct Heard {
 }
 
 impl Reach {
-    /// `metres` is the reach. If it is infinite, there is one square with all sites. `mean` returns
-    /// the gain of a site without shadows in the rectangle around a place with these half sides.
+    /// `metres` is the reach. If it is infinite, there is one square with all sites.
+    /// `mean(site, middle, half_sides)` returns the mean gain of a site, without shadows, in a
+    /// rectangle.
     pub fn new(layout: &Layout, metres: f64, mean: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
-        let number = layout.size().map(|size| ((size / metres * SQUARES).ceil() as usize).max(1));
-        let make = if layout.streets().is_some() { Sites::of_stations } else { Sites::new };
-        let mut known: BTreeMap<Vec<u16>, Arc<Sites>> = BTreeMap::new();
-        let heard = |square: usize| {
+        let number = layout.size().map(|size| ((size / metres * SQUARES_PER_REACH).ceil() as usize).max(1));
+        let new_sites = if layout.streets().is_some() { Sites::of_stations } else { Sites::new };
+        let mut shared: BTreeMap<Vec<u16>, Arc<Sites>> = BTreeMap::new();
+        let square = |square: usize| {
             let middle = [square % number[0], square / number[0]].map(|at| at as f64 + 0.5);
             let place = layout.at([middle[0] / number[0] as f64, middle[1] / number[1] as f64]);
             let sites = layout.sites_within(place, metres);
             let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
             let half = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
             let rest = others.map(|site| mean(site, place, half)).fold(0.0, |rest, gain| rest + gain);
-            let sites = known.entry(sites).or_insert_with_key(|sites| Arc::new(make(sites.clone())));
-            Heard { sites: sites.clone(), rest }
+            let sites = shared.entry(sites).or_insert_with_key(|sites| Arc::new(new_sites(sites.clone())));
+            Square { sites: sites.clone(), rest }
         };
         let [columns, rows] = layout.size();
         Reach {
             number,
-            each_metre: [number[0] as f64 / columns, number[1] as f64 / rows],
-            squares: (0..number[0] * number[1]).map(heard).collect(),
+            per_metre: [number[0] as f64 / columns, number[1] as f64 / rows],
+            squares: (0..number[0] * number[1]).map(square).collect(),
         }
     }
 
+    /// The square of a place.
     #[inline]
-    pub fn at(&self, place: Place) -> &Heard {
+    pub fn at(&self, place: Place) -> &Square {
         let at =
-            |along: f64, axis: usize| ((along * self.each_metre[axis]) as usize).min(self.number[axis] - 1);
+            |along: f64, axis: usize| ((along * self.per_metre[axis]) as usize).min(self.number[axis] - 1);
         &self.squares[at(place.y, 1) * self.number[0] + at(place.x, 0)]
     }
 }

@@ -6,17 +6,18 @@
 //! ```
 //!
 //! A path has n straight sections s between its corners, and each corner increases the apparent
-//! length of the following sections. The path with the least loss counts. On a grid that path has
-//! at most two corners, because another corner on a path of the same length increases d.
-//! Propagation over the roofs limits the loss far behind corners (TR 25.942 §5.1).
+//! length of the following sections. c is the loss parameter of a corner. The path with the least
+//! loss is used. On a grid it has at most two corners, because another corner on a path of the same
+//! length increases d. Propagation over the roofs limits the loss of paths with corners (TR 25.942
+//! §5.1).
 
 use std::f64::consts::PI;
 
 use umts_units::{Db, Length};
 
+use super::fast_math::FastMath;
 use super::layout::{Layout, Place};
 use super::propagation::{DECIBEL, PropagationConfig};
-use super::quick::Quick;
 use super::streets::{AXES, Spot, Streets};
 #[cfg(feature = "schema")]
 use crate::options::Unlimited;
@@ -47,37 +48,39 @@ options! {
 
 impl StreetLossConfig {
     /// Free-space distance with the same loss as a path with these sections, in metres.
-    pub fn seeming_distance(&self, stretches: &[f64]) -> f64 {
-        let (mut k, mut seeming, mut length) = (1.0, 0.0, 0.0);
-        for stretch in stretches {
-            k += seeming * self.corner;
-            seeming += k * stretch;
-            length += stretch;
+    pub fn apparent_distance(&self, sections: &[f64]) -> f64 {
+        let (mut k, mut apparent, mut length) = (1.0, 0.0, 0.0);
+        for section in sections {
+            k += apparent * self.corner;
+            apparent += k * section;
+            length += section;
         }
-        seeming * self.breakpoint.map_or(1.0, |breakpoint| (length / breakpoint.metres()).max(1.0))
+        apparent * self.breakpoint.map_or(1.0, |breakpoint| (length / breakpoint.metres()).max(1.0))
     }
 }
 
 /// Minimum distance to an antenna in metres.
-const NEAREST: f64 = 1.0;
+const MIN_DISTANCE: f64 = 1.0;
 
-/// Gains of stations in streets. All are logarithms to base 2.
+/// Gains of stations in streets. All gains are logarithms to base 2.
 #[derive(Debug, Clone)]
 pub struct StreetLoss {
     config: StreetLossConfig,
     streets: Streets,
     stations: Vec<Spot>,
-    quick: Quick,
-    /// Gain of the antennas, and the same including 1 m of free space.
+    fast_math: FastMath,
+    /// Gain of an antenna.
     antenna: f64,
+    /// Gain at a distance of 1 m in free space, antenna included.
     at_1_m: f64,
-    most: f64,
+    /// Maximum gain, from the minimum coupling loss.
+    max_gain: f64,
 }
 
 /// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres.
 const ROOFS_DB: f64 = 24.0;
 const ROOFS_SLOPE: f64 = 4.5;
-const ROOFS_BESIDE: f64 = 20.0;
+const ROOFS_OFFSET: f64 = 20.0;
 
 impl StreetLoss {
     /// Returns `None` if the layout has no streets.
@@ -89,10 +92,10 @@ impl StreetLoss {
             config: config.streets.unwrap_or_default(),
             streets,
             stations: layout.sites().iter().map(|site| streets.spot(site.place)).collect(),
-            quick: Quick::new(),
+            fast_math: FastMath::new(),
             antenna,
             at_1_m: antenna - 2.0 * libm::log2(4.0 * PI / wavelength),
-            most: -config.minimum_coupling_loss.0 * DECIBEL,
+            max_gain: -config.minimum_coupling_loss.0 * DECIBEL,
         })
     }
 
@@ -100,56 +103,60 @@ impl StreetLoss {
     pub fn gain(&self, station: usize, layout: &Layout, place: Place, shadow: f64) -> f64 {
         let from = self.stations[station];
         let start = Place { x: from.at[0], y: from.at[1] };
-        let way = layout.way(start, place);
-        let here = self.streets.spot(Place { x: start.x + way.x, y: start.y + way.y });
-        let mut gain = self.at_1_m - 2.0 * self.quick.log2(self.seeming_distance(&from, &here).max(NEAREST));
+        let vector = layout.vector(start, place);
+        let position = self.streets.spot(Place { x: start.x + vector.x, y: start.y + vector.y });
+        let mut gain = self.at_1_m
+            - 2.0 * self.fast_math.log2(self.apparent_distance(&from, &position).max(MIN_DISTANCE));
         if self.config.over_roofs {
-            let [x, y] = AXES.map(|axis| here.at[axis] - from.at[axis]);
-            let far = libm::sqrt(x * x + y * y) + ROOFS_BESIDE;
-            gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.quick.log2(far));
+            let [x, y] = AXES.map(|axis| position.at[axis] - from.at[axis]);
+            let distance = libm::sqrt(x * x + y * y) + ROOFS_OFFSET;
+            gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.fast_math.log2(distance));
         }
-        if here.is_indoors {
+        if position.is_indoors {
             gain -= self.config.penetration.0 * DECIBEL;
         }
-        self.quick.exp2((gain + shadow).min(self.most))
+        self.fast_math.exp2((gain + shadow).min(self.max_gain))
     }
 
-    /// Apparent distance of the best path through the streets. In line of sight this is the
-    /// straight line.
-    fn seeming_distance(&self, from: &Spot, to: &Spot) -> f64 {
-        // Two streets are either the same or at least one period apart.
-        let is_same = |begins: f64, ends: f64| (begins - ends).abs() < self.streets.width;
-        let in_sight = |axis: usize| from.lines[axis].zip(to.lines[axis]).is_some_and(|(a, b)| is_same(a, b));
-        if AXES.into_iter().any(in_sight) {
+    /// Apparent distance of the path with the least loss through the streets: the straight line if
+    /// both positions are in the same street.
+    fn apparent_distance(&self, from: &Spot, to: &Spot) -> f64 {
+        // The middles of two parallel streets are equal, except for rounding, or at least one period
+        // apart.
+        let is_same_street = |from_line: f64, to_line: f64| (from_line - to_line).abs() < self.streets.width;
+        let is_in_sight =
+            |axis: usize| from.lines[axis].zip(to.lines[axis]).is_some_and(|(a, b)| is_same_street(a, b));
+        if AXES.into_iter().any(is_in_sight) {
             return self.straight(from, to);
         }
-        let mut least = f64::INFINITY;
+        let mut shortest = f64::INFINITY;
         for first in AXES {
             for last in AXES {
-                let (Some(begins), Some(ends)) = (from.lines[first], to.lines[last]) else { continue };
+                let (Some(from_line), Some(to_line)) = (from.lines[first], to.lines[last]) else { continue };
                 let corners = if first == last { Self::two_corners } else { Self::one_corner };
-                least = least.min(corners(self, from, to, first, [begins, ends]));
+                shortest = shortest.min(corners(self, from, to, first, [from_line, to_line]));
             }
         }
-        least
+        shortest
     }
 
+    /// Path in line of sight.
     fn straight(&self, from: &Spot, to: &Spot) -> f64 {
         let [x, y] = AXES.map(|axis| to.at[axis] - from.at[axis]);
-        self.config.seeming_distance(&[libm::sqrt(x * x + y * y)])
+        self.config.apparent_distance(&[libm::sqrt(x * x + y * y)])
     }
 
-    /// Path from a street along `axis` into a street across it.
-    fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
-        let before = (ends - from.at[axis]).abs();
-        let after = (to.at[1 - axis] - begins).abs();
-        self.config.seeming_distance(&[before, after])
+    /// Path from a street along `axis` at `from_line` into a crossing street at `to_line`.
+    fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [from_line, to_line]: [f64; 2]) -> f64 {
+        let before = (to_line - from.at[axis]).abs();
+        let after = (to.at[1 - axis] - from_line).abs();
+        self.config.apparent_distance(&[before, after])
     }
 
-    /// Path from a street along `axis` to a parallel street, through one of the crossing streets.
-    /// The loss of the corners is least if one section is short, so only the crossing streets next
-    /// to either end are tried.
-    fn two_corners(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
+    /// Path from a street along `axis` to a parallel street, through one of the crossing streets. The
+    /// loss is least if the first or the last section is short, so only the crossing streets next to
+    /// either end are tried.
+    fn two_corners(&self, from: &Spot, to: &Spot, axis: usize, [from_line, to_line]: [f64; 2]) -> f64 {
         let next_to = |at: f64| {
             let before = self.streets.line_before(at);
             [before, before + 1]
@@ -159,9 +166,9 @@ impl StreetLoss {
             .filter(|number| self.streets.has_line(axis, *number))
             .map(|number| {
                 let line = self.streets.line(number);
-                let stretches =
-                    [(line - from.at[axis]).abs(), (ends - begins).abs(), (to.at[axis] - line).abs()];
-                self.config.seeming_distance(&stretches)
+                let sections =
+                    [(line - from.at[axis]).abs(), (to_line - from_line).abs(), (to.at[axis] - line).abs()];
+                self.config.apparent_distance(&sections)
             })
             .fold(f64::INFINITY, f64::min)
     }

@@ -1,5 +1,5 @@
 //! Streets between blocks of houses on a square grid (the Manhattan layout of UMTS 30.03), and the
-//! streets of a place.
+//! position of a place relative to these streets.
 //!
 //! ```text
 //!        ┌─────┐ ┌─────┐ ┌──      blocks, one period apart
@@ -7,8 +7,8 @@
 //!     (0,0)   (1,0)   (2,0)       of the area, plus c periods to the right and r periods up
 //! ```
 //!
-//! On a torus the last block adjoins the first street. With another border there is a street along
-//! each side.
+//! On a torus the last block adjoins the first street. Otherwise there is a street along each side
+//! of the area.
 
 use super::layout::{Border, Place};
 
@@ -39,14 +39,14 @@ pub enum Stations {
 /// The axes of the grid: x (right) and y (up).
 pub const AXES: [usize; 2] = [0, 1];
 
-/// A place relative to the streets.
+/// A place and the streets that contain it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
     /// Coordinates. For a place in a house, the coordinates of the nearest point on the walls.
     pub at: [f64; 2],
-    /// The streets that contain the place, or the street outside the nearest wall. For the street
-    /// along the first axis the y coordinate of its middle, for the street along the second axis
-    /// the x coordinate.
+    /// The streets that contain the place, by the axis along which they run. Indoors, the street
+    /// outside the nearest wall. A street along x is given by the y coordinate of its middle, a
+    /// street along y by the x coordinate.
     pub lines: [Option<f64>; 2],
     pub is_indoors: bool,
 }
@@ -59,8 +59,8 @@ impl Streets {
 
     /// Width and height of the area in metres.
     pub fn size(&self) -> [f64; 2] {
-        let rim = if self.border == Border::Torus { 0.0 } else { self.width };
-        self.blocks.map(|blocks| f64::from(blocks) * self.period() + rim)
+        let last_street = if self.border == Border::Torus { 0.0 } else { self.width };
+        self.blocks.map(|blocks| f64::from(blocks) * self.period() + last_street)
     }
 
     /// Number of streets that cross an axis.
@@ -78,7 +78,7 @@ impl Streets {
         ((at - self.width / 2.0) / self.period()).floor() as i64
     }
 
-    /// Whether street `number` across an axis exists. On a torus all numbers do.
+    /// Whether street `number` across an axis exists. On a torus every number exists.
     pub fn has_line(&self, axis: usize, number: i64) -> bool {
         self.border == Border::Torus || (0..i64::from(self.lines(axis))).contains(&number)
     }
@@ -90,35 +90,37 @@ impl Streets {
         // Middle of the nearest street across each axis, and the distance to it.
         let nearest =
             AXES.map(|axis| self.line(((at[axis] - self.width / 2.0) / self.period()).round() as i64));
-        let apart = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
-        let inside = AXES.map(|axis| apart[axis] <= self.width / 2.0);
-        let is_indoors = !inside[0] && !inside[1];
+        let distance = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
+        let is_in_street = AXES.map(|axis| distance[axis] <= self.width / 2.0);
+        let is_indoors = !is_in_street[0] && !is_in_street[1];
         // The street along the first axis is identified by its position on the second.
-        let is_outside = AXES.map(|axis| inside[1 - axis] || is_indoors && apart[1 - axis] < apart[axis]);
-        let is_outside = if is_indoors && is_outside == [false; 2] { [true, false] } else { is_outside };
+        let on_street =
+            AXES.map(|axis| is_in_street[1 - axis] || is_indoors && distance[1 - axis] < distance[axis]);
+        let on_street = if is_indoors && on_street == [false; 2] { [true, false] } else { on_street };
         if is_indoors {
-            let across = if is_outside[0] { 1 } else { 0 };
-            at[across] = nearest[across] + (self.width / 2.0).copysign(at[across] - nearest[across]);
+            let cross_axis = if on_street[0] { 1 } else { 0 };
+            at[cross_axis] =
+                nearest[cross_axis] + (self.width / 2.0).copysign(at[cross_axis] - nearest[cross_axis]);
         }
-        Spot { at, lines: AXES.map(|axis| is_outside[axis].then_some(nearest[1 - axis])), is_indoors }
+        Spot { at, lines: AXES.map(|axis| on_street[axis].then_some(nearest[1 - axis])), is_indoors }
     }
 
-    /// A place in the middle of a street, for a share of all block sides and a share along the
-    /// side. Uniform if both shares are.
-    pub fn anywhere(&self, shares: [f64; 2]) -> Place {
+    /// Maps two uniform draws between 0 and 1 to a place that is uniform along the middles of all
+    /// streets. The first draw selects a block side, the second a place along this side.
+    pub fn anywhere(&self, draws: [f64; 2]) -> Place {
         let [columns, rows] = self.blocks;
         let along = [columns * self.lines(1), rows * self.lines(0)];
-        let side = (shares[0] * f64::from(along[0] + along[1])) as u32;
+        let side = (draws[0] * f64::from(along[0] + along[1])) as u32;
         let [along_x, number] = if side < along[0] { [1, side] } else { [0, side - along[0]] };
         let blocks = if along_x == 1 { columns } else { rows };
-        let from = self.line(i64::from(number % blocks)) + shares[1] * self.period();
-        let across = self.line(i64::from(number / blocks));
-        if along_x == 1 { Place { x: from, y: across } } else { Place { x: across, y: from } }
+        let from = self.line(i64::from(number % blocks)) + draws[1] * self.period();
+        let cross_axis = self.line(i64::from(number / blocks));
+        if along_x == 1 { Place { x: from, y: cross_axis } } else { Place { x: cross_axis, y: from } }
     }
 
-    /// Places of stations: one station per `every` blocks in each street, shifted between
-    /// neighbouring streets.
-    pub fn stations(&self, stand: Stations, every: u32) -> Vec<Place> {
+    /// Places of stations: one station per `every` blocks in each street, shifted by one block from
+    /// street to street.
+    pub fn stations(&self, position: Stations, every: u32) -> Vec<Place> {
         let crossings =
             (0..self.lines(1)).flat_map(|row| (0..self.lines(0)).map(move |column| [column, row]));
         let chosen = crossings.filter(|[column, row]| (column + row).is_multiple_of(every));
@@ -126,7 +128,7 @@ impl Streets {
             x: self.line(i64::from(column)) + ahead[0] * self.period(),
             y: self.line(i64::from(row)) + ahead[1] * self.period(),
         };
-        match stand {
+        match position {
             Stations::Crossings => chosen.map(|crossing| place(crossing, [0.0; 2])).collect(),
             Stations::Middles => chosen
                 .flat_map(|crossing| AXES.map(|axis| (axis, crossing)))
@@ -136,8 +138,8 @@ impl Streets {
         }
     }
 
-    /// Places in the middle of streets, about ten metres apart, in the rectangle around `middle`
-    /// with these half sides. If there are none, one place in the nearest street.
+    /// Places in the middle of streets, at most ten metres apart, in the rectangle around `middle`
+    /// with these half sides. If no street crosses it, one place in the nearest street.
     pub fn places_around(&self, middle: Place, half: [f64; 2]) -> Vec<Place> {
         let at = [middle.x, middle.y];
         let mut places = Vec::new();
@@ -148,13 +150,13 @@ impl Streets {
                 let points = (half[axis] / 5.0).ceil();
                 for point in 0..points as u32 {
                     let along = at[axis] - half[axis] + 2.0 * half[axis] * (f64::from(point) + 0.5) / points;
-                    places.push(on(axis, along, self.line(number)));
+                    places.push(place_in_street(axis, along, self.line(number)));
                 }
             }
         }
         if places.is_empty() {
             let spot = self.spot(middle);
-            let of = |axis: usize| spot.lines[axis].map(|line| on(axis, at[axis], line));
+            let of = |axis: usize| spot.lines[axis].map(|line| place_in_street(axis, at[axis], line));
             places.extend(of(0).or_else(|| of(1)));
         }
         places
@@ -174,6 +176,6 @@ impl Streets {
 }
 
 /// The place at `along` on an axis, in the street whose middle is at `line` of the other axis.
-fn on(axis: usize, along: f64, line: f64) -> Place {
+fn place_in_street(axis: usize, along: f64, line: f64) -> Place {
     if axis == 0 { Place { x: along, y: line } } else { Place { x: line, y: along } }
 }

@@ -2,8 +2,8 @@
 //! crossings.
 //!
 //! A walk is a sequence of legs of equal length, each at constant speed. The draws of a leg are
-//! addressed by its number. So a walk depends only on the time, and an idle mobile is advanced leg
-//! by leg at its next query.
+//! addressed by its number. So a walk depends only on the time, and an idle mobile needs no updates:
+//! the next query advances it leg by leg.
 
 use umts_kernel::random::AddressedStream;
 
@@ -14,7 +14,7 @@ use super::streets::{AXES, Streets};
 pub struct Walk {
     /// Mean speed in metres per second.
     pub speed: f64,
-    /// Standard deviation of drawn speeds.
+    /// Standard deviation of drawn speeds in metres per second.
     pub deviation: f64,
     /// Probability of a new speed at a leg.
     pub changing: f64,
@@ -24,36 +24,37 @@ pub struct Walk {
     /// Probability of a turn at a crossing, left and right equally likely.
     pub turning: f64,
     /// Start of the walk. `None`: uniform on the streets.
-    pub begins: Option<Place>,
+    pub start: Option<Place>,
 }
 
-/// Minimum speed as a share of the mean speed.
-const SLOWEST: f64 = 0.1;
+/// Minimum speed as a fraction of the mean speed.
+const MIN_SPEED_FRACTION: f64 = 0.1;
 
-/// Draws of a walker at a leg. Lower numbers belong to the starting place, higher ones to the
-/// shadows.
+/// Numbers of a walker's draws at a leg. Lower numbers are used for the starting place, higher ones
+/// for the shadows.
 const TURN: u32 = 3;
-const CHANGES: u32 = 5;
+const SPEED_DECISION: u32 = 5;
 const SPEED: u32 = 6;
 
-/// East, north, west, south.
+/// Headings east, north, west and south as steps along both axes.
 const HEADINGS: [[i64; 2]; 4] = [[1, 0], [0, 1], [-1, 0], [0, -1]];
 
-/// A position on the grid: `gone` metres from a crossing towards the next one.
+/// A position on the grid: `distance` metres from a crossing towards the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Step {
+struct GridPosition {
     crossing: [i64; 2],
+    /// Index in [`HEADINGS`].
     heading: usize,
-    gone: f64,
+    distance: f64,
 }
 
 /// A pedestrian at the start of a leg.
 #[derive(Debug, Clone)]
 pub struct Walker {
-    step: Step,
+    position: GridPosition,
     leg: u64,
     /// Start of the leg in seconds since the appearance.
-    began: f64,
+    leg_start: f64,
     speed: f64,
 }
 
@@ -64,26 +65,31 @@ impl Walker {
         let spot = streets.spot(place);
         let axis = usize::from(spot.lines[0].is_none());
         let last = streets.blocks.map(|blocks| i64::from(blocks) - 1);
-        let inside = AXES.map(|of| {
-            let before = streets.line_before(spot.at[of]);
-            if streets.has_line(of, before) && streets.has_line(of, before + 1) {
+        // The crossing before the place on each axis, then the street itself across its axis.
+        let mut crossing = AXES.map(|axis| {
+            let before = streets.line_before(spot.at[axis]);
+            if streets.has_line(axis, before) && streets.has_line(axis, before + 1) {
                 before
             } else {
-                before.clamp(0, last[of])
+                before.clamp(0, last[axis])
             }
         });
-        let across = spot.lines[axis].map_or(0, |line| streets.line_before(line + streets.width / 2.0));
-        let mut crossing = inside;
-        crossing[1 - axis] = across;
+        crossing[1 - axis] =
+            spot.lines[axis].map_or(0, |line| streets.line_before(line + streets.width / 2.0));
         let period = streets.period();
-        let ahead = (spot.at[axis] - streets.line(crossing[axis])).clamp(0.0, period);
+        let offset = (spot.at[axis] - streets.line(crossing[axis])).clamp(0.0, period);
         let is_forward = heading < 0.5;
         if !is_forward {
             crossing[axis] += 1;
         }
-        let gone = if is_forward { ahead } else { period - ahead };
+        let distance = if is_forward { offset } else { period - offset };
         let heading = axis + if is_forward { 0 } else { 2 };
-        Walker { step: Step { crossing, heading, gone }, leg: 0, began: 0.0, speed: walk.speed }
+        Walker {
+            position: GridPosition { crossing, heading, distance },
+            leg: 0,
+            leg_start: 0.0,
+            speed: walk.speed,
+        }
     }
 
     /// Position in the unbounded plane and travelled distance in metres, `since` seconds after the
@@ -96,62 +102,72 @@ impl Walker {
         draws: &AddressedStream,
     ) -> (Place, f64) {
         if self.speed == 0.0 {
-            return (self.step.place(streets), 0.0);
+            return (self.position.place(streets), 0.0);
         }
-        while self.began + walk.leg / self.speed <= since {
-            self.step = self.step.after(walk.leg, walk, streets, draws.tti(self.leg).uniform(TURN));
-            self.began += walk.leg / self.speed;
+        while self.leg_start + walk.leg / self.speed <= since {
+            self.position =
+                self.position.advanced(walk.leg, walk, streets, draws.tti(self.leg).uniform(TURN));
+            self.leg_start += walk.leg / self.speed;
             self.leg += 1;
             let draws = draws.tti(self.leg);
-            if draws.uniform(CHANGES) < walk.changing {
-                self.speed = (walk.speed + walk.deviation * draws.normal(SPEED)).max(SLOWEST * walk.speed);
+            if draws.uniform(SPEED_DECISION) < walk.changing {
+                self.speed =
+                    (walk.speed + walk.deviation * draws.normal(SPEED)).max(MIN_SPEED_FRACTION * walk.speed);
             }
         }
-        let ahead = self.speed * (since - self.began);
-        let step = self.step.after(ahead, walk, streets, draws.tti(self.leg).uniform(TURN));
-        (step.place(streets), self.leg as f64 * walk.leg + ahead)
+        let offset = self.speed * (since - self.leg_start);
+        let position = self.position.advanced(offset, walk, streets, draws.tti(self.leg).uniform(TURN));
+        (position.place(streets), self.leg as f64 * walk.leg + offset)
     }
 }
 
-impl Step {
-    /// Moves by `metres`, with the draw for the crossing that may be passed.
-    fn after(self, metres: f64, walk: &Walk, streets: &Streets, draw: f64) -> Step {
-        let gone = self.gone + metres;
-        if gone < streets.period() {
-            return Step { gone, ..self };
+impl GridPosition {
+    /// The position `metres` further on, at most one period. `draw` is uniform and selects the
+    /// heading at the crossing that may be passed.
+    fn advanced(self, metres: f64, walk: &Walk, streets: &Streets, draw: f64) -> GridPosition {
+        let distance = self.distance + metres;
+        if distance < streets.period() {
+            return GridPosition { distance, ..self };
         }
-        let crossing = self.next(self.heading);
-        let there = Step { crossing, heading: self.heading, gone: gone - streets.period() };
-        Step { heading: there.turned(walk.turning, streets, draw), ..there }
+        let crossing = self.next_crossing(self.heading);
+        let arrived = GridPosition { crossing, heading: self.heading, distance: distance - streets.period() };
+        GridPosition { heading: arrived.next_heading(walk.turning, streets, draw), ..arrived }
     }
 
-    /// Heading after the current crossing. A street that ends there is excluded.
-    fn turned(self, turning: f64, streets: &Streets, draw: f64) -> usize {
-        let ways = [(0, 1.0 - turning), (1, turning / 2.0), (3, turning / 2.0)];
-        let open = ways.map(|(turn, likely)| {
+    /// The heading after the current crossing: straight on, left or right, except where no street
+    /// continues.
+    fn next_heading(self, turning: f64, streets: &Streets, draw: f64) -> usize {
+        // Quarter turns counterclockwise, with their probabilities.
+        let choices = [(0, 1.0 - turning), (1, turning / 2.0), (3, turning / 2.0)];
+        let weighted = choices.map(|(turn, weight)| {
             let heading = (self.heading + turn) % HEADINGS.len();
-            let next = self.next(heading);
-            let is_open = AXES.into_iter().all(|axis| streets.has_line(axis, next[axis]));
+            let next_crossing = self.next_crossing(heading);
+            let is_open = AXES.into_iter().all(|axis| streets.has_line(axis, next_crossing[axis]));
             // If the street ahead ends, the mobile turns even with a turning probability of 0.
-            (heading, if is_open { likely.max(f64::MIN_POSITIVE) } else { 0.0 })
+            (heading, if is_open { weight.max(f64::MIN_POSITIVE) } else { 0.0 })
         });
-        let mut rest = draw * open.iter().map(|(_, likely)| likely).sum::<f64>();
-        for (heading, likely) in open {
-            if rest < likely {
+        let mut rest = draw * weighted.iter().map(|(_, weight)| weight).sum::<f64>();
+        for (heading, weight) in weighted {
+            if rest < weight {
                 return heading;
             }
-            rest -= likely;
+            rest -= weight;
         }
-        open.into_iter().rev().find(|(_, likely)| *likely > 0.0).map_or(self.heading, |(heading, _)| heading)
+        weighted
+            .into_iter()
+            .rev()
+            .find(|(_, weight)| *weight > 0.0)
+            .map_or(self.heading, |(heading, _)| heading)
     }
 
-    fn next(self, heading: usize) -> [i64; 2] {
+    fn next_crossing(self, heading: usize) -> [i64; 2] {
         AXES.map(|axis| self.crossing[axis] + HEADINGS[heading][axis])
     }
 
     fn place(self, streets: &Streets) -> Place {
-        let [x, y] = AXES
-            .map(|axis| streets.line(self.crossing[axis]) + HEADINGS[self.heading][axis] as f64 * self.gone);
+        let [x, y] = AXES.map(|axis| {
+            streets.line(self.crossing[axis]) + HEADINGS[self.heading][axis] as f64 * self.distance
+        });
         Place { x, y }
     }
 }

@@ -56,7 +56,7 @@ impl Mac for Dedicated {
             let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, frame, &mut transmission);
             octets = octets.max(Iub::octets(blocks, bits));
         }
-        // All block sets of a TTI arrive with the longest one.
+        // All block sets of a TTI arrive together: when the largest one has crossed the Iub.
         let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         below.air.depart(ctx, transmission, arrival);
         self.ticks.end(ctx, config, below);

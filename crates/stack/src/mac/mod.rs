@@ -1,9 +1,10 @@
 //! MAC of the carriers. A carrier is a set of UEs that share timing: the UEs of a FACH or RACH, the
 //! DCHs of a cell with the same direction and TTI, a TDD cell, or the DSCHs of a layout.
 //!
-//! Each MAC implements [`Mac`] in the sans-IO shape of RLC and TCP: it is told when RLC has data,
-//! says when it must be called next, and then schedules, pulls RLC and puts transmissions on the air.
-//! [`rnc::tdd`](crate::rnc::tdd) and [`rnc::multicell`](crate::rnc::multicell) have the others.
+//! Each MAC implements [`Mac`], which like RLC and TCP has no clock: it is notified when RLC has data,
+//! returns when it must be called next, and then schedules, pulls PDUs from RLC and transmits them. The
+//! MACs of TDD cells and of layouts are in [`rnc::tdd`](crate::rnc::tdd) and
+//! [`rnc::multicell`](crate::rnc::multicell).
 
 mod dedicated;
 pub mod hs;
@@ -62,7 +63,7 @@ pub trait Mac {
 pub struct Below<'a> {
     pub ues: &'a mut Ues,
     pub air: &'a mut Air,
-    /// UEs with an RRC to be notified of the transmission. The MAC appends them.
+    /// UEs with an RRC that must be notified of the transmission. The MAC appends them.
     pub watched: &'a mut Vec<UeId>,
 }
 

@@ -50,17 +50,17 @@ impl Pushed {
             let octets = Bytes(u64::from(context.channel(direction).block_bits).div_ceil(8));
             let crossing = config.iub.crossing(octets);
             // Blocks of one UE keep their order, because RLC would treat late blocks as lost.
-            let mut before = ctx.cx.now;
+            let mut arrival = ctx.cx.now;
             for block in 0..blocks {
                 let mut set = below.air.spare_set();
                 if context.take_blocks(&mut ctx.cx, direction, config.channel, 1, &mut set) == 0 {
                     below.air.return_set(set);
                     break;
                 }
-                let late = self.jitter * draws.uniform(u32::from(ue.0) * blocks + block);
-                let at = ctx.cx.now + crossing + Duration::from_nanos(late as u64);
-                before = at.max(before);
-                self.queue.push(QueuedBlock { at: before, ue, set, epoch: context.epoch });
+                let delay = self.jitter * draws.uniform(u32::from(ue.0) * blocks + block);
+                let at = ctx.cx.now + crossing + Duration::from_nanos(delay as u64);
+                arrival = at.max(arrival);
+                self.queue.push(QueuedBlock { at: arrival, ue, set, epoch: context.epoch });
             }
         }
         self.schedule_frame(config, ctx.cx.now);

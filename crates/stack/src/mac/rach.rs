@@ -50,6 +50,7 @@ impl Rach {
         Rach { ticks: Ticks::default(), access: Access::Private(access), attempts: Vec::new() }
     }
 
+    /// Sends the message of one UE.
     fn send<T: TraceSink<TraceEvent>>(
         ctx: &mut EventContext<'_, T>,
         frame: u64,

@@ -35,7 +35,8 @@ impl Ticks {
         false
     }
 
-    /// `ue` has data. `is_member` is its flag.
+    /// Adds `ue`, which has data, to the members unless `is_member` is already set, and schedules the
+    /// next tick.
     #[inline]
     fn join(&mut self, now: Time, config: &CarrierConfig, ue: UeId, is_member: &mut bool) {
         if !std::mem::replace(is_member, true)

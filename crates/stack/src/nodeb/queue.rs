@@ -1,4 +1,4 @@
-//! Blocks on the Iub to the Node B, and the queue there.
+//! EURANE's FACH: blocks on the Iub to the Node B, and the queue at the Node B.
 
 use std::collections::VecDeque;
 
@@ -50,7 +50,7 @@ impl FachQueue {
             if self.queued < self.limit {
                 self.queued += 1;
             } else {
-                dropped(self.blocks.remove(self.queued).expect("it was looked at"));
+                dropped(self.blocks.remove(self.queued).expect("the loop condition found a block"));
             }
         }
     }

@@ -17,15 +17,16 @@ pub struct TransmittedSet {
     pub ue: UeId,
     /// The blocks. Boxed, so that passing a set on moves only a pointer.
     pub set: Box<BlockSet>,
-    /// Number of the first block among the blocks of the UE's TTI. In a TDD cell, among all blocks
-    /// of the frame.
+    /// Index of the first block among the blocks of the UE in this TTI. In a TDD cell, among all
+    /// blocks of the frame.
     pub first: u32,
     pub lost: Lost,
-    /// Epoch of the UE's RLC entities, which are re-established from time to time.
+    /// Epoch of the UE's RLC entities, which counts their re-establishments.
     pub epoch: u16,
 }
 
-/// Block sets that arrive at the same time. Boxed like block sets.
+/// Block sets that arrive at the same time. `sets` keeps unused sets after the first `used` ones, so
+/// that their memory is reused.
 #[derive(Debug)]
 pub struct Transmission {
     id: TransmissionId,
@@ -92,9 +93,9 @@ impl Transmission {
 pub struct Air {
     /// One slot per transmission, occupied while it is in flight.
     slots: Vec<Option<Box<Transmission>>>,
-    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    #[expect(clippy::vec_box, reason = "boxes are reused")]
     spare: Vec<Box<Transmission>>,
-    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    #[expect(clippy::vec_box, reason = "boxes are reused")]
     spare_sets: Vec<Box<BlockSet>>,
 }
 
@@ -133,7 +134,7 @@ impl Air {
     /// Returns a transmission that has arrived.
     #[inline]
     pub fn arrive(&mut self, id: TransmissionId) -> Box<Transmission> {
-        self.slots[id.index()].take().expect("a flight arrives once")
+        self.slots[id.index()].take().expect("a transmission arrives once")
     }
 
     /// An empty set for a block that is sent alone.

@@ -5,6 +5,7 @@
 #[derive(Debug, Clone)]
 pub(in crate::radio) struct BitReader<'a> {
     octets: &'a [u8],
+    /// Number of bits read.
     at: usize,
 }
 

@@ -1,9 +1,9 @@
-//! A measured radio: a trace of the times at which octets could pass, whatever was the reason.
+//! A measured radio: a trace of the times at which octets could pass.
 //!
 //! Such traces are recorded above RLC with a saturating sender. Each entry is an opportunity for
 //! one packet of 1,500 octets. A trace replaces RLC, MAC and the air, so a UE with such a radio has
-//! none of these. The rules are the rules of mahimahi's `mm-link`: an opportunity is spent octet by
-//! octet on the waiting packets, the rest of an opportunity is lost, and the trace repeats.
+//! none of these. The rules are those of `mm-link` of the network emulator mahimahi: an opportunity is
+//! used octet by octet for the waiting packets, its unused octets are lost, and the trace repeats.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,11 +75,13 @@ pub struct CapacityLink {
     trace: CapacityTrace,
     limit: Option<QueueLimit>,
     waiting: VecDeque<Sdu>,
+    /// Octets of the waiting packets.
     octets: u64,
     /// Octets of the first packet that have passed.
     passed: u64,
-    /// The scheduled opportunity, or the first one that is not used.
+    /// Number of the scheduled opportunity, or of the first one that was not used yet.
     next: u64,
+    /// Whether an opportunity is scheduled.
     is_waiting: bool,
 }
 

@@ -1,8 +1,8 @@
 //! A flat radio: a rate, a delay, a queue and random loss.
 //!
-//! This is the "3G" of browsers and test services. It has no TTIs, no RLC and no RRC states, so it
-//! does not model UMTS and only serves for comparison. A packet is transmitted at the rate and then
-//! delayed. Packets keep their order.
+//! This is the "3G" preset of browsers' developer tools and of test services. It has no TTIs, no RLC
+//! and no RRC states, so it does not model UMTS and only serves for comparison. A packet is
+//! transmitted at the rate and then delayed. Packets keep their order.
 
 use std::collections::VecDeque;
 
@@ -95,7 +95,7 @@ impl FlatLink {
     /// # Panics
     /// Panics if no packet is in transmission.
     pub fn handle_sent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> (Sent, Option<Time>) {
-        let sdu = self.waiting.pop_front().expect("its end was announced when it came");
+        let sdu = self.waiting.pop_front().expect("a transmission ends only if a packet is queued");
         self.octets = self.octets - sdu.size();
         self.record_buffer(cx);
         let next = self.waiting.front().map(|next| cx.now + self.rate.time_to_send(next.size()));
@@ -113,7 +113,7 @@ impl FlatLink {
     /// # Panics
     /// Panics if no packet is in flight.
     pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Packet {
-        let sdu = self.on_the_way.pop_front().expect("every arrival was announced");
+        let sdu = self.on_the_way.pop_front().expect("an arrival follows each successful transmission");
         let (ue, direction, size, entered) = (self.ue, self.direction, sdu.size(), sdu.entered);
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: sdu.packet.id, size, entered });
         sdu.packet

@@ -26,7 +26,7 @@ pub struct Pdcp {
 }
 
 impl Pdcp {
-    /// `None`: changes nothing.
+    /// `None`: headers are not compressed.
     pub fn new(config: Option<PdcpConfig>) -> Self {
         Pdcp { config, since_full: Vec::new() }
     }
@@ -35,12 +35,12 @@ impl Pdcp {
     #[inline]
     pub fn compress(&mut self, packet: &Packet) -> u16 {
         match self.config {
-            Some(config) => self.take(config, packet),
+            Some(config) => self.compress_with(config, packet),
             None => 0,
         }
     }
 
-    fn take(&mut self, config: PdcpConfig, packet: &Packet) -> u16 {
+    fn compress_with(&mut self, config: PdcpConfig, packet: &Packet) -> u16 {
         let known = self.since_full.iter().position(|&(flow, _)| flow == packet.flow);
         let at = known.unwrap_or_else(|| {
             self.since_full.push((packet.flow, 0));

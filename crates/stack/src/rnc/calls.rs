@@ -13,7 +13,7 @@ use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
 use crate::traffic::laws::exponential;
 
-/// Blocks of a call in one TTI: 64 kbit/s.
+/// Blocks of a call per TTI: 64 kbit/s.
 pub const BLOCKS: u32 = 2;
 /// Bits of a block.
 pub const BLOCK_BITS: u32 = 640;
@@ -83,7 +83,7 @@ impl Call {
     }
 }
 
-/// The loops of power control of one user.
+/// Power control loops of one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerControlLoops {
     /// The outer loop.
@@ -122,8 +122,6 @@ pub struct CallLocation {
     pub main: RadioLink,
     /// Links from further cells of the active set.
     pub further: Vec<RadioLink>,
-    /// Eb/N0 of the further links in a TTI.
-    pub beside: f64,
     /// Whether it has gaps of compressed mode.
     pub is_compressed: bool,
     /// Factor on the target in this TTI: above 1 with a gap.
@@ -133,7 +131,6 @@ pub struct CallLocation {
 /// Radio link of a call from one cell.
 #[derive(Debug, Clone, Copy)]
 pub struct RadioLink {
-    /// The cell.
     pub cell: CellId,
     /// Code of the call in this cell.
     pub code: Code,
@@ -146,24 +143,21 @@ pub struct RadioLink {
 }
 
 impl CallLocation {
-    /// A call with one leg.
     pub fn new(mobile: Mobile, main: RadioLink) -> Self {
-        CallLocation { mobile, main, further: Vec::new(), beside: 0.0, is_compressed: false, raise: 1.0 }
+        CallLocation { mobile, main, further: Vec::new(), is_compressed: false, raise: 1.0 }
     }
 
-    /// All legs.
     pub fn legs(&self) -> impl Iterator<Item = &RadioLink> {
         std::iter::once(&self.main).chain(&self.further)
     }
 
-    /// All legs, to be changed.
     pub fn legs_mut(&mut self) -> impl Iterator<Item = &mut RadioLink> {
         std::iter::once(&mut self.main).chain(&mut self.further)
     }
 }
 
 impl RadioLink {
-    /// One that is alone. It hears nothing yet.
+    /// The only link of a call, not measured yet.
     pub fn new(cell: CellId, code: Code) -> Self {
         RadioLink { cell, code, gain: 0.0, interference: 0.0, share: 1.0 }
     }
@@ -175,26 +169,26 @@ impl RadioLink {
     }
 }
 
-/// All calls of one kind, in the order in which they came.
+/// The calls of one class in the order of arrival.
 #[derive(Debug)]
 pub struct Calls {
     under_way: Vec<Call>,
-    /// When the next of them ends, or earlier.
+    /// The end of the first call to end, or earlier.
     first_end: Time,
     arrivals: Stream,
     lengths: Stream,
-    /// Mean time from one to the next, and mean length.
+    /// Mean time between arrivals, and mean length.
     gap: Duration,
     holding: Duration,
-    /// When the next comes; `None`: none does.
+    /// The next arrival.
     next: Option<Time>,
     number: u64,
-    /// How many are there when the run begins.
+    /// Number of calls at the start of the run.
     at_start: u64,
 }
 
 impl Calls {
-    /// Calls of this kind in `cells` cells. As many are under way at the beginning as at any other time.
+    /// Calls in `cells` cells. The process is stationary from the start of the run.
     pub fn new(config: &CallsConfig, group: usize, cells: usize, streams: &Streams) -> Self {
         let stream = |purpose: &str| streams.stream(&format!("calls{group}/{purpose}"));
         let mean = match config.per {
@@ -218,14 +212,14 @@ impl Calls {
         }
     }
 
-    /// Lets calls end that were to until `now`; `ended` is told of each.
+    /// Ends the calls that end by `now`. Calls `ended` for each.
     pub fn end_until(&mut self, now: Time, ended: impl FnMut(&Call)) {
         if self.first_end <= now {
             self.sweep(now, ended);
         }
     }
 
-    /// The same where calls were dropped.
+    /// Like [`end_until`](Self::end_until), after calls were dropped.
     pub fn sweep(&mut self, now: Time, mut ended: impl FnMut(&Call)) {
         let mut first_end = Time::NEVER;
         self.under_way.retain(|call| {
@@ -271,18 +265,17 @@ impl Calls {
         }
     }
 
-    /// Those under way, in the order in which they came.
+    /// Present calls in the order of arrival.
     pub fn under_way(&self) -> &[Call] {
         &self.under_way
     }
 
-    /// The same, to be moved.
     pub fn under_way_mut(&mut self) -> &mut [Call] {
         &mut self.under_way
     }
 }
 
-/// A number with the law of Poisson: how many exponential times of mean 1 fit into `mean`.
+/// A Poisson number: the exponential times of mean 1 that fit into `mean`.
 fn poisson(mean: f64, stream: &mut Stream) -> u64 {
     let (mut sum, mut number) = (stream.exponential(), 0);
     while sum <= mean {
@@ -327,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_as_are_offered_from_the_first_instant_on() {
+    fn offered_traffic_is_reached_from_the_start() {
         let (mut sums, mut ticks) = ([0.0; 2], 0);
         let calls = with_calls(CONFIG, 36, 2_400, |calls| {
             sums[usize::from(ticks >= 12_000)] += calls.len() as f64;
@@ -343,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn they_keep_their_order_and_none_outlives_its_end() {
+    fn calls_keep_their_order_and_end_in_time() {
         let mut tick = 0;
         with_calls(CallsConfig { offered: 40.0, per: Offered::Network, ..CONFIG }, 36, 600, |calls| {
             let now = Time::ZERO + Duration::from_millis(100 * tick);
@@ -354,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn without_traffic_there_is_none() {
+    fn no_traffic_means_no_calls() {
         let calls =
             with_calls(CallsConfig { offered: 0.0, ..CONFIG }, 36, 60, |calls| assert!(calls.is_empty()));
         assert_eq!(calls.number, 0);

@@ -2,7 +2,7 @@
 
 use super::{Candidate, Rank};
 
-/// Waiting octets, then the blocks that could be sent now.
+/// Ranks by waiting octets, and if they are equal by the blocks that could be sent now.
 #[inline]
 pub fn rank(candidate: &Candidate) -> Rank {
     Rank(-(candidate.octets.0 as f64), -f64::from(candidate.blocks))

@@ -138,7 +138,8 @@ pub fn rank(credit: f64) -> Rank {
     Rank(-credit, 0.0)
 }
 
-/// Credits of the users of a cell. The user numbers are searched in each TTI, so they are apart.
+/// Credits of the users of a cell. The user numbers are searched in each TTI, so they are stored apart
+/// from the credits.
 #[derive(Debug, Default)]
 pub struct Credits {
     /// Ascending.

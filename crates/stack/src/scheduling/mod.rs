@@ -1,10 +1,10 @@
 //! Schedulers: the order in which UEs with data are served on a channel that they share. TS 25.321
 //! leaves it to the implementation.
 //!
-//! Each discipline is a rank of candidates (the least is served first) in a file of its own. MAC-c
-//! and the TDD cell query the next UE repeatedly ([`Scheduler::next`]). MAC-c/sh ranks all
-//! candidates of a TTI at once ([`Scheduler::rank`]). A discipline reads only the values that it
-//! needs: candidates are built on demand, and [`ChannelState`] computes the rest when it is queried.
+//! Each discipline has a file with a function that ranks a candidate. The smallest rank is served
+//! first. MAC-c and the TDD cell query the next UE repeatedly ([`Scheduler::next`]). MAC-c/sh ranks all
+//! candidates of a TTI at once ([`Scheduler::rank`]). Only the values that a discipline reads are
+//! computed: candidates are built on demand, and [`ChannelState`] computes the other values on query.
 
 mod backlog;
 mod credit;
@@ -54,8 +54,8 @@ pub enum SchedulerKind {
 }
 
 impl SchedulerKind {
-    /// Whether the discipline needs credits, timeouts or path gains. A channel without them cannot
-    /// tell its users apart by it.
+    /// Whether the discipline needs credits, timeouts or path gains. On a channel without them it would
+    /// rank all users equally.
     pub fn needs_dsch(self) -> bool {
         use SchedulerKind::{
             LargestBacklog, MaxCi, OldestFirst, ProportionalFair, RoundRobin, ServiceCredit, Timeout,
@@ -117,7 +117,7 @@ pub trait ChannelState {
     fn mean_blocks(&mut self) -> f64;
 }
 
-/// State of a channel without credits, timeouts and path gains: all candidates are alike.
+/// State of a channel without credits, timeouts and path gains: equal for all candidates.
 impl ChannelState for () {
     fn credit(&self) -> f64 {
         0.0
@@ -140,8 +140,8 @@ impl ChannelState for () {
     }
 }
 
-/// Position of a candidate. The least is served first. The second number decides among equal first
-/// numbers.
+/// Rank of a candidate. The smallest rank is served first. The second number decides if the first
+/// numbers are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rank(pub f64, pub f64);
 
@@ -160,7 +160,7 @@ impl Ord for Rank {
     }
 }
 
-/// A discipline, and the turn that decides among candidates of equal rank.
+/// A discipline, and a round robin that decides among candidates of equal rank.
 #[derive(Debug, Clone, Copy)]
 pub struct Scheduler {
     kind: SchedulerKind,
@@ -197,7 +197,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes that `ue` was served.
+    /// Records that `ue` was served.
     #[inline]
     pub fn served(&mut self, ue: UeId) {
         self.turns.served(ue);

@@ -2,7 +2,8 @@
 
 use super::{Candidate, Rank};
 
-/// Arrival of the oldest SDU. Control PDUs have none and go before data, as within RLC.
+/// Ranks by the arrival of the oldest SDU. UEs with only control PDUs precede all others, as control
+/// PDUs do within RLC.
 #[inline]
 pub fn rank(candidate: &Candidate) -> Rank {
     Rank(candidate.since.map_or(0.0, |since| since.as_nanos() as f64), 0.0)

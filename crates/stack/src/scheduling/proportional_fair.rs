@@ -5,9 +5,9 @@ use umts_units::Duration;
 
 use super::Rank;
 
-/// Least mean in blocks per TTI. UEs that were not served for long have it, and are ranked by their
-/// possible rate.
-const LEAST_MEAN: f64 = 1e-9;
+/// Floor of the mean in blocks per TTI. UEs that were not served for a long time are at the floor: they
+/// precede all others and are ranked by their possible rate.
+const MIN_MEAN: f64 = 1e-9;
 
 /// Weight of the past mean after one TTI, for a time constant of `mean_over`.
 pub fn memory(tti: Duration, mean_over: Duration) -> f64 {
@@ -16,5 +16,5 @@ pub fn memory(tti: Duration, mean_over: Duration) -> f64 {
 
 #[inline]
 pub fn rank(possible_blocks: u32, mean_blocks: f64) -> Rank {
-    Rank(-f64::from(possible_blocks) / mean_blocks.max(LEAST_MEAN), 0.0)
+    Rank(-f64::from(possible_blocks) / mean_blocks.max(MIN_MEAN), 0.0)
 }

@@ -1,5 +1,5 @@
-//! Schedulers of the user, for experiments. They decide the order and the formats; codes and power
-//! limit the result as for any discipline.
+//! Schedulers that the user of umtslab writes, in Python, for experiments. They decide the order and
+//! the formats. Codes and power limit the result as for any discipline.
 
 use std::fmt;
 

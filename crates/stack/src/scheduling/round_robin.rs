@@ -3,7 +3,7 @@
 use super::Rank;
 use crate::ids::UeId;
 
-/// The turn, by UE number.
+/// The number of the UE that is next in turn, or of the first UE after it that has data.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin {
     next: u16,
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ues_take_turns_and_an_idle_one_loses_none() {
+    fn ues_are_served_in_turn_and_idle_ues_are_skipped() {
         let mut turns = RoundRobin::default();
         let mut serve = |ready: &[u16]| {
             let ready: Vec<_> = ready.iter().map(|&n| UeId(n)).collect();

@@ -55,14 +55,16 @@ pub fn deadline(config: &TimeoutConfig, sdu: &WaitingSdu) -> Time {
         None => config.timeout,
         Some(size) => {
             let nanos = u128::from(config.timeout.as_nanos()) * u128::from(sdu.size.0) / u128::from(size.0);
-            Duration::from_nanos(u64::try_from(nanos).expect("an SDU is not larger than a timeout is long"))
+            Duration::from_nanos(
+                u64::try_from(nanos).expect("the timeout of an SDU fits into 64 bits of nanoseconds"),
+            )
         }
     };
     sdu.entered + timeout
 }
 
-/// Blocks in this TTI that bring the SDUs through in time, at most `largest`. 1 if no SDU waits: then
-/// RLC has control PDUs.
+/// Blocks that this TTI must carry so that all SDUs can be complete before their deadlines, at most
+/// `largest`. 1 if no SDU waits, because RLC then has only control PDUs.
 #[inline]
 pub fn blocks_in_time(
     config: &TimeoutConfig,
@@ -90,7 +92,7 @@ pub fn blocks_in_time(
     need
 }
 
-/// Deadline of the oldest SDU. Control PDUs have none and go before data.
+/// Ranks by the deadline of the oldest SDU. UEs with only control PDUs precede all others.
 #[inline]
 pub fn rank(deadline: Option<Time>) -> Rank {
     Rank(deadline.map_or(0.0, |deadline| deadline.as_nanos() as f64), 0.0)

@@ -10,6 +10,8 @@
 //!    │                    backed off ◄─────────────┘                         │
 //!    └───────────────────────────────────────────────────────────────────────┘ an unused frame
 //! ```
+//!
+//! A UE that is backed off is [`Asking`](CapacityRequest::Asking) with a later frame.
 
 /// State of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +51,7 @@ impl CapacityRequest {
         *self = CapacityRequest::Idle;
     }
 
-    /// The request was received: no other UE drew its code.
+    /// The request was received: no other UE has chosen the same access code.
     pub fn heard(&mut self) {
         *self = CapacityRequest::Waiting { failures: self.failures() };
     }
@@ -90,7 +92,7 @@ mod tests {
     fn capacity_request_passes_through_its_states() {
         let mut request = CapacityRequest::default();
         assert!(request.backlog(7));
-        assert!(!request.backlog(9), "it asks already");
+        assert!(!request.backlog(9), "a request exists already");
         assert_eq!(request, Asking { frame: 7, failures: 0 });
         assert_eq!(request.failed(|failures| 10 + u64::from(failures)), 11);
         assert_eq!(request.failed(|failures| 10 + u64::from(failures)), 12);

@@ -11,7 +11,8 @@ use crate::ids::{Direction, UeId};
 use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLinkSupervision};
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
-/// Address of the draw for a signalling message in a TTI, above the data blocks (0 to 127) and the error chain (128).
+/// Address of the draw for a signalling message in a TTI, above those of the data blocks (0 to 127) and
+/// of the error chain (128).
 pub const SIGNALLING_BLOCK: u32 = 129;
 
 /// The RRC connection of one UE.
@@ -47,8 +48,8 @@ impl Connection {
         self.stop_supervision();
     }
 
-    /// Starts supervision of the radio link at `now` if the UE has a DCH and the configuration sets T313, otherwise stops
-    /// it.
+    /// Starts supervision of the radio link at `now` if the UE has a DCH and T313 is configured.
+    /// Otherwise stops supervision.
     pub fn supervise(&mut self, now: Time, has_dch: bool) {
         let is_supervised = has_dch && self.config.radio_link.is_some();
         self.link =
@@ -66,8 +67,9 @@ impl Connection {
         update.or(self.link.map(|(_, at)| at))
     }
 
-    /// Executes the next step of the cell update if it is due. The UE neither sends nor receives before `silent_until`.
-    /// `arrives` returns whether a message sent now in a direction is received. Returns the outcome when the procedure ends.
+    /// Executes the next step of the cell update if it is due. The UE neither sends nor receives before
+    /// `silent_until`. `arrives` returns whether a message sent now in a direction is received. Returns
+    /// the outcome when the procedure ends.
     pub fn handle_update<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -84,8 +86,8 @@ impl Connection {
         Some(outcome)
     }
 
-    /// Handles the end of a frame of the radio link, if one has ended. `is_bad` returns the verdict
-    /// of layer 1 on the frame. Returns whether the link has failed.
+    /// Handles the end of a frame of the radio link, if one has ended. `is_bad` returns whether layer 1
+    /// would have lost a block in the frame. Returns whether the link has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: impl FnOnce() -> bool) -> bool {
         let Some(config) = &self.config.radio_link else { return false };
         let Some((link, at)) = self.link.as_mut().filter(|(_, at)| *at <= now) else { return false };

@@ -82,7 +82,7 @@ impl UeContext {
         let rlc = |sends: Direction| {
             let blocks = channels[sends.index()].format.blocks;
             if config.wire_mode {
-                Rlc::wired(id, sends, &config.rlc, blocks).expect("a scenario was checked for that")
+                Rlc::wired(id, sends, &config.rlc, blocks).expect("a checked scenario has an encoding")
             } else {
                 Rlc::new(id, sends, &config.rlc, blocks)
             }
@@ -136,15 +136,15 @@ impl UeContext {
         ctx.wake(&mut self.wake[direction.index()], deadline, Phase::Timers, event);
     }
 
-    /// Notifies RRC, if there is one, through `tell`. Then updates the conditions of further
-    /// notifications.
+    /// Calls `notify` with the UE's RRC, if there is one. Then updates the conditions of further
+    /// notifications. Returns the result of `notify`.
     #[inline]
-    pub fn notify_rrc_with<R>(&mut self, tell: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
+    pub fn notify_rrc_with<R>(&mut self, notify: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
         let rrc = self.control.as_mut()?.rrc_mut();
-        let heard = tell(rrc);
+        let result = notify(rrc);
         self.is_measured = !rrc.ignores_buffers();
         self.awaits_fall = rrc.awaits_fall();
-        Some(heard)
+        Some(result)
     }
 
     /// The measurements that RRC receives.
@@ -192,9 +192,9 @@ impl UeContext {
     fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        let least = control.rrc().config().activity_threshold;
+        let threshold = control.rrc().config().activity_threshold;
         let rlc = &self.rlc[direction.index()];
-        if least.is_none_or(|least| traffic_volume(control.rrc(), rlc, now) > least) {
+        if threshold.is_none_or(|threshold| traffic_volume(control.rrc(), rlc, now) > threshold) {
             let end = now + self.channels[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);
         }
@@ -238,7 +238,7 @@ impl UeContext {
     /// their number. If `frame` is the number of the TTI, losses are decided immediately. This
     /// requires that they do not depend on other UEs. Otherwise [`Ues::decide_losses`](super::Ues::decide_losses)
     /// decides them when the transmission is complete.
-    // Inlined into the turns.
+    // Inlined into the MACs.
     #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,

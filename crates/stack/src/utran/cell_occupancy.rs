@@ -1,5 +1,5 @@
-//! What a cell has reserved, and when it is full: no DCH is free, and none can be taken away. It opens when a holder has been
-//! inactive for long enough, and is full again when that holder sends.
+//! Records the reservations of a cell, and whether it is full: no DCH is free or preemptible. A DCH
+//! becomes preemptible after a time of inactivity, and stops being so when it is used.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -11,7 +11,7 @@ use crate::ids::{CellId, UeId};
 use crate::trace::TraceEvent;
 
 impl Utran {
-    /// Tells what is reserved in a cell.
+    /// Records the reservations of a cell.
     pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -33,7 +33,7 @@ impl Utran {
         });
     }
 
-    /// Tells it if the cell is full or no longer so.
+    /// Records whether the cell is full, if that changed.
     pub(super) fn look_whether_full<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -46,7 +46,7 @@ impl Utran {
         }
     }
 
-    /// A DCH that could be taken away is used or given up.
+    /// A preemptible DCH is used or released.
     pub(super) fn holder_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -61,14 +61,14 @@ impl Utran {
         self.look_whether_full(ctx, cell);
     }
 
-    /// A holder may have been inactive for long enough.
+    /// A DCH may have become preemptible.
     pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         self.cells[cell.index()].opens.fired(ctx.cx.now);
         self.look_whether_full(ctx, cell);
     }
 
-    /// Finds out whether the cell is full. If it is, it will be looked at again when the next DCH can be taken away; if it is
-    /// not because some can, when one of them is used.
+    /// Determines whether the cell is full. A full cell is checked again when the next DCH becomes
+    /// preemptible, and a cell with preemptible DCHs when one of them is used.
     fn watch_holders<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
         context.is_full = false;

@@ -1,4 +1,4 @@
-//! What a cell is made of.
+//! Configuration of a cell.
 
 use std::sync::Arc;
 
@@ -9,48 +9,45 @@ use crate::nodeb::Iub;
 use crate::rnc::tdd::TddConfig;
 use crate::rnc::{Limits, Reserved};
 
-/// One cell: its Iub and its common channels.
+/// A cell: its Iub, its common channels, and the limits of its DCHs.
 #[derive(Debug, Clone)]
 pub struct CellConfig {
-    /// What its blocks cross between RNC and Node B.
     pub iub: Iub,
-    /// How the FACH is shared.
     pub fach: FachMode,
-    /// How the RACH is shared.
     pub rach: RachMode,
-    /// The most that is given away to DCHs.
+    /// Limits of DCHs.
     pub limits: Limits,
-    /// What is reserved for good: the common channel, and the DCHs of UEs that are not switched.
+    /// Permanent reservations: the common channel, and the DCHs of UEs that do not switch channels.
     pub reserved: Reserved,
-    /// Its HS-DSCH, which exists if a UE uses it.
+    /// The HS-DSCH, for UEs that use it.
     pub hs_dsch: Arc<HsDschConfig>,
-    /// Time division duplex: no FACH and RACH as above, and capacity on request; `None`: FDD.
+    /// Time division duplex: capacity on request instead of FACH and RACH. `None`: FDD.
     pub tdd: Option<TddConfig>,
 }
 
-/// How the FACH is shared.
+/// Scheduling of the FACH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FachMode {
-    /// MAC-c asks the UEs' RLC entities, one after another.
+    /// MAC-c queries the RLC entities of the UEs in turn.
     Pull,
-    /// EURANE: each UE's RLC sends at the full rate into a drop-tail queue of `nodeb_queue` blocks; each block is up to
-    /// `jitter` late.
+    /// EURANE: RLC of each UE sends at the full rate into a drop-tail queue of `nodeb_queue` blocks. Each
+    /// block is up to `jitter` late.
     PerUePush {
-        /// Blocks that the Node B keeps.
+        /// Capacity of the Node B's queue in blocks.
         nodeb_queue: u32,
-        /// Most that a block leaves late.
+        /// Maximum delay of a block on leaving the RNC.
         jitter: Duration,
     },
 }
 
-/// How the RACH is shared.
+/// Access to the RACH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RachMode {
     /// Contention for access slots and signatures.
     Shared,
-    /// EURANE: a pipe for each UE, with up to `access_delay` of delay.
+    /// EURANE: a separate RACH for each UE.
     Private {
-        /// Most that an access takes.
+        /// Maximum random delay of an access.
         access_delay: Duration,
     },
 }

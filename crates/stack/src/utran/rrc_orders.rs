@@ -1,5 +1,5 @@
-//! Radio resource control at work: what it decides for a UE is done to that UE's RLC entities and channels, and what it
-//! asks for is decided by the admission of the cell.
+//! Executes the orders of RRC on the RLC entities and channels of a UE. Requests for DCHs are decided by
+//! the admission control of the cell.
 
 use umts_kernel::{Phase, TraceSink};
 
@@ -14,7 +14,7 @@ use crate::trace::TraceEvent;
 use crate::ue::COMMON;
 
 impl Utran {
-    /// RRC is told what the buffers of a UE hold.
+    /// Passes the traffic volume of a UE to its RRC.
     #[inline(never)]
     pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
@@ -24,7 +24,7 @@ impl Utran {
         }
     }
 
-    /// A timer of a UE's RRC may be due; waking early, it sleeps again.
+    /// A timer of a UE's RRC may be due. An event that comes early changes nothing.
     pub fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         let measured = context.measured(ctx.cx.now);
@@ -43,13 +43,13 @@ impl Utran {
         self.obey(ctx, ue);
     }
 
-    /// Somebody's DCH may be free for taking, and somebody waits.
+    /// A DCH may have become preemptible for a waiting UE.
     pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         self.cells[cell.index()].wake.fired(ctx.cx.now);
         self.serve_waiting(ctx, cell);
     }
 
-    /// Does what the RRC of `ue` orders, and sees to its next wake-up.
+    /// Executes the orders of the RRC of `ue`, and schedules its next wake-up.
     pub(super) fn obey<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let cell = self.ues[ue].cell;
         let (mut freed, mut settled) = (false, false);
@@ -103,7 +103,7 @@ impl Utran {
         self.detach(ue);
     }
 
-    /// The UE's blocks go over its channels number `channels` from now on.
+    /// Switches the UE to its channels number `channels`.
     fn use_channels<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -154,7 +154,7 @@ impl Utran {
         self.schedule_cell_wake(ctx, cell);
     }
 
-    /// The UEs that wait for a DCH ask again, in their order, as long as they get one.
+    /// Repeats the requests of waiting UEs in order, until one gets no DCH.
     fn serve_waiting<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         while let Some(ue) = self.cells[cell.index()].admission.first_waiting() {
             self.request_dch(ctx, ue, None);

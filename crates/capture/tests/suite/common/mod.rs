@@ -1,4 +1,4 @@
-//! Packets made by hand, and their analysis.
+//! Builds packets and conversations for tests, and analyses them.
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 use umts_capture::{Analyser, Analysis, ConnectionRow, LinkType};
@@ -11,7 +11,7 @@ pub enum End {
     Server,
 }
 
-/// A segment to build. Methods like `seq` set a field.
+/// A segment to build. Methods like `window` set a field or add an option.
 #[derive(Debug, Clone)]
 pub struct Packet {
     pub from: End,
@@ -25,6 +25,7 @@ pub struct Packet {
     pub identification: u16,
 }
 
+/// Initial sequence numbers of the client and of the server.
 pub const ISN: [u32; 2] = [1_000, 5_000_000];
 
 impl Packet {
@@ -103,43 +104,44 @@ impl Packet {
     }
 }
 
-/// A conversation that is written packet by packet: numbers are relative to the initial ones, times
-/// are in milliseconds.
-pub struct Talk {
+/// A conversation between the client and the server, which a test writes packet by packet. Sequence
+/// numbers are relative to the initial ones, times are in milliseconds.
+pub struct Conversation {
     pub analyser: Analyser,
     pub isn: [u32; 2],
     pub packets: Vec<(u64, Packet)>,
-    last: u64,
 }
 
-impl Talk {
+impl Conversation {
     pub fn new() -> Self {
-        Talk::with_isn(ISN)
+        Conversation::with_isn(ISN)
     }
 
     pub fn with_isn(isn: [u32; 2]) -> Self {
-        Talk { analyser: Analyser::new().with_time_sequence(0), isn, packets: vec![], last: 0 }
+        Conversation { analyser: Analyser::new().with_time_sequence(0), isn, packets: vec![] }
     }
 
-    /// SYN, SYN+ACK and ACK at the server's network card: the client is 100 ms away.
-    pub fn opened() -> Self {
-        let mut talk = Talk::new();
-        talk.handshake(&[]);
-        talk
+    /// A conversation that begins with a [`handshake`](Self::handshake) without further options.
+    pub fn with_handshake() -> Self {
+        let mut conversation = Conversation::new();
+        conversation.handshake(&[]);
+        conversation
     }
 
+    /// Adds SYN, SYN+ACK and ACK as captured at the server, with an MSS of 1000 octets and these
+    /// options. The client is 100 ms away.
     pub fn handshake(&mut self, options: &[TcpOptionElement]) {
         let mss = TcpOptionElement::MaximumSegmentSize(1000);
         for (at, from, ack) in [(0, End::Client, None), (0, End::Server, Some(1))] {
             let mut syn = Packet::new(from, "S").option(mss.clone());
             options.iter().for_each(|option| syn.options.push(option.clone()));
-            self.put(at, 0, ack, syn);
+            self.add(at, 0, ack, syn);
         }
-        self.put(100, 1, Some(1), Packet::new(End::Client, ""));
+        self.add(100, 1, Some(1), Packet::new(End::Client, ""));
     }
 
-    /// Adds any packet. `seq` and `ack` are relative.
-    pub fn put(&mut self, at_ms: u64, seq: u32, ack: Option<u32>, packet: Packet) {
+    /// Adds a packet. `seq` and `ack` are relative.
+    pub fn add(&mut self, at_ms: u64, seq: u32, ack: Option<u32>, packet: Packet) {
         let (own, other) = match packet.from {
             End::Client => (self.isn[0], self.isn[1]),
             End::Server => (self.isn[1], self.isn[0]),
@@ -156,14 +158,13 @@ impl Talk {
         let packet = Packet { seq, ack, options: options.collect(), ..packet };
         let bytes = packet.ipv4();
         self.analyser.packet(ms(at_ms), LinkType::Raw, &bytes, bytes.len() as u32);
-        self.last = at_ms;
         self.packets.push((at_ms, packet));
     }
 
     /// The server sends a full segment of 1000 octets. Segments are numbered from 0.
     pub fn data(&mut self, at_ms: u64, number: u32) -> &mut Self {
         let packet = Packet { payload: 1000, ..Packet::new(End::Server, "") };
-        self.put(at_ms, 1 + 1000 * number, Some(1), packet);
+        self.add(at_ms, 1 + 1000 * number, Some(1), packet);
         self
     }
 
@@ -175,16 +176,16 @@ impl Talk {
         self
     }
 
-    /// The client acknowledges `number` segments.
+    /// The client acknowledges the first `number` segments.
     pub fn ack(&mut self, at_ms: u64, number: u32) -> &mut Self {
-        self.put(at_ms, 1, Some(1 + 1000 * number), Packet::new(End::Client, ""));
+        self.add(at_ms, 1, Some(1 + 1000 * number), Packet::new(End::Client, ""));
         self
     }
 
-    /// The client acknowledges `number` segments, and `from..to` selectively.
+    /// The client acknowledges the first `number` segments, and segments `from..to` selectively.
     pub fn sack(&mut self, at_ms: u64, number: u32, from: u32, to: u32) -> &mut Self {
         let packet = Packet::new(End::Client, "").sack((1 + 1000 * from, 1 + 1000 * to), [None; 3]);
-        self.put(at_ms, 1, Some(1 + 1000 * number), packet);
+        self.add(at_ms, 1, Some(1 + 1000 * number), packet);
         self
     }
 
@@ -200,10 +201,12 @@ impl Talk {
     }
 }
 
+/// Returns the time this number of milliseconds after the beginning of all captures.
 pub fn ms(at: u64) -> Time {
     Time::from_nanos(1_700_000_000_000_000_000 + at * 1_000_000)
 }
 
+/// Returns the value of a metric. Panics if it has none.
 pub fn value(row: &ConnectionRow, name: &str) -> f64 {
     row.metrics.value(name).unwrap_or_else(|| panic!("{name} has no value"))
 }

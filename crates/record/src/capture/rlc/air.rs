@@ -14,7 +14,7 @@ use umts_units::Time;
 use super::exported::{self, Width};
 use super::mac;
 
-/// A block and its comment.
+/// A transport block and its comment.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     /// The RLC PDU.
@@ -31,6 +31,8 @@ pub(super) struct AirFrame {
 }
 
 impl Block {
+    /// Describes the block of `set` with index `step` in `pdu`. It leaves RLC on this channel at
+    /// this time.
     pub fn new(
         set: &BlockSet,
         pdu: &Pdu,

@@ -1,10 +1,12 @@
 //! The delivery view: PDUs in sequence, arranged so that Wireshark reassembles every SDU that the
 //! receiver delivered.
 //!
-//! PDUs are held from the one in which an SDU begins until the SDU is complete. If it never
-//! completes (discard, RESET, end of the run), or if sequence numbers wrap around inside it, its
-//! parts are removed from the held PDUs. After a wrap-around they are added in front of the PDU
-//! with number 0. In unacknowledged mode the same is done with SDUs of many PDUs.
+//! PDUs are held from the PDU in which an SDU begins until the SDU is complete. If the SDU never
+//! completes (discard, RESET, end of the run), its parts are removed from the held PDUs. Wireshark
+//! does not reassemble an SDU across a wrap-around of the sequence numbers, so each round of
+//! numbers has its own U-RNTI, and the parts of an SDU before the wrap-around are moved to the PDU
+//! with number 0 after it. In unacknowledged mode the parts of an SDU of too many PDUs are moved to
+//! its last PDU.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
@@ -15,25 +17,25 @@ use umts_units::Time;
 
 use super::air::Block;
 use super::exported::{self, Width};
-use super::pieces::{Format, Pieces};
+use super::sdu_parts::{Format, SduParts};
 
 /// A frame of the file.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct DeliveryFrame {
     pub at: Time,
     pub octets: Vec<u8>,
     pub comments: Vec<String>,
 }
 
-/// A data PDU that arrived.
+/// A data PDU that arrived and may be held until its SDU is complete.
 #[derive(Debug, Clone)]
-struct Kept {
+struct HeldPdu {
     at: Time,
     sn: Sn,
     octets: Vec<u8>,
     width: Width,
     comments: Vec<String>,
-    pieces: Pieces,
+    parts: SduParts,
 }
 
 /// The receiving end of one direction of a bearer.
@@ -46,31 +48,41 @@ pub(super) struct Delivery {
     format: Option<Format>,
     /// Number of wrap-arounds of the sequence numbers and of RESETs so far.
     round: u16,
-    /// Whether no PDU of this round has been taken.
-    is_fresh: bool,
-    /// AM: PDUs that arrived and have not been taken in sequence, by number.
+    /// Whether no PDU of this round has been processed.
+    is_new_round: bool,
+    /// AM: PDUs that arrived but are not in sequence yet, by number.
     arrived: Vec<Option<(Time, Block)>>,
-    /// AM: the number of SDU ends in this PDU that are not wanted.
-    unwanted: Option<(Sn, u8)>,
-    /// UM: VR(US), and whether the start of the SDU that continues there was seen.
+    /// AM: the PDU after discarded SDUs, and the number of discarded SDUs that end in it.
+    discarded_ends: Option<(Sn, u8)>,
+    /// UM: VR(US), the number of the next PDU, and whether the start of the SDU that continues in
+    /// that PDU was received.
     vr_us: UmSn,
-    knows_start: bool,
+    has_sdu_start: bool,
     /// PDUs from the one in which the incomplete SDU begins.
-    held: Vec<Kept>,
-    shown: Vec<Shown>,
+    held: Vec<HeldPdu>,
+    /// Frames that are not written yet.
+    frames: Vec<DeliveryFrame>,
 }
 
-/// Wireshark gives up an SDU that spans more than a quarter of the sequence numbers. There are 128
-/// in unacknowledged mode.
-const UM_MOST_PDUS: usize = 30;
+/// Maximum number of PDUs of an SDU in unacknowledged mode. Wireshark gives up an SDU that spans
+/// more than a quarter of the sequence numbers. There are 128 in unacknowledged mode.
+const UM_MAX_PDUS: usize = 30;
 
-const SKIPPED: &str = "never on the air: fills the place of a PDU that was given up";
-const LOST: &str = "never on the air: fills the place of a PDU that was lost";
-const CUT: &str = "changed: the SDU that begins or goes on here was never whole, its part is left out";
-const MOVED: &str = "changed: what was here of an SDU stands in a PDU further on";
-const CARRIED: &str = "changed: an SDU that began further back stands here from its first octet on";
-const TRIMMED: &str = "changed: the octet behind the last SDU, of which nothing is said, is left out";
-const HEADLESS: &str = "changed: parts of SDUs that are not whole are left out";
+/// Comments of frames. This one stands for a PDU that the sender discarded and did not transmit.
+const DISCARDED_PDU: &str = "never on the air: fills the place of a PDU that was given up";
+/// Stands for a PDU that was lost.
+const LOST_PDU: &str = "never on the air: fills the place of a PDU that was lost";
+/// The part of an SDU that was never completed is removed.
+const PART_REMOVED: &str =
+    "changed: the SDU that begins or goes on here was never whole, its part is left out";
+/// The part of an SDU is moved to a later PDU.
+const PART_MOVED: &str = "changed: what was here of an SDU stands in a PDU further on";
+/// The parts of an SDU from earlier PDUs are added at the start.
+const PARTS_ADDED: &str = "changed: an SDU that began further back stands here from its first octet on";
+/// The octet after the last SDU, which no length indicator describes, is removed.
+const OCTET_REMOVED: &str = "changed: the octet behind the last SDU, of which nothing is said, is left out";
+/// Parts of incomplete SDUs are removed.
+const INCOMPLETE_REMOVED: &str = "changed: parts of SDUs that are not whole are left out";
 
 impl Delivery {
     pub fn new(ue: UeId, direction: Direction, encoding: &Encoding) -> Self {
@@ -81,33 +93,33 @@ impl Delivery {
             mode: encoding.pdu_mode(),
             format: Format::of(encoding),
             round: 0,
-            is_fresh: true,
+            is_new_round: true,
             arrived: vec![None; numbers],
-            unwanted: None,
+            discarded_ends: None,
             vr_us: UmSn::default(),
-            knows_start: true,
+            has_sdu_start: true,
             held: Vec::new(),
-            shown: Vec::new(),
+            frames: Vec::new(),
         }
     }
 
     /// Takes the frames to be written.
-    pub fn take_shown(&mut self) -> impl Iterator<Item = Shown> + use<'_> {
-        self.shown.drain(..)
+    pub fn take_frames(&mut self) -> impl Iterator<Item = DeliveryFrame> + use<'_> {
+        self.frames.drain(..)
     }
 
     /// A block set arrives. The blocks in `lost` are missing.
     pub fn arrive(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
         match self.mode {
             PduMode::Am => {
-                for (_, block) in good(blocks, lost) {
+                for (_, block) in correct_blocks(blocks, lost) {
                     if let Some(sn) = block.sn {
                         self.arrived[usize::from(sn.value())] = Some((at, block.clone()));
                     }
                 }
             }
             PduMode::Um => {
-                for (_, block) in good(blocks, lost) {
+                for (_, block) in correct_blocks(blocks, lost) {
                     if let Some(sn) = block.sn {
                         self.take_unacknowledged(at, sn, block);
                     }
@@ -117,7 +129,7 @@ impl Delivery {
         }
     }
 
-    /// AM: the receiver has `count` more PDUs in sequence.
+    /// AM: the receiver has `count` more PDUs in sequence, from `first` on.
     pub fn in_sequence(&mut self, first: Sn, count: u64) {
         for step in 0..count {
             let sn = first.plus(step);
@@ -127,17 +139,17 @@ impl Delivery {
         }
     }
 
-    /// AM: the receiver no longer waits for `count` PDUs, nor for the first `ends` SDUs that end in
-    /// the following PDU.
+    /// AM: the receiver no longer waits for `count` PDUs from `first` on, nor for the first `ends`
+    /// SDUs that end in the following PDU.
     pub fn skip(&mut self, at: Time, first: Sn, count: u64, ends: u8) {
-        self.close(CUT);
+        self.remove_open_sdu(PART_REMOVED);
         for step in 0..count {
             let sn = first.plus(step);
             self.arrived[usize::from(sn.value())] = None;
             self.begin_round_at(sn);
-            self.fill(at, sn, SKIPPED);
+            self.insert_empty_pdu(at, sn, DISCARDED_PDU);
         }
-        self.unwanted = (ends > 0).then_some((first.plus(count), ends));
+        self.discarded_ends = (ends > 0).then_some((first.plus(count), ends));
     }
 
     /// RLC returns to its initial state.
@@ -145,82 +157,82 @@ impl Delivery {
         if self.mode != PduMode::Am {
             return;
         }
-        self.close(CUT);
+        self.remove_open_sdu(PART_REMOVED);
         self.next_round();
-        self.unwanted = None;
+        self.discarded_ends = None;
     }
 
     /// Ends the run: an incomplete SDU is removed.
     pub fn finish(&mut self) {
-        self.close(CUT);
+        self.remove_open_sdu(PART_REMOVED);
     }
 
     fn next_round(&mut self) {
         self.round = self.round.wrapping_add(1);
-        self.is_fresh = true;
+        self.is_new_round = true;
     }
 
-    /// Starts a round at number 0, unless no PDU was taken before. Returns the octets of an SDU
-    /// that continues from the previous round.
+    /// Starts a round at number 0, unless no PDU of the current round was processed. Returns the
+    /// octets of an SDU that continues from the previous round.
     fn begin_round_at(&mut self, sn: Sn) -> Vec<u8> {
         let mut carried = Vec::new();
-        if sn == Sn::of(0) && !self.is_fresh {
-            carried = self.close(MOVED);
+        if sn == Sn::of(0) && !self.is_new_round {
+            carried = self.remove_open_sdu(PART_MOVED);
             self.next_round();
         }
-        self.is_fresh = false;
+        self.is_new_round = false;
         carried
     }
 
     /// AM: takes the next PDU in sequence.
     fn take(&mut self, at: Time, sn: Sn, block: Block) {
         let carried = self.begin_round_at(sn);
-        let mut kept = self.keep(at, sn, block);
-        if let Some((_, ends)) = self.unwanted.take_if(|(unwanted, _)| *unwanted == sn) {
-            kept.pieces.drop_ends(ends);
-            self.rewrite(&mut kept, HEADLESS);
+        let mut pdu = self.read_pdu(at, sn, block);
+        if let Some((_, ends)) = self.discarded_ends.take_if(|(discarded_ends, _)| *discarded_ends == sn) {
+            pdu.parts.drop_ends(ends);
+            self.rewrite(&mut pdu, INCOMPLETE_REMOVED);
         }
         if !carried.is_empty() {
-            kept.pieces.prepend(carried);
-            self.rewrite(&mut kept, CARRIED);
+            pdu.parts.prepend(carried);
+            self.rewrite(&mut pdu, PARTS_ADDED);
         }
-        self.put(kept);
+        self.show_or_hold(pdu);
     }
 
     /// UM: takes the next PDU that arrives.
     fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
         let this = UmSn::of(sn.value().into());
         if this != self.vr_us {
-            self.close(CUT);
-            self.knows_start = false;
+            self.remove_open_sdu(PART_REMOVED);
+            self.has_sdu_start = false;
         }
         while this != self.vr_us {
             let lost = Sn::of(self.vr_us.value().into());
             self.begin_round_at(lost);
-            self.fill(at, lost, LOST);
+            self.insert_empty_pdu(at, lost, LOST_PDU);
             self.vr_us = UmSn::of(u64::from(self.vr_us.value()) + 1);
         }
         self.vr_us = UmSn::of(u64::from(this.value()) + 1);
         let sn = Sn::of(this.value().into());
         let carried = self.begin_round_at(sn);
-        let mut kept = self.keep(at, sn, block.clone());
-        if kept.pieces.leading == Some(LengthIndicator::StartsHere) {
-            self.close(CUT);
-            self.knows_start = true;
+        let mut pdu = self.read_pdu(at, sn, block.clone());
+        if pdu.parts.leading == Some(LengthIndicator::StartsHere) {
+            self.remove_open_sdu(PART_REMOVED);
+            self.has_sdu_start = true;
         } else if !carried.is_empty() {
-            kept.pieces.prepend(carried);
-            self.rewrite(&mut kept, CARRIED);
+            pdu.parts.prepend(carried);
+            self.rewrite(&mut pdu, PARTS_ADDED);
         }
-        if !self.knows_start {
-            if kept.pieces.has_sdu_end() {
-                kept.pieces.drop_ends(1);
-                self.knows_start = true;
+        if !self.has_sdu_start {
+            if pdu.parts.has_sdu_end() {
+                pdu.parts.drop_ends(1);
+                self.has_sdu_start = true;
             } else {
-                kept.pieces.open.clear();
+                pdu.parts.open.clear();
             }
-            self.rewrite(&mut kept, HEADLESS);
+            self.rewrite(&mut pdu, INCOMPLETE_REMOVED);
         }
-        self.put(kept);
+        self.show_or_hold(pdu);
     }
 
     /// TM: a block is an SDU, or all correct blocks of a TTI together are one.
@@ -241,74 +253,79 @@ impl Delivery {
         }
     }
 
-    fn keep(&self, at: Time, sn: Sn, block: Block) -> Kept {
+    /// Splits a PDU into parts of SDUs.
+    fn read_pdu(&self, at: Time, sn: Sn, block: Block) -> HeldPdu {
         let format = self.format.expect("its PDUs have headers");
-        let pieces = Pieces::read(format, &block.octets);
+        let parts = SduParts::read(format, &block.octets);
         let comments = vec![format!("UE {}: {}", self.ue.0, block.comment)];
-        Kept { at, sn, octets: block.octets, width: format.width(), comments, pieces }
+        HeldPdu { at, sn, octets: block.octets, width: format.width(), comments, parts }
     }
 
-    /// Encodes a PDU again from its pieces.
-    fn rewrite(&self, kept: &mut Kept, why: &str) {
+    /// Encodes a PDU again from its parts. The length indicators are wide, because the PDU may have
+    /// become longer than narrow ones can describe.
+    fn rewrite(&self, pdu: &mut HeldPdu, why: &str) {
         let format = self.format.expect("its PDUs have headers");
-        kept.octets = kept.pieces.write(format, kept.sn);
-        kept.width = Width::Fifteen;
-        kept.comments.push(why.to_owned());
+        pdu.octets = pdu.parts.write(format, pdu.sn);
+        pdu.width = Width::Fifteen;
+        pdu.comments.push(why.to_owned());
     }
 
-    /// Shows the PDUs of complete SDUs, and holds the others.
-    fn put(&mut self, mut kept: Kept) {
-        if kept.pieces.has_silent_octet {
-            kept.pieces.has_silent_octet = false;
-            self.rewrite(&mut kept, TRIMMED);
+    /// Adds the PDU and the held ones to the frames if their SDUs are complete. Otherwise holds the
+    /// PDU.
+    fn show_or_hold(&mut self, mut pdu: HeldPdu) {
+        if pdu.parts.has_undescribed_octet {
+            pdu.parts.has_undescribed_octet = false;
+            self.rewrite(&mut pdu, OCTET_REMOVED);
         }
-        if kept.pieces.has_sdu_end() && self.mode == PduMode::Um && self.held.len() >= UM_MOST_PDUS {
-            let carried = self.close(MOVED);
-            kept.pieces.prepend(carried);
-            self.rewrite(&mut kept, CARRIED);
+        if pdu.parts.has_sdu_end() && self.mode == PduMode::Um && self.held.len() >= UM_MAX_PDUS {
+            let carried = self.remove_open_sdu(PART_MOVED);
+            pdu.parts.prepend(carried);
+            self.rewrite(&mut pdu, PARTS_ADDED);
         }
-        if kept.pieces.has_sdu_end() {
-            for whole in std::mem::take(&mut self.held) {
-                self.show_kept(whole);
+        if pdu.parts.has_sdu_end() {
+            for held in std::mem::take(&mut self.held) {
+                self.show_pdu(held);
             }
         }
-        if kept.pieces.open.is_empty() && self.held.is_empty() {
-            self.show_kept(kept);
+        if pdu.parts.open.is_empty() && self.held.is_empty() {
+            self.show_pdu(pdu);
         } else {
-            self.held.push(kept);
+            self.held.push(pdu);
         }
     }
 
-    /// Removes the parts of the incomplete SDU from the held PDUs and shows the PDUs. Returns the
-    /// parts.
-    fn close(&mut self, why: &str) -> Vec<u8> {
-        let mut taken = Vec::new();
-        for mut kept in std::mem::take(&mut self.held) {
-            taken.append(&mut kept.pieces.open);
-            self.rewrite(&mut kept, why);
-            self.show_kept(kept);
+    /// Removes the parts of the incomplete SDU from the held PDUs, and adds the PDUs to the frames.
+    /// Returns the parts.
+    fn remove_open_sdu(&mut self, why: &str) -> Vec<u8> {
+        let mut removed = Vec::new();
+        for mut pdu in std::mem::take(&mut self.held) {
+            removed.append(&mut pdu.parts.open);
+            self.rewrite(&mut pdu, why);
+            self.show_pdu(pdu);
         }
-        taken
+        removed
     }
 
-    fn fill(&mut self, at: Time, sn: Sn, why: &str) {
+    /// Adds a PDU without data in place of PDU `sn`.
+    fn insert_empty_pdu(&mut self, at: Time, sn: Sn, why: &str) {
         let format = self.format.expect("its PDUs have headers");
-        let octets = Pieces::default().write(format, sn);
+        let octets = SduParts::default().write(format, sn);
         self.show(at, octets, Width::Fifteen, vec![format!("UE {}: {why}", self.ue.0)]);
     }
 
-    fn show_kept(&mut self, kept: Kept) {
-        self.show(kept.at, kept.octets, kept.width, kept.comments);
+    fn show_pdu(&mut self, pdu: HeldPdu) {
+        self.show(pdu.at, pdu.octets, pdu.width, pdu.comments);
     }
 
     fn show(&mut self, at: Time, pdu: Vec<u8>, width: Width, comments: Vec<String>) {
+        // One U-RNTI per UE and round.
         let u_rnti = (u32::from(self.ue.0) + 1) << 16 | u32::from(self.round);
         let octets = exported::frame(self.mode, self.direction, u_rnti, width, &pdu);
-        self.shown.push(Shown { at, octets, comments });
+        self.frames.push(DeliveryFrame { at, octets, comments });
     }
 }
 
 /// The blocks that are not lost, with their indices.
-fn good(blocks: &[Block], lost: Lost) -> impl Iterator<Item = (usize, &Block)> {
+fn correct_blocks(blocks: &[Block], lost: Lost) -> impl Iterator<Item = (usize, &Block)> {
     blocks.iter().enumerate().filter(move |(at, _)| !lost.contains(*at as u32))
 }

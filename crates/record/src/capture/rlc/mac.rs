@@ -24,7 +24,7 @@ const DISSECTOR: &[u8] = b"\x00\x0c\x00\x08fp_hint\0";
 /// Tag 35: direction between two ends.
 const DIRECTION: &[u8] = b"\x00\x23\x00\x04";
 const END_OF_TAGS: [u8; 4] = [0; 4];
-/// A logical channel that readers decode as a PS DTCH in acknowledged mode.
+/// A logical channel that Wireshark decodes as a PS DTCH in acknowledged mode.
 const PS_DTCH: u8 = 9;
 const PS_DTCH_CONTENT: u8 = 2;
 const AAL2_CID: u32 = 8;
@@ -32,9 +32,9 @@ const ATM: u32 = 1 << 20 | 40 << 4;
 /// Length of a radio frame in milliseconds. The CFN counts frames modulo 256.
 const FRAME_MS: u64 = 10;
 /// The largest block that the hint can describe, in bits.
-const MOST_BITS: usize = (1 << 13) - 1;
+const MAX_BITS: usize = (1 << 13) - 1;
 
-/// A frame with the blocks of one TTI, whose RLC PDUs all have one size. `None` if a reader would
+/// A frame with the blocks of one TTI, with RLC PDUs of one size. `None` if Wireshark would
 /// misinterpret them.
 pub(super) fn frame(
     at: Time,
@@ -44,7 +44,7 @@ pub(super) fn frame(
     mode: PduMode,
     pdus: &[&[u8]],
 ) -> Option<Vec<u8>> {
-    // A reader would decode a TMD PDU as a whole IP packet.
+    // Wireshark would decode a TMD PDU as a complete IP packet.
     if mode == PduMode::Tm || (channel != Channel::Dch && mode != PduMode::Am) {
         return None;
     }
@@ -52,7 +52,7 @@ pub(super) fn frame(
     let logical = LogicalChannel::new(PS_DTCH).expect("there are fifteen");
     let header = MacHeader::of_bearer(channel, c_rnti, logical);
     let bits = header.bits() as usize + pdus.first()?.len() * 8;
-    if bits > MOST_BITS {
+    if bits > MAX_BITS {
         return None;
     }
     let p2p: u32 = if direction == Direction::Uplink { 1 } else { 0 };
@@ -90,6 +90,7 @@ fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -
     Some(hint)
 }
 
+/// The FP data frame with these blocks.
 fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, blocks: Vec<u8>) -> Vec<u8> {
     let common = channel != Channel::Dch;
     let cfn = (at.as_nanos() / 1_000_000 / FRAME_MS) as u8;

@@ -32,7 +32,7 @@ mod delivery;
 mod exported;
 mod mac;
 mod packets;
-mod pieces;
+mod sdu_parts;
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +50,7 @@ use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::Time;
 
 use self::air::Block;
-use self::delivery::{Delivery, Shown};
+use self::delivery::{Delivery, DeliveryFrame};
 use super::CaptureError;
 use super::file::{CaptureFile, Frame};
 
@@ -78,7 +78,7 @@ struct Bearer {
     /// Poll reasons of the PDUs of the next block set.
     causes: VecDeque<PollCauses>,
     /// Block sets on their way, by serial.
-    flying: BTreeMap<u64, Vec<Block>>,
+    in_transit: BTreeMap<u64, Vec<Block>>,
     delivery: Delivery,
 }
 
@@ -90,7 +90,7 @@ impl RlcCaptures {
         }
         let interfaces: Vec<_> = (0..encodings.len()).map(|ue| format!("ue{ue}")).collect();
         let file = |direction: Direction, view: &str| {
-            let name = format!("rlc-{}-{view}", name(direction));
+            let name = format!("rlc-{}-{view}", direction_name(direction));
             CaptureFile::create(folder, &name, DataLink::WIRESHARK_UPPER_PDU, &interfaces)
         };
         let files =
@@ -112,8 +112,8 @@ impl RlcCaptures {
 
     /// Writes the frames that are still held. Returns the files, which are not yet complete.
     pub fn finish(mut self) -> Result<Vec<CaptureFile>, CaptureError> {
-        for (of_direction, files) in self.bearers.iter_mut().zip(&mut self.files) {
-            for (ue, bearer) in of_direction.iter_mut().enumerate() {
+        for (bearers, files) in self.bearers.iter_mut().zip(&mut self.files) {
+            for (ue, bearer) in bearers.iter_mut().enumerate() {
                 if let Some(bearer) = bearer {
                     bearer.delivery.finish();
                     files.write_delivery(ue, &mut bearer.delivery)?;
@@ -196,14 +196,14 @@ impl RlcCaptures {
         match stage {
             Stage::Leaves => {
                 let blocks = bearer.describe(set, (channel, at));
-                bearer.flying.insert(set.serial, blocks);
+                bearer.in_transit.insert(set.serial, blocks);
             }
             Stage::Dropped => {
-                bearer.flying.remove(&set.serial);
+                bearer.in_transit.remove(&set.serial);
             }
             Stage::OnAir => {}
             Stage::Arrives(lost) => {
-                let blocks = bearer.flying.remove(&set.serial).unwrap_or_default();
+                let blocks = bearer.in_transit.remove(&set.serial).unwrap_or_default();
                 let files = &mut self.files[direction.index()];
                 let encoding = bearer.composer.encoding();
                 for frame in air::frames(at, ue, direction, channel, encoding, &blocks, lost) {
@@ -241,7 +241,7 @@ impl RlcCaptures {
 
 impl Files {
     fn write_delivery(&mut self, ue: usize, delivery: &mut Delivery) -> Result<(), CaptureError> {
-        for Shown { at, octets, comments } in delivery.take_shown() {
+        for DeliveryFrame { at, octets, comments } in delivery.take_frames() {
             let length = octets.len() as u32;
             self.delivery.write(Frame { at, interface: ue as u32, data: &octets, length, comments })?;
         }
@@ -254,7 +254,7 @@ impl Bearer {
         Bearer {
             composer: Composer::new(encoding.clone()),
             causes: VecDeque::new(),
-            flying: BTreeMap::new(),
+            in_transit: BTreeMap::new(),
             delivery: Delivery::new(ue, direction, encoding),
         }
     }
@@ -279,7 +279,7 @@ impl Bearer {
     }
 }
 
-fn name(direction: Direction) -> &'static str {
+fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::Downlink => "downlink",
         Direction::Uplink => "uplink",

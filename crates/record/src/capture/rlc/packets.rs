@@ -3,7 +3,7 @@
 use etherparse::{IpNumber, Ipv4Header, TcpHeader};
 
 /// Length of IPv4 and TCP headers without options.
-const PLAIN: usize = 40;
+const WITHOUT_OPTIONS: usize = 40;
 
 /// Converts `packet`, which contains headers and payload, into a packet of `size` octets. First its
 /// TCP options are removed. If the size still differs, as for a packet that ns-2 counts without
@@ -23,12 +23,12 @@ pub(super) fn of_size(packet: Vec<u8>, size: usize) -> Vec<u8> {
 /// The packet without TCP options. `None` if it is not TCP, or `size` is less than the headers.
 fn without_options(packet: &[u8], size: usize) -> Option<Vec<u8>> {
     let (mut ip, rest) = Ipv4Header::from_slice(packet).ok()?;
-    if ip.protocol != IpNumber::TCP || size < PLAIN {
+    if ip.protocol != IpNumber::TCP || size < WITHOUT_OPTIONS {
         return None;
     }
     let (mut tcp, _) = TcpHeader::from_slice(rest).ok()?;
     tcp.set_options_raw(&[]).ok()?;
-    let payload = vec![0; size - PLAIN];
+    let payload = vec![0; size - WITHOUT_OPTIONS];
     ip.total_len = u16::try_from(size).ok()?;
     ip.header_checksum = ip.calc_header_checksum();
     tcp.checksum = tcp.calc_checksum_ipv4(&ip, &payload).ok()?;

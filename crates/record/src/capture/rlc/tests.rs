@@ -9,7 +9,7 @@ use umts_stack::radio::rlc::wire::{AmdFormat, AmdPdu, LengthIndicator, LiWidth};
 use umts_stack::trace::Channel;
 use umts_units::Time;
 
-use super::pieces::{Format, Pieces};
+use super::sdu_parts::{Format, SduParts};
 use super::{mac, packets};
 
 const NARROW: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: false };
@@ -51,9 +51,9 @@ fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
         (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec()),
     ];
     for (octets, indicators, data) in cases {
-        let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
-        pieces.prepend(b"ab".to_vec());
-        let written = pieces.write(Format::Am(NARROW), Sn::of(0));
+        let mut parts = SduParts::read(Format::Am(NARROW), &octets);
+        parts.prepend(b"ab".to_vec());
+        let written = parts.write(Format::Am(NARROW), Sn::of(0));
         let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
         assert_eq!((read.payload().indicators(), read.payload().octets()), (&indicators[..], &data[..]));
     }
@@ -63,11 +63,11 @@ fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
 fn discarded_sdus_are_removed_from_their_pdu() {
     use LengthIndicator as Li;
     let octets = pdu(vec![Li::PreviousFilled, Li::End(2), Li::End(3)], b"abcDE");
-    let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
-    pieces.drop_ends(2);
-    assert_eq!((pieces.leading, &pieces.ended, &pieces.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
-    // Without pieces the PDU signals that the preceding one was filled, which Wireshark evaluates.
-    let written = Pieces::default().write(Format::Am(NARROW), Sn::of(9));
+    let mut parts = SduParts::read(Format::Am(NARROW), &octets);
+    parts.drop_ends(2);
+    assert_eq!((parts.leading, &parts.ended, &parts.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
+    // Without parts the PDU signals that the preceding one was filled, which Wireshark evaluates.
+    let written = SduParts::default().write(Format::Am(NARROW), Sn::of(9));
     let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
     assert_eq!((read.sn(), read.payload().indicators()), (Sn::of(9), &[Li::PreviousFilled, Li::Padding][..]));
 }

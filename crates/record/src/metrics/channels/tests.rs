@@ -1,3 +1,5 @@
+//! Tests of the use of channels, with events of two users.
+
 use RrcState::{CellDch, CellFach};
 use umts_kernel::TraceSink;
 use umts_stack::ids::{End, FlowId, PacketId, ProxyLeg};
@@ -11,22 +13,25 @@ fn at(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
+/// A user with fixed channels.
 const FIXED: UeId = UeId(0);
+/// A user that is switched.
 const UE: UeId = UeId(1);
 
 /// Measures two users from 10 s to 20 s. Only the second one is switched.
-fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
-    measured_where_data_continues(events, &[])
+fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
+    measure_with_continuing_data(events, &[])
 }
 
-fn measured_where_data_continues(events: &[(u64, TraceEvent)], ues: &[bool]) -> RunMetrics {
+/// Like [`measure`]. `data_continues`: whether each user's data continues during a switch.
+fn measure_with_continuing_data(events: &[(u64, TraceEvent)], data_continues: &[bool]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
         ue_downlink_rate: vec![None; 2],
         downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],
-        ue_data_continues: ues.to_vec(),
+        ue_data_continues: data_continues.to_vec(),
         has_proxy: false,
         layout: None,
     });
@@ -91,17 +96,17 @@ fn three_connections() -> Vec<(u64, TraceEvent)> {
 
 #[test]
 fn connections_with_and_without_a_dch_are_counted() {
-    let run = measured(&three_connections());
+    let run = measure(&three_connections());
     expect(&run, "connections_with_dch_pct", 200.0 / 3.0);
     expect(&run, "dch_reuse_pct", 100.0 / 3.0);
     expect(&run, "time_to_upswitch_s", 1.0);
     expect(&run, "dch_set_up_after_release_s", 1.0);
-    assert_eq!(run.network.value("dch_set_up_s"), None, "every DCH was another user's");
+    assert_eq!(run.network.value("dch_set_up_s"), None, "another user lost each DCH");
 }
 
 #[test]
 fn fach_goodput_counts_only_time_with_a_connection_and_no_switch() {
-    let run = measured(&three_connections());
+    let run = measure(&three_connections());
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
     // From 10 s, the start of the window, to the switch at 10.5 s, and the 2 s of the third
     // connection.
@@ -123,22 +128,22 @@ fn switch_with_continuing_data_counts_as_time_on_the_fach() {
         switch(16_000, CellFach, RrcState::CellPch),
         state(17_000, RrcState::CellPch),
     ];
-    let run = measured_where_data_continues(&events, &[false, true]);
+    let run = measure_with_continuing_data(&events, &[false, true]);
     // From 10 s to the DCH, and from the DCH to the switch to CELL_PCH.
     expect(&run, "fach_goodput_kbps", 1000.0 * 8.0 / 3.0 / 1e3);
-    expect(&measured(&events), "fach_goodput_kbps", 1000.0 * 8.0 / 2.0 / 1e3);
+    expect(&measure(&events), "fach_goodput_kbps", 1000.0 * 8.0 / 2.0 / 1e3);
 }
 
 #[test]
 fn packets_queued_before_the_dch_count_as_delayed_by_the_switch() {
-    let run = measured(&three_connections());
+    let run = measure(&three_connections());
     expect(&run, "sdu_delay_switch_s", 1.3);
     expect(&run, "sdu_delay_no_switch_s", (0.1 + 0.2 + 0.1) / 3.0);
 }
 
 #[test]
 fn fixed_channels_and_events_outside_the_window_do_not_count() {
-    let run = measured(&[
+    let run = measure(&[
         state(0, CellFach),
         opened(1_000, UE, 1),
         delivered(2_000, UE, 70, 1_500),

@@ -5,6 +5,7 @@ use umts_stack::rnc::rrc::RrcState::{self, CellDch, CellFach, CellPch, Idle, Ura
 use super::{Metric, count, kbps, per, ratio};
 use crate::metrics::totals::CellTotals;
 
+/// States in which no data can be sent.
 const RESTING: &[RrcState] = &[Idle, UraPch, CellPch];
 
 metrics! { CELL: CellTotals;
@@ -20,17 +21,17 @@ metrics! { CELL: CellTotals;
     "simultaneous_dch" "Simultaneous DCHs" ["1"] "Mean number of allocated DCHs." = "integral of the number of DCHs" / "run window"
         => |t| known(t, ratio(t.dch_time.as_secs(), t.window.as_secs())?);
     "max_simultaneous_dch" "Maximum simultaneous DCHs" ["1"] "Maximum number of DCHs allocated in a cell at the same time." = "largest number" / ""
-        => |t| whole(t, t.most_dchs);
+        => |t| count_of(t, t.max_dchs);
     "dch_requests" "Requests for a DCH" ["1"] "Requests for a DCH, repeated ones included." = "requests" / ""
-        => |t| whole(t, t.dch_requests);
+        => |t| count_of(t, t.dch_requests);
     "dch_refusals" "Refused requests for a DCH" ["1"] "Requests for a DCH that were refused." = "refusals" / ""
-        => |t| whole(t, t.dch_refusals);
+        => |t| count_of(t, t.dch_refusals);
     "dch_queued" "Queued requests for a DCH" ["1"] "Requests for a DCH that had to wait in the cell's queue." = "requests queued" / ""
-        => |t| whole(t, t.dch_queued);
+        => |t| count_of(t, t.dch_queued);
     "dch_allocations" "Allocations of a DCH" ["1"] "Allocated DCHs, including larger DCHs that replace smaller ones." = "allocations" / ""
-        => |t| whole(t, t.dch_grants);
+        => |t| count_of(t, t.dch_grants);
     "dch_allocations_after_release" "Allocations after a release" ["1"] "Allocated DCHs for which another user lost a DCH." = "allocations" / ""
-        => |t| whole(t, t.dch_grants_after_release);
+        => |t| count_of(t, t.dch_grants_after_release);
     "dch_allocations_per_connection" "Allocations per connection" ["1"] "Allocated DCHs per TCP connection." = "dch_allocations" / "connections that sent data"
         => |t| known(t, per(t.dch_grants, t.connections_with_data)?);
     "dch_wait_s" "Wait for a DCH" ["s"] "Time from the first request to CELL_DCH; mean of the users that reached CELL_DCH in the window. Needs for a DCH that end on the FACH do not count."
@@ -58,23 +59,23 @@ metrics! { CELL: CellTotals;
         = "sum of the delays" / "such packets"
         => |t| t.channels.delays_with_switch.mean_s();
     "sdu_delay_no_switch_s" "SDU delay without a switch" ["s"] "RLC delay of the downlink packets of switched users that waited for no switch from CELL_FACH to CELL_DCH." = "sum of the delays" / "such packets"
-        => |t| t.channels.delays_else.mean_s();
+        => |t| t.channels.delays_without_switch.mean_s();
     "dch_needs_met_pct" "Fulfilled needs for a DCH" ["%"] "Share of the needs for a DCH that led to an allocation." = "dch_allocations" / "needs: requests without repetitions"
         => |t| ratio(100.0 * t.dch_grants as f64, t.dch_needs as f64);
     "rrc_switches" "RRC switches" ["1"] "Switches of users between RRC states or DCHs." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(&RrcState::ALL, &RrcState::ALL));
+        => |t| count_of(t, t.switches_of(&RrcState::ALL, &RrcState::ALL));
     "rrc_switches_fach_to_dch" "Switches from FACH to DCH" ["1"] "Switches from CELL_FACH to CELL_DCH." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(&[CellFach], &[CellDch]));
+        => |t| count_of(t, t.switches_of(&[CellFach], &[CellDch]));
     "rrc_switches_dch_to_fach" "Switches from DCH to FACH" ["1"] "Switches from CELL_DCH to CELL_FACH." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(&[CellDch], &[CellFach]));
+        => |t| count_of(t, t.switches_of(&[CellDch], &[CellFach]));
     "rrc_switches_dch_to_dch" "Switches from DCH to DCH" ["1"] "Changes to a DCH of another rate." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(&[CellDch], &[CellDch]));
+        => |t| count_of(t, t.switches_of(&[CellDch], &[CellDch]));
     "rrc_switches_to_rest" "Switches to PCH or idle" ["1"] "Switches to CELL_PCH, URA_PCH or idle mode." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(&RrcState::ALL, RESTING));
+        => |t| count_of(t, t.switches_of(&RrcState::ALL, RESTING));
     "rrc_promotions" "Switches from PCH or idle" ["1"] "Switches from CELL_PCH, URA_PCH or idle mode to a state in which data can be sent." = "switches begun" / ""
-        => |t| whole(t, t.switches_of(RESTING, &[CellFach, CellDch]));
+        => |t| count_of(t, t.switches_of(RESTING, &[CellFach, CellDch]));
     "dch_preemptions" "Preempted DCHs" ["1"] "DCHs that were preempted for another user." = "preempted DCHs" / ""
-        => |t| whole(t, t.preemptions);
+        => |t| count_of(t, t.preemptions);
     "time_in_cell_dch_s" "Time in CELL_DCH" ["s"] "Time that a user spends in CELL_DCH." = "time of all switched users" / "their number"
         => |t| t.per_user_s(t.time_in[CellDch as usize]);
     "time_in_cell_fach_s" "Time in CELL_FACH" ["s"] "Time that a user spends in CELL_FACH." = "time of all switched users" / "their number"
@@ -95,6 +96,7 @@ metrics! { CELL: CellTotals;
         => |t| known(t, ratio(t.energy_j, t.acknowledged as f64 / 1e6)?);
 }
 
+/// The mean reserved downlink rate, in kbit/s.
 fn occupancy(totals: &CellTotals) -> Option<f64> {
     known(totals, ratio(totals.reserved_bit_ns as f64 / 1e3, totals.window.as_nanos() as f64)?)
 }
@@ -104,10 +106,12 @@ fn known(totals: &CellTotals, value: f64) -> Option<f64> {
     (totals.switched > 0).then_some(value)
 }
 
-fn whole(totals: &CellTotals, number: u64) -> Option<f64> {
+/// The count, or `None` without switched users.
+fn count_of(totals: &CellTotals, number: u64) -> Option<f64> {
     known(totals, count(number)?)
 }
 
-fn share(part: u64, whole: u64) -> Option<f64> {
-    ratio(100.0 * part as f64, whole as f64)
+/// The share in percent.
+fn share(part: u64, total: u64) -> Option<f64> {
+    ratio(100.0 * part as f64, total as f64)
 }

@@ -15,14 +15,15 @@ metrics! { PROXY: TransferTotals;
         => |t| count(t.passed);
     "proxy_buffer_octets" "Proxy buffer" ["B"] "Mean number of octets of a split transfer that the proxy has read from the sender and that the receiver has not acknowledged."
         = "integral of the octets" / "time with split transfers open, summed over them"
+        // `buffered` is in octets times nanoseconds.
         => |t| ratio(t.buffered as f64 / 1e9, t.open.as_secs());
     "proxy_buffer_max_octets" "Largest proxy buffer" ["B"] "Maximum number of octets of a split transfer that the proxy has read from the sender and that the receiver has not acknowledged." = "largest number" / ""
-        => |t| count(t.most_buffered);
+        => |t| count(t.max_buffered);
     "proxy_stalled_s" "Proxy stalled" ["s"] "Time in which the proxy had octets of a transfer to read but no room for them, which closes the sender's window; summed over transfers."
         = "time stalled" / ""
         => |t| Some(t.stalled.as_secs());
     "proxy_ahead_octets" "Acknowledged ahead" ["B"] "Maximum number of octets of a transfer that the proxy had acknowledged to the sender and that had not reached the receiver." = "largest number" / ""
-        => |t| count(t.most_ahead);
+        => |t| count(t.max_ahead);
     "proxy_lost_octets" "Lost in the proxy" ["B"] "Octets that the proxy had acknowledged to the sender and then lost, because one side failed or the proxy had an outage." = "octets" / ""
         => |t| count(t.lost);
     "tcp_retransmissions_server_leg" "TCP retransmissions, server leg" ["1"] "Segments that the sender of the data retransmitted between server and proxy."

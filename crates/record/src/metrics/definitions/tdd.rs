@@ -3,6 +3,7 @@
 use super::{Metric, count, per, percent};
 use crate::metrics::totals::TddTotals;
 
+/// Indices of the directions in totals.
 const DOWN: usize = 0;
 const UP: usize = 1;
 

@@ -1,3 +1,5 @@
+//! Tests of the metrics of RRC states, switches and cells, with events of two users.
+
 use umts_units::BitRate;
 
 use super::*;
@@ -19,7 +21,7 @@ const POWER: StatePower = StatePower {
 };
 
 /// Measures two users from 10 s to 20 s. Only the second one is switched.
-fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
+fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
@@ -60,7 +62,7 @@ fn expect(run: &RunMetrics, name: &str, expected: f64) {
 #[test]
 fn times_and_energy_count_inside_the_window_only() {
     use RrcState::{CellDch, CellFach, CellPch};
-    let run = measured(&[
+    let run = measure(&[
         state(0, CellPch),
         switch(9_000, CellPch, CellFach, SwitchCause::Data),
         // 1 s of the promotion is before the window, 1 s in it.
@@ -74,8 +76,8 @@ fn times_and_energy_count_inside_the_window_only() {
     expect(&run, "time_in_cell_fach_s", 4.0);
     expect(&run, "time_in_cell_dch_s", 3.0);
     expect(&run, "time_in_cell_pch_s", 0.0);
-    // Promotion from PCH and from FACH, then FACH, DCH, and the release at the power of the state
-    // that is left.
+    // Promotions from PCH and from FACH, then FACH and DCH. During the release the UE draws the
+    // power of the state that it leaves.
     expect(&run, "energy_j", 0.5 + 0.6 + 4.0 * 0.4 + 3.0 * 0.8 + 0.8);
     expect(&run, "rrc_switches", 2.0);
     expect(&run, "rrc_promotions", 0.0);
@@ -86,7 +88,7 @@ fn times_and_energy_count_inside_the_window_only() {
 #[test]
 fn a_cell_is_occupied_from_allocation_to_release() {
     let run =
-        measured(&[state(0, RrcState::CellFach), reserved(0, 0), reserved(5_000, 2), reserved(12_000, 1)]);
+        measure(&[state(0, RrcState::CellFach), reserved(0, 0), reserved(5_000, 2), reserved(12_000, 1)]);
     // 160 kbit/s for 2 s and 96 kbit/s for 8 s.
     expect(&run, "cell_occupancy_kbps", (2.0 * 160.0 + 8.0 * 96.0) / 10.0);
     expect(&run, "simultaneous_dch", (2.0 * 2.0 + 8.0) / 10.0);
@@ -96,13 +98,13 @@ fn a_cell_is_occupied_from_allocation_to_release() {
 }
 
 #[test]
-fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
-    let request = |ms, again| (ms, TraceEvent::DchRequested { ue: UE, again });
-    let run = measured(&[
+fn wait_for_a_dch_begins_with_the_first_request() {
+    let request = |ms, is_repeated| (ms, TraceEvent::DchRequested { ue: UE, again: is_repeated });
+    let run = measure(&[
         state(0, RrcState::CellFach),
         request(10_000, false),
         (10_000, TraceEvent::DchRefused { ue: UE }),
-        // The need ended and came back.
+        // The need for a DCH ends, and a new one begins.
         (10_500, TraceEvent::DchWithdrawn { ue: UE }),
         request(11_000, false),
         (11_000, TraceEvent::DchRefused { ue: UE }),

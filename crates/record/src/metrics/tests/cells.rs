@@ -1,4 +1,4 @@
-//! The cells of a layout.
+//! Metrics of the cells of a layout.
 
 use umts_stack::trace::{CallStep, Postponed, Real};
 
@@ -11,6 +11,8 @@ fn power(cell: u16, power: f32, load: f32) -> TraceEvent {
     TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls: 24, sent: 48, lost, scaled }
 }
 
+/// A grant with this spreading factor and the requested one, and with capacity for `blocks`, of
+/// which `sent` are sent.
 fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2]) -> TraceEvent {
     let ue = UeId(ue);
     let power = Real(50.0);
@@ -18,29 +20,29 @@ fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2
 }
 
 /// Two cells with two TTIs, and a third TTI outside the window.
-fn story() -> Story {
-    let mut story = Story::default();
+fn script() -> EventScript {
+    let mut script = EventScript::default();
     let postponed = |why| TraceEvent::DschPostponed { ue: UeId(3), cell: 1, why };
     let handover = TraceEvent::Handover { ue: UeId(1), from: 0, to: 1, interruption: Duration::ZERO };
-    story.at(0).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 0.75));
-    story.event(granted(1, [8, 8], [16, 15])).event(granted(2, [16, 8], [8, 5]));
-    story.event(postponed(Postponed::Codes)).event(postponed(Postponed::Power)).event(handover);
-    story.at(20).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 1.25));
-    story.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::Credit));
-    story.event(TraceEvent::HandoverLost { ue: UeId(1), cell: 0, size: Bytes(1500) });
-    story.event(TraceEvent::SduQueued { ue: UeId(1), direction: DOWN, sdu: PacketId(1), size: Bytes(500) });
+    script.at(0).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 0.75));
+    script.event(granted(1, [8, 8], [16, 15])).event(granted(2, [16, 8], [8, 5]));
+    script.event(postponed(Postponed::Codes)).event(postponed(Postponed::Power)).event(handover);
+    script.at(20).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 1.25));
+    script.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::Credit));
+    script.event(TraceEvent::HandoverLost { ue: UeId(1), cell: 0, size: Bytes(1500) });
+    script.event(TraceEvent::SduQueued { ue: UeId(1), direction: DOWN, sdu: PacketId(1), size: Bytes(500) });
     for (ue, entered) in [(1, 10), (2, 0), (1, 5), (1, 18)] {
         let (ue, sdu) = (UeId(ue), PacketId(1));
         let entered = ms(entered);
-        story.event(TraceEvent::SduDelivered { ue, direction: DOWN, sdu, size: Bytes(500), entered });
+        script.event(TraceEvent::SduDelivered { ue, direction: DOWN, sdu, size: Bytes(500), entered });
     }
-    story.at(2000).event(power(0, 1e4, 3.0));
-    story
+    script.at(2000).event(power(0, 1e4, 3.0));
+    script
 }
 
 #[test]
 fn load_power_and_grants_of_all_cells() {
-    let result = story().result_of(0, 1000, true);
+    let result = script().result_of(0, 1000, true);
     check(
         &result.network,
         &[
@@ -81,11 +83,11 @@ fn load_power_and_grants_of_all_cells() {
 
 #[test]
 fn grant_of_two_frames_counts_in_both() {
-    let mut story = Story::default();
-    story.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
-    story.at(10).event(power(0, 300.0, 0.5));
-    story.event(TraceEvent::DschHeld { cell: 0, users: 1, codes: Real(0.0625), power: Real(150.0) });
-    let result = story.result_of(0, 1000, true);
+    let mut script = EventScript::default();
+    script.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
+    script.at(10).event(power(0, 300.0, 0.5));
+    script.event(TraceEvent::DschHeld { cell: 0, users: 1, codes: Real(0.0625), power: Real(150.0) });
+    let result = script.result_of(0, 1000, true);
     check(
         &result.network,
         &[
@@ -114,15 +116,15 @@ fn dedicated_channel_metrics_need_recorded_events() {
         "associated_power_pct",
         "call_gaps_pct",
     ];
-    let untold = story().result_of(0, 1000, true);
+    let without_events = script().result_of(0, 1000, true);
     for name in of_channels {
-        assert_eq!(untold.network.value(name), None, "{name}");
+        assert_eq!(without_events.network.value(name), None, "{name}");
     }
-    let mut story = story();
-    story.at(40).event(power(0, 100.0, 0.5)).event(power(1, 300.0, 0.5));
+    let mut script = script();
+    script.at(40).event(power(0, 100.0, 0.5)).event(power(1, 300.0, 0.5));
     for cell in [0, 1] {
         let (further, further_power) = (12, Real(50.0));
-        story.event(TraceEvent::CellDchs {
+        script.event(TraceEvent::CellDchs {
             cell,
             further,
             further_power,
@@ -136,12 +138,12 @@ fn dedicated_channel_metrics_need_recorded_events() {
     let steps =
         [Begun, Begun, Begun, Blocked, HandedOver, Refused, Refused, Dropped, LegAdded, LegAdded, LegRemoved];
     for step in steps {
-        story.event(TraceEvent::Call { cell: 1, step });
+        script.event(TraceEvent::Call { cell: 1, step });
     }
     // All six TTIs of cells have 24 calls each, and 2,400 mW together. In two of them dedicated
     // channels were recorded.
     check(
-        &story.result_of(0, 1000, true).network,
+        &script.result_of(0, 1000, true).network,
         &[
             ("dch_codes_pct", 50.0),
             ("calls_blocked", 1.0),
@@ -160,7 +162,7 @@ fn dedicated_channel_metrics_need_recorded_events() {
 
 #[test]
 fn layout_metrics_need_a_layout() {
-    let result = story().result(0, 1000);
+    let result = script().result(0, 1000);
     let of_layout = definitions().filter(|metric| metric.scope == Scope::Layout);
     for metric in of_layout {
         assert!(result.network.iter().all(|(name, _)| name != metric.name), "{}", metric.name);

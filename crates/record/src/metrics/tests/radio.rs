@@ -1,4 +1,4 @@
-//! RLC, Iub and air, and datagrams over them.
+//! Metrics of RLC, Iub and air, and of datagrams.
 
 use super::*;
 
@@ -18,36 +18,36 @@ fn radio_metrics_are_for_each_direction() {
     };
     let status =
         |direction, piggybacked, mrw| TraceEvent::StatusSent { ue, direction, octets: 5, piggybacked, mrw };
-    let mut story = Story::default();
-    story.at(0);
+    let mut script = EventScript::default();
+    script.at(0);
     for _ in 0..3 {
-        story.event(TraceEvent::SduQueued { ue, direction, sdu, size });
+        script.event(TraceEvent::SduQueued { ue, direction, sdu, size });
     }
-    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
-    story.event(pdus(16, false)).event(pdus(4, true));
-    story.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
-    story.event(TraceEvent::PdusDropped { ue, direction, count: 3, why: PduDrop::OutsideWindow });
-    story.event(TraceEvent::RlcReset { ue, direction });
-    story.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
-    story.at(100).event(TraceEvent::BlocksReceived {
+    script.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
+    script.event(pdus(16, false)).event(pdus(4, true));
+    script.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
+    script.event(TraceEvent::PdusDropped { ue, direction, count: 3, why: PduDrop::OutsideWindow });
+    script.event(TraceEvent::RlcReset { ue, direction });
+    script.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
+    script.at(100).event(TraceEvent::BlocksReceived {
         ue,
         direction,
         channel: Channel::Dch,
         blocks: 20,
         errors: 5,
     });
-    story.event(status(Direction::Uplink, false, false)).event(status(Direction::Uplink, true, false));
-    story.event(status(Direction::Downlink, false, true));
-    story.at(1000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
-    story.at(2000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
-    story.event(TraceEvent::SduDiscarded { ue, direction, sdu, size });
-    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 0 });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkQueue(1), packet });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkLoss(1), packet });
-    story.event(TraceEvent::FachQueueDropped { ue, blocks: 7 });
-    story.event(TraceEvent::RachCollision { ue });
-    let result = story.result(0, 4000);
+    script.event(status(Direction::Uplink, false, false)).event(status(Direction::Uplink, true, false));
+    script.event(status(Direction::Downlink, false, true));
+    script.at(1000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    script.at(2000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    script.event(TraceEvent::SduDiscarded { ue, direction, sdu, size });
+    script.event(TraceEvent::RlcBuffer { ue, direction, octets: 0 });
+    script.event(TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
+    script.event(TraceEvent::PacketDropped { place: DropPlace::LinkQueue(1), packet });
+    script.event(TraceEvent::PacketDropped { place: DropPlace::LinkLoss(1), packet });
+    script.event(TraceEvent::FachQueueDropped { ue, blocks: 7 });
+    script.event(TraceEvent::RachCollision { ue });
+    let result = script.result(0, 4000);
     check(
         &result.network,
         &[
@@ -82,7 +82,7 @@ fn radio_metrics_are_for_each_direction() {
     }
     // From 1 s on, the buffer holds data for one more second, in which both SDUs are delivered.
     check(
-        &story.result(1000, 4000).network,
+        &script.result(1000, 4000).network,
         &[("rlc_throughput_payload_kbps", 16.0), ("pdu_transmissions", 0.0)],
     );
 }
@@ -94,21 +94,21 @@ fn undelivered_sdus_are_lost_in_every_mode() {
     let delivered = |id| TraceEvent::SduDelivered { ue, direction, sdu: PacketId(id), size, entered: ms(0) };
     let discarded = |id| TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size };
     let lost = |id| TraceEvent::SduLost { ue, direction, sdu: PacketId(id), size };
-    let mut story = Story::default();
-    story.at(0);
+    let mut script = EventScript::default();
+    script.at(0);
     for id in 0..8 {
-        story.event(queued(id));
+        script.event(queued(id));
     }
-    story.at(100).event(delivered(0));
+    script.at(100).event(delivered(0));
     // Its peer had already delivered the SDU.
-    story.event(delivered(1)).event(discarded(1));
+    script.event(delivered(1)).event(discarded(1));
     // The SDU was on the air when its sender discarded it.
-    story.event(discarded(2)).event(delivered(2));
+    script.event(discarded(2)).event(delivered(2));
     // The SDU is discarded, and a part of it is reported as lost.
-    story.event(discarded(3)).event(lost(3));
-    story.event(lost(4));
-    // SDUs 5, 6 and 7 are under way at the end.
-    let result = story.result(0, 1000);
+    script.event(discarded(3)).event(lost(3));
+    script.event(lost(4));
+    // SDUs 5, 6 and 7 are in transit at the end.
+    let result = script.result(0, 1000);
     check(
         &result.network,
         &[
@@ -122,7 +122,7 @@ fn undelivered_sdus_are_lost_in_every_mode() {
 
 #[test]
 fn datagrams_have_a_loss_a_delay_and_a_jitter() {
-    let mut story = Story::default();
+    let mut script = EventScript::default();
     let datagram = |number, timestamp| Datagram {
         direction: Direction::Downlink,
         number,
@@ -130,18 +130,18 @@ fn datagrams_have_a_loss_a_delay_and_a_jitter() {
         header: 28,
         timestamp: ms(timestamp),
     };
-    // One datagram every 100 ms from 0 on. Number 3 is lost, number 6 is under way at 1 s. Delays:
+    // One datagram every 100 ms from 0 on. Number 3 is lost, number 6 is in transit at 1 s. Delays:
     // 50, 80, 50, -, 60, 60 ms.
     for (number, delay) in [(0, 50), (1, 80), (2, 50), (3, 0), (4, 60), (5, 60), (6, 0)] {
         let sent = 100 * number;
         let (flow, datagram) = (FlowId(4), datagram(number, sent));
-        story.at(sent).event(TraceEvent::DatagramSent { flow, datagram });
+        script.at(sent).event(TraceEvent::DatagramSent { flow, datagram });
         if delay > 0 {
-            story.at(sent + delay).event(TraceEvent::DatagramReceived { flow, datagram });
+            script.at(sent + delay).event(TraceEvent::DatagramReceived { flow, datagram });
         }
     }
     check(
-        &story.result(0, 1000).network,
+        &script.result(0, 1000).network,
         &[
             ("udp_sent", 7.0),
             ("udp_received", 5.0),
@@ -154,6 +154,6 @@ fn datagrams_have_a_loss_a_delay_and_a_jitter() {
         ],
     );
     // A datagram that left before the window counts as received in it, but not in its losses.
-    let late = story.result(120, 1000).network;
+    let late = script.result(120, 1000).network;
     check(&late, &[("udp_sent", 5.0), ("udp_received", 4.0), ("udp_loss_pct", 25.0)]);
 }

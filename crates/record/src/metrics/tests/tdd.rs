@@ -1,4 +1,4 @@
-//! TDD cells.
+//! Metrics of TDD cells.
 
 use umts_stack::trace::CapturePoint;
 
@@ -18,17 +18,17 @@ fn metrics_of_a_tdd_cell() {
     let segment = Segment { direction, ..data(0, 1) };
     let packet = Packet { id: PacketId(7), flow: FlowId(0), ue, content: Content::Segment(segment) };
     let size = Bytes(1040);
-    let mut story = Story::default();
-    story.at(0).event(TraceEvent::CapacityNeeded { ue, direction });
-    story.at(10).event(TraceEvent::CapacityRequested { ue, heard: false });
-    story.at(30).event(TraceEvent::CapacityRequested { ue, heard: true });
-    story.at(50).event(TraceEvent::CapacityRefused { ue, direction, waits: true });
-    story.at(60).event(TraceEvent::CapacityGranted { ue, direction, blocks: 4, wanted: 4 });
-    story.event(frame(16)).at(70).event(frame(8)).event(TraceEvent::AckCollision { ue });
-    story.at(80).event(TraceEvent::CapacityReleased { ue, direction, frames: 2, blocks: 6, sdus: 5 });
-    story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
-    story.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
-    let result = story.result(0, 100);
+    let mut script = EventScript::default();
+    script.at(0).event(TraceEvent::CapacityNeeded { ue, direction });
+    script.at(10).event(TraceEvent::CapacityRequested { ue, heard: false });
+    script.at(30).event(TraceEvent::CapacityRequested { ue, heard: true });
+    script.at(50).event(TraceEvent::CapacityRefused { ue, direction, waits: true });
+    script.at(60).event(TraceEvent::CapacityGranted { ue, direction, blocks: 4, wanted: 4 });
+    script.event(frame(16)).at(70).event(frame(8)).event(TraceEvent::AckCollision { ue });
+    script.at(80).event(TraceEvent::CapacityReleased { ue, direction, frames: 2, blocks: 6, sdus: 5 });
+    script.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
+    script.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
+    let result = script.result(0, 100);
     check(
         &result.network,
         &[
@@ -53,24 +53,24 @@ fn metrics_of_a_tdd_cell() {
 #[test]
 fn alternating_users_are_unfair_over_one_second_and_fair_over_ten() {
     let direction = Direction::Uplink;
-    let mut story = Story::default();
+    let mut script = EventScript::default();
     for second in 0..20_u64 {
         let ue = UeId((second % 2) as u16);
         let segment = Segment { direction, ..data(0, 1) };
         let packet = Packet { id: PacketId(second), flow: FlowId(0), ue, content: Content::Segment(segment) };
         let size = Bytes(1040);
-        story.at(second * 1000 + 500).event(TraceEvent::CapacityNeeded { ue, direction });
-        story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
-        story.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
+        script.at(second * 1000 + 500).event(TraceEvent::CapacityNeeded { ue, direction });
+        script.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
+        script.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
     }
-    let result = story.result(0, 20_000);
+    let result = script.result(0, 20_000);
     // In the first second there is only one user.
     check(&result.network, &[("jain_fairness_1s", (1.0 + 19.0 * 0.5) / 20.0), ("jain_fairness_10s", 1.0)]);
 }
 
 #[test]
 fn tdd_metrics_need_a_tdd_cell() {
-    let result = Story::default().result(0, 100);
+    let result = EventScript::default().result(0, 100);
     assert_eq!(result.network.value("capacity_requests"), None);
     assert_eq!(result.network.value("uplink_tdd_slots"), None);
 }

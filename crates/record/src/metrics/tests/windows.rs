@@ -4,36 +4,37 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A connection in which segments leave, arrive and are acknowledged, a few milliseconds after each
-/// other.
-fn transfer(steps: &[(u64, u8)]) -> Story {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, u64::MAX);
+/// A connection in which segments leave, arrive and are acknowledged. Each step is a wait in
+/// milliseconds, then an action: 0 sends the next segment, 1 delivers one, 2 acknowledges all that
+/// arrived, 3 retransmits the oldest.
+fn transfer(steps: &[(u64, u8)]) -> EventScript {
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).writes(0, u64::MAX);
     let (mut now, mut sent, mut arrived, mut acknowledged, mut packet) = (0, 0, 0, 0, 0);
-    for &(wait, what) in steps {
+    for &(wait, action) in steps {
         now += wait;
         packet += 1;
-        story.at(now);
-        match what {
+        script.at(now);
+        match action {
             0 => {
-                story.sends(packet, data(0, 1 + sent * 1000), SendCause::New);
+                script.sends(packet, data(0, 1 + sent * 1000), SendCause::New);
                 sent += 1;
             }
             1 if sent > arrived => {
-                story.arrives(packet, data(0, 1 + arrived * 1000), 1000);
+                script.arrives(packet, data(0, 1 + arrived * 1000), 1000);
                 arrived += 1;
             }
             2 if arrived > acknowledged => {
-                story.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000).measures(0, wait + 1);
+                script.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000).samples_rtt(0, wait + 1);
                 acknowledged = arrived;
             }
             3 if sent > acknowledged => {
-                story.sends(packet, data(0, 1 + acknowledged * 1000), SendCause::Rto);
+                script.sends(packet, data(0, 1 + acknowledged * 1000), SendCause::Rto);
             }
             _ => {}
         }
     }
-    story
+    script
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
@@ -41,7 +42,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
 }
 
 proptest! {
-    /// Payload can be acknowledged only after its arrival, and arrive only after it was sent.
+    /// Payload is acknowledged only after it arrived, and arrives only after it was sent.
     #[test]
     fn goodputs_are_ordered(steps in steps()) {
         let network = transfer(&steps).result(0, 10_001).network;
@@ -60,9 +61,9 @@ proptest! {
     /// The results of two adjoining windows add up to the results of both together.
     #[test]
     fn windows_add_up(steps in steps(), cut in 1u64..10_000) {
-        let story = transfer(&steps);
+        let script = transfer(&steps);
         let windows = [(0, cut), (cut, 10_001), (0, 10_001)].map(|(from, to)| {
-            let network = story.result(from, to).network;
+            let network = script.result(from, to).network;
             let seconds = (to - from) as f64 / 1e3;
             let amount = |name: &str, factor: f64| network.value(name).unwrap_or(0.0) * factor;
             [
@@ -87,19 +88,19 @@ proptest! {
 /// first two, and of the next two.
 #[test]
 fn a_sender_is_idle_while_its_window_is_full_and_not_without_data() {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).measures(0, 200).writes(0, 5000);
-    story.at(10).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
+    let mut script = EventScript::default();
+    script.at(0).opens(0, 0).samples_rtt(0, 200).writes(0, 5000);
+    script.at(10).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
     // 141 ms: longer than 40 ms plus half of 200 ms.
-    story.at(151).acked(0, 2001, 2000).measures(0, 300);
-    story.sends(3, data(0, 2001), SendCause::New).sends(4, data(0, 3001), SendCause::New);
+    script.at(151).acked(0, 2001, 2000).samples_rtt(0, 300);
+    script.sends(3, data(0, 2001), SendCause::New).sends(4, data(0, 3001), SendCause::New);
     // 190 ms are not longer than 40 ms plus half of 300 ms.
-    story.at(341).acked(0, 4001, 2000).measures(0, 50).sends(5, data(0, 4001), SendCause::New);
+    script.at(341).acked(0, 4001, 2000).samples_rtt(0, 50).sends(5, data(0, 4001), SendCause::New);
     // All data has left: neither a retransmission nor the next file ends a gap.
-    story.at(2000).sends(6, data(0, 4001), SendCause::Rto);
-    story.at(3000).acked(0, 5001, 1000).writes(0, 1000).sends(7, data(0, 5001), SendCause::New);
+    script.at(2000).sends(6, data(0, 4001), SendCause::Rto);
+    script.at(3000).acked(0, 5001, 1000).writes(0, 1000).sends(7, data(0, 5001), SendCause::New);
     for (from, to, gaps) in [(0, 4000, 1.0), (0, 151, 0.0), (151, 4000, 1.0), (152, 4000, 0.0)] {
-        check(&story.result(from, to).network, &[("sender_idle_gaps", gaps)]);
+        check(&script.result(from, to).network, &[("sender_idle_gaps", gaps)]);
     }
-    check(&story.result(0, 4000).connections[0].metrics(), &[("sender_idle_gaps", 1.0)]);
+    check(&script.result(0, 4000).connections[0].metrics(), &[("sender_idle_gaps", 1.0)]);
 }

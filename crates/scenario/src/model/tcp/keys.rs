@@ -1,4 +1,5 @@
-//! A table like `[tcp]` of which only the written keys count.
+//! A partial `[tcp]` table: only the keys that the file contains, which override those of another
+//! table.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,10 +23,10 @@ impl TcpKeys {
         self.0.contains_key(key)
     }
 
-    /// Replaces the values of the keys by those in `whole`, which was read from them. Each value
-    /// then has one spelling.
-    pub(crate) fn spell_as(&mut self, whole: &Tcp) {
-        let spelled = serde_json::to_value(whole).expect("a table of TCP holds nothing that JSON cannot say");
+    /// Rewrites each value in its canonical form, as in "1 s" instead of "1000 ms". `whole` is the
+    /// complete table that was read from these keys.
+    pub(crate) fn canonicalise(&mut self, whole: &Tcp) {
+        let spelled = serde_json::to_value(whole).expect("every TCP table can be written as JSON");
         for (key, value) in &mut self.0 {
             if let Some(found) = spelled.get(key) {
                 value.clone_from(found);
@@ -33,8 +34,8 @@ impl TcpKeys {
         }
     }
 
-    /// Removes the name of a profile, because all its values are among the keys.
-    pub(crate) fn forget_profile(&mut self) {
+    /// Removes the key `profile` after its values were copied to the keys.
+    pub(crate) fn remove_profile_name(&mut self) {
         self.0.remove("profile");
     }
 }

@@ -1,4 +1,6 @@
-//! Statistics over the torus: best cells, geometry and loss, and distances of sites.
+//! Statistics over random places on the torus (best cell, geometry, loss), and properties of the
+//! layout. Geometry is the power of the best cell relative to the power of all others, in dB, if all
+//! cells transmit the same power. Expected values are from rrm.md §1.
 
 use super::*;
 
@@ -22,7 +24,7 @@ fn measure_all(deviation_db: f64) -> Statistics {
     let environment = environment(deviation_db, 1);
     let cells = environment.cells();
     let powers = vec![1.0; cells];
-    let mut seen = Statistics {
+    let mut statistics = Statistics {
         best: vec![0; cells],
         in_own_hexagon: 0,
         f: Vec::new(),
@@ -33,36 +35,36 @@ fn measure_all(deviation_db: f64) -> Statistics {
         let mobile = still(&environment, id);
         let gains = mobile.gains();
         let best = gains.best();
-        seen.best[best.index()] += 1;
-        seen.in_own_hexagon += u32::from(environment.layout.hexagon(mobile.place()) == best);
-        seen.f.push(gains.from_others(&powers, best) / gains.of(best));
-        seen.loss.push(-decibels(gains.of(best)));
-        for (count, decibels) in seen.within.iter_mut().zip([1.0, 3.0]) {
-            let least = gains.of(best) * libm::exp10(-decibels / 10.0);
-            *count += u32::from(gains.iter().filter(|(_, gain)| *gain >= least).count() > 1);
+        statistics.best[best.index()] += 1;
+        statistics.in_own_hexagon += u32::from(environment.layout.hexagon(mobile.place()) == best);
+        statistics.f.push(gains.from_others(&powers, best) / gains.of(best));
+        statistics.loss.push(-decibels(gains.of(best)));
+        for (count, decibels) in statistics.within.iter_mut().zip([1.0, 3.0]) {
+            let minimum = gains.of(best) * libm::exp10(-decibels / 10.0);
+            *count += u32::from(gains.iter().filter(|(_, gain)| *gain >= minimum).count() > 1);
         }
     }
-    seen.f.sort_by(f64::total_cmp);
-    seen.loss.sort_by(f64::total_cmp);
-    seen
+    statistics.f.sort_by(f64::total_cmp);
+    statistics.loss.sort_by(f64::total_cmp);
+    statistics
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(share * sorted.len() as f64) as usize]
 }
 
-/// Three standard errors of a share of all places.
+/// Three standard errors of a fraction of all places.
 fn error(share: f64) -> f64 {
     3.0 * libm::sqrt(share * (1.0 - share) / PLACES as f64)
 }
 
 #[track_caller]
-fn assert_near(is: f64, expected: f64, bound: f64) {
-    assert!((is - expected).abs() <= bound, "{is} is not within {bound} of {expected}");
+fn assert_near(measured: f64, expected: f64, bound: f64) {
+    assert!((measured - expected).abs() <= bound, "{measured} is not within {bound} of {expected}");
 }
 
-/// Compares a quantile in dB with rrm.md §1. The tolerance is 0.15 dB plus three standard errors of
-/// the share, divided by the density.
+/// Compares a quantile in dB with its expected value. The tolerance is 0.15 dB plus three standard
+/// errors of the quantile: those of the fraction, divided by the density.
 #[track_caller]
 fn check_quantile(sorted: &[f64], share: f64, expected: f64) {
     let density = 0.02 / (quantile(sorted, share + 0.01) - quantile(sorted, share - 0.01));
@@ -72,49 +74,52 @@ fn check_quantile(sorted: &[f64], share: f64, expected: f64) {
 /// Compares the quantiles of geometry (5, 25, 50, 75 and 95 %) and of loss (5, 50 and 95 %), and
 /// checks that all cells are best equally often.
 #[track_caller]
-fn check_quantiles(seen: &Statistics, geometry: [f64; 5], loss: [f64; 3]) {
-    let of_geometry: Vec<f64> = seen.f.iter().rev().map(|f| -decibels(*f)).collect();
+fn check_quantiles(statistics: &Statistics, geometry: [f64; 5], loss: [f64; 3]) {
+    let of_geometry: Vec<f64> = statistics.f.iter().rev().map(|f| -decibels(*f)).collect();
     for (share, expected) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(geometry) {
         check_quantile(&of_geometry, share, expected);
     }
     for (share, expected) in [0.05, 0.5, 0.95].into_iter().zip(loss) {
-        check_quantile(&seen.loss, share, expected);
+        check_quantile(&statistics.loss, share, expected);
     }
-    for places in &seen.best {
+    for places in &statistics.best {
         assert_near(f64::from(*places) / PLACES as f64, 1.0 / 36.0, error(1.0 / 36.0));
     }
 }
 
-/// Compares mean and median of f. The reference has a statistical error as large as ours.
-fn check_f(seen: &Statistics, mean: f64, median: f64) {
-    let n = seen.f.len() as f64;
-    let is = seen.f.iter().sum::<f64>() / n;
-    let variance = seen.f.iter().map(|f| (f - is) * (f - is)).sum::<f64>() / n;
-    assert_near(is, mean, 0.0005 + 3.0 * libm::sqrt(2.0 * variance / n));
-    assert_near(quantile(&seen.f, 0.5), median, 0.006);
+/// Compares mean and median of f. The expected values come from a simulation with a statistical
+/// error as large as this one, so the variance counts twice.
+fn check_f(statistics: &Statistics, mean: f64, median: f64) {
+    let n = statistics.f.len() as f64;
+    let measured = statistics.f.iter().sum::<f64>() / n;
+    let variance = statistics.f.iter().map(|f| (f - measured) * (f - measured)).sum::<f64>() / n;
+    assert_near(measured, mean, 0.0005 + 3.0 * libm::sqrt(2.0 * variance / n));
+    assert_near(quantile(&statistics.f, 0.5), median, 0.006);
 }
 
 #[test]
 fn best_cell_without_shadows_is_usually_the_hexagon() {
-    let seen = measure_all(0.0);
-    check_quantiles(&seen, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
-    check_f(&seen, 0.576, 0.396);
-    assert_near(f64::from(seen.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + error(0.959));
+    let statistics = measure_all(0.0);
+    check_quantiles(&statistics, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
+    check_f(&statistics, 0.576, 0.396);
+    assert_near(f64::from(statistics.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + error(0.959));
 }
 
 #[test]
 fn geometry_under_shadows_of_8_db() {
-    let seen = measure_all(8.0);
-    check_quantiles(&seen, [-3.24, -0.22, 3.36, 8.47, 15.04], [98.4, 118.7, 132.3]);
-    check_f(&seen, 0.696, 0.461);
+    let statistics = measure_all(8.0);
+    check_quantiles(&statistics, [-3.24, -0.22, 3.36, 8.47, 15.04], [98.4, 118.7, 132.3]);
+    check_f(&statistics, 0.696, 0.461);
 }
 
 #[test]
 fn geometry_under_shadows_of_10_db() {
-    let seen = measure_all(10.0);
-    check_quantiles(&seen, [-3.39, -0.33, 3.21, 8.30, 15.00], [96.1, 117.7, 133.7]);
-    check_f(&seen, 0.717, 0.478);
-    for (places, expected, rounding) in [(seen.within[0], 0.094, 0.0005), (seen.within[1], 0.26, 0.005)] {
+    let statistics = measure_all(10.0);
+    check_quantiles(&statistics, [-3.39, -0.33, 3.21, 8.30, 15.00], [96.1, 117.7, 133.7]);
+    check_f(&statistics, 0.717, 0.478);
+    for (places, expected, rounding) in
+        [(statistics.within[0], 0.094, 0.0005), (statistics.within[1], 0.26, 0.005)]
+    {
         assert_near(f64::from(places) / PLACES as f64, expected, rounding + error(expected));
     }
 }
@@ -126,20 +131,20 @@ fn lattice_has_sites_three_radii_apart_and_sectors_towards_neighbours() {
     assert_near(layout.size()[0], 4500.0, 1e-9);
     assert_near(layout.size()[1], 5_196.152_422_7, 1e-6);
     for site in layout.sites() {
-        let ways = layout.sites().iter().map(|other| layout.way(site.place, other.place));
-        let mut distances: Vec<_> = ways.map(|way| libm::sqrt(way.squared())).collect();
+        let vectors = layout.sites().iter().map(|other| layout.vector(site.place, other.place));
+        let mut distances: Vec<_> = vectors.map(|vector| libm::sqrt(vector.squared())).collect();
         distances.sort_by(f64::total_cmp);
         for distance in &distances[1..=6] {
             assert_near(*distance, 1500.0, 1e-9);
         }
         let ahead = layout.within(site.place.ahead(1500.0, [1.0, 0.0]));
-        let is_there = |other: &Site| layout.way(ahead, other.place).squared() < 1e-12;
+        let is_there = |other: &Site| layout.vector(ahead, other.place).squared() < 1e-12;
         assert!(layout.sites().iter().any(is_there), "{ahead:?}");
     }
     // The three hexagons of a site: each contains its own centre.
     for cell in (0..36).map(CellId) {
         let site = layout.sites()[cell.index() / 3].place;
-        assert_near(libm::sqrt(layout.way(site, layout.centre(cell)).squared()), 500.0, 1e-9);
+        assert_near(libm::sqrt(layout.vector(site, layout.centre(cell)).squared()), 500.0, 1e-9);
         assert_eq!(layout.hexagon(layout.centre(cell)), cell);
     }
 }
@@ -151,16 +156,16 @@ fn torus_distances_are_symmetric_and_minimal() {
     let mut stream = Streams::new(3, 0).stream("places");
     for _ in 0..20_000 {
         let [a, b] = [(); 2].map(|()| layout.at([stream.uniform(), stream.uniform()]));
-        let distance = layout.way(a, b).squared();
-        assert_eq!(distance, layout.way(b, a).squared());
+        let distance = layout.vector(a, b).squared();
+        assert_eq!(distance, layout.vector(b, a).squared());
         let images = (-1..=1).flat_map(|column| (-1..=1).map(move |row| (f64::from(column), f64::from(row))));
-        let least = images
+        let minimum = images
             .map(|(column, row)| {
                 let (x, y) = (b.x + column * width - a.x, b.y + row * height - a.y);
                 x * x + y * y
             })
             .fold(f64::INFINITY, f64::min);
-        assert!((distance - least).abs() <= 1e-6, "{a:?} {b:?}: {distance} {least}");
+        assert!((distance - minimum).abs() <= 1e-6, "{a:?} {b:?}: {distance} {minimum}");
     }
 }
 
@@ -188,7 +193,7 @@ fn places_outside_are_mapped_into_the_area() {
 fn five_kilometre_area_has_fifteen_sites_around_a_central_one() {
     let layout = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
     assert_eq!((layout.sites().len(), layout.central_site()), (15, 7));
-    let middle = layout.way(layout.at([0.5; 2]), layout.sites()[7].place);
+    let middle = layout.vector(layout.at([0.5; 2]), layout.sites()[7].place);
     assert_near(middle.y, 0.0, 1e-9);
     assert!(middle.x.abs() <= 375.0, "{middle:?}");
 }

@@ -1,5 +1,4 @@
-//! Positions and gains of many mobiles, compared with closed forms and with the reference values of
-//! the layout.
+//! Positions and gains of many mobiles, compared with closed forms and with reference values.
 
 mod geometry;
 mod movement;
@@ -30,7 +29,7 @@ fn environment(deviation_db: f64, seed: u64) -> Environment {
     Environment::new(&config, &Streams::new(seed, 0))
 }
 
-/// Mobile `id` at a random place.
+/// Mobile `id`, which stays at a random place, measured once.
 fn still(environment: &Environment, id: u64) -> Mobile {
     let mut mobile = environment.appear(id, &MobilityConfig::Still, None, Time::ZERO);
     environment.measure(&mut mobile, Time::ZERO);

@@ -20,11 +20,11 @@ fn at(millis: u64) -> Time {
 /// Position and gains of mobile `id` at these instants.
 fn measured_at(environment: &Environment, id: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
     let mut mobile = environment.appear(id, &driving(), None, Time::ZERO);
-    let mut look = |&millis| {
+    let mut measure = |&millis| {
         environment.measure(&mut mobile, at(millis));
         (mobile.place(), mobile.gains().clone())
     };
-    millis.iter().map(&mut look).collect()
+    millis.iter().map(&mut measure).collect()
 }
 
 #[test]
@@ -62,17 +62,18 @@ fn time_counts_from_when_a_mobile_appears() {
 #[test]
 fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
     let layout = Layout::lattice([6, 6], 50_000.0, Border::Torus, None);
-    let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
+    let (mut turns, mut sum_of_squares, mut legs) = (0, 0.0, 0);
     for id in 0..50 {
         let draws = Streams::new(9, 0).addressed(&format!("environment/{id}"));
-        let mut way = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
+        let mut trajectory = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
         // A leg of 20 m takes 1.44 s.
-        let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
-        let mut before = places.next().expect("the first");
+        let mut places =
+            (0..=200).map(|leg| trajectory.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
+        let mut previous = places.next().expect("the first");
         let mut heading = None;
         for place in places {
-            let step = layout.way(before, place);
-            assert!((libm::sqrt(step.squared()) - 20.0).abs() < 1e-6, "a leg in one line");
+            let step = layout.vector(previous, place);
+            assert!((libm::sqrt(step.squared()) - 20.0).abs() < 1e-6, "a leg is a straight line of 20 m");
             let now = libm::atan2(step.y, step.x);
             if let Some(heading) = heading.replace(now) {
                 let turn = (now - heading + 9.5 * std::f64::consts::TAU) % std::f64::consts::TAU
@@ -80,16 +81,18 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
                 assert!(turn.abs() <= std::f64::consts::FRAC_PI_4 + 1e-6, "{turn}");
                 legs += 1;
                 turns += u32::from(turn.abs() > 1e-9);
-                squares += turn * turn;
+                sum_of_squares += turn * turn;
             }
-            before = place;
+            previous = place;
         }
     }
     let share = f64::from(turns) / f64::from(legs);
     let bound = 3.0 * libm::sqrt(0.16 / f64::from(legs));
     assert!((share - 0.2).abs() < bound, "{turns} of {legs}");
-    // Turns are uniform within ±45°: their mean square is a third of the squared maximum.
-    let mean = squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
+    // Turns are uniform within ±45°, so their mean square is a third of the squared maximum. The
+    // variance of the square of a uniform value within ±1 is 4/45 = 0.0889.
+    let mean =
+        sum_of_squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
     assert!((mean - 1.0 / 3.0).abs() < 3.0 * libm::sqrt(0.0889 / f64::from(turns)), "{mean}");
 }
 
@@ -97,7 +100,8 @@ fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
 #[test]
 fn vehicular_mobiles_stay_uniformly_distributed() {
     let environment = environment(0.0, 6);
-    let sum = |millis| {
+    // χ² of the number of mobiles per hexagon. 20,000 mobiles in 36 cells are 555.6 per cell.
+    let chi_square = |millis| {
         let mut cells = [0u32; 36];
         for id in 0..20_000 {
             let mut mobile = environment.appear(id, &driving(), None, Time::ZERO);
@@ -111,7 +115,7 @@ fn vehicular_mobiles_stay_uniformly_distributed() {
     };
     // The 99.9 % quantile of χ² with 35 degrees of freedom is 66.6.
     for millis in [0, 5_000, 60_000] {
-        assert!(sum(millis) < 66.6, "{millis} ms: {}", sum(millis));
+        assert!(chi_square(millis) < 66.6, "{millis} ms: {}", chi_square(millis));
     }
 }
 
@@ -119,9 +123,9 @@ fn vehicular_mobiles_stay_uniformly_distributed() {
 fn shadow_of_a_still_mobile_is_constant() {
     let environment = environment(10.0, 2);
     let mut mobile = still(&environment, 8);
-    let before = (mobile.place(), mobile.gains().clone());
+    let previous = (mobile.place(), mobile.gains().clone());
     environment.measure(&mut mobile, at(900_000));
-    assert_eq!((mobile.place(), mobile.gains().clone()), before);
+    assert_eq!((mobile.place(), mobile.gains().clone()), previous);
 }
 
 #[test]
@@ -137,9 +141,9 @@ fn a_track_is_followed_from_place_to_place() {
     let track = MobilityConfig::Track(Arc::new(track.expect("times rise")));
     let layout = torus();
     let draws = Streams::new(1, 0).addressed("environment/0");
-    let mut way = Trajectory::new(&track, None, &layout, &draws);
+    let mut trajectory = Trajectory::new(&track, None, &layout, &draws);
     let height = layout.size()[1];
-    for (second, there, travelled) in [
+    for (second, expected, travelled) in [
         (0, place(100.0, 100.0), 0.0),
         (4, place(140.0, 100.0), 40.0),
         (20, place(200.0, 100.0), 100.0),
@@ -147,9 +151,9 @@ fn a_track_is_followed_from_place_to_place() {
         (39, place(200.0, height - 80.0), 280.0),
         (99, place(200.0, height - 100.0), 300.0),
     ] {
-        let (at, so_far) = way.at(seconds(second), &layout, &draws);
-        assert!(layout.way(at, there).squared() < 1e-12, "{second} s: {at:?}");
-        assert!((so_far - travelled).abs() < 1e-9, "{second} s: {so_far}");
+        let (at, distance) = trajectory.at(seconds(second), &layout, &draws);
+        assert!(layout.vector(at, expected).squared() < 1e-12, "{second} s: {at:?}");
+        assert!((distance - travelled).abs() < 1e-9, "{second} s: {distance}");
     }
 }
 

@@ -38,8 +38,8 @@ fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTOR
 #[test]
 fn antenna_pattern_matches_tr_25_996() {
     let config = PropagationConfig::default();
-    let in_front = config.loss_db(700.0);
-    for (degrees, beside) in [
+    let main_loss = config.loss_db(700.0);
+    for (degrees, attenuation) in [
         (0.0, [0.0, 20.0, 20.0]),
         (35.0, [3.0, 12.0 * (85.0 / 70.0) * (85.0 / 70.0), 20.0]),
         (60.0, [12.0 * 36.0 / 49.0, 12.0 * 36.0 / 49.0, 20.0]),
@@ -48,8 +48,11 @@ fn antenna_pattern_matches_tr_25_996() {
         (180.0, [20.0, 12.0 * 36.0 / 49.0, 12.0 * 36.0 / 49.0]),
         (-35.0, [3.0, 20.0, 12.0 * (85.0 / 70.0) * (85.0 / 70.0)]),
     ] {
-        for (is, beside) in losses(&config, 700.0, degrees).into_iter().zip(beside) {
-            assert!((is - in_front - beside).abs() < 1e-9, "{degrees}°: {is} dB, {beside} beside {in_front}");
+        for (is, attenuation) in losses(&config, 700.0, degrees).into_iter().zip(attenuation) {
+            assert!(
+                (is - main_loss - attenuation).abs() < 1e-9,
+                "{degrees}°: {is} dB, {attenuation} beside {main_loss}"
+            );
         }
     }
 }

@@ -19,9 +19,9 @@ fn wide(reach: Option<Length>, deviation_db: f64) -> Environment {
     Environment::new(&config, &Streams::new(3, 0))
 }
 
-/// Measures mobile `id`, which moves at 120 km/h, every `each` for 20 minutes. Calls `check` with
-/// the mobile with and without the reach.
-fn compare(id: u64, each: Duration, reach: Option<Length>, mut check: impl FnMut(&Mobile, &Mobile)) {
+/// Measures mobile `id`, which moves at 120 km/h, at each `interval` for 20 minutes. Calls `check`
+/// with the mobile in the environment with the reach and in the one without.
+fn compare(id: u64, interval: Duration, reach: Option<Length>, mut check: impl FnMut(&Mobile, &Mobile)) {
     let [near, all] = [wide(reach, 10.0), wide(None, 10.0)];
     let driving = MobilityConfig::Legs(Legs::vehicular(120.0 / 3.6));
     let [mut limited, mut unlimited] =
@@ -31,18 +31,18 @@ fn compare(id: u64, each: Duration, reach: Option<Length>, mut check: impl FnMut
         near.measure(&mut limited, now);
         all.measure(&mut unlimited, now);
         check(&limited, &unlimited);
-        now += each;
+        now += interval;
     }
 }
 
 /// Sites enter and leave the reach. With long intervals the whole list of sites changes at once.
 #[test]
 fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
-    for (id, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
-        let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
+    for (id, interval) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
+        let (mut sites_in_reach, mut previous, mut changes) = (0, Vec::new(), 0);
         compare(
             id,
-            Duration::from_millis(each),
+            Duration::from_millis(interval),
             Some(Length::from_millimetres(2_500_000)),
             |limited, unlimited| {
                 assert_eq!(limited.place(), unlimited.place());
@@ -60,15 +60,18 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
                         "cell {cell} of {id}: {gain}, not {expected}"
                     );
                 }
-                heard += near.sites().numbers().len();
-                changes += usize::from(near.sites().numbers() != before);
-                before = near.sites().numbers().to_vec();
+                sites_in_reach += near.sites().numbers().len();
+                changes += usize::from(near.sites().numbers() != previous);
+                previous = near.sites().numbers().to_vec();
             },
         );
-        let looks = (LONG.as_nanos() / 1_000_000).div_ceil(each);
+        let measurements = (LONG.as_nanos() / 1_000_000).div_ceil(interval);
         // The area of a site is 1.949 km².
         let expected = std::f64::consts::PI * 6.25 / 1.949;
-        assert!((heard as f64 / looks as f64 - expected).abs() < 1.0, "{heard} in {looks} looks");
+        assert!(
+            (sites_in_reach as f64 / measurements as f64 - expected).abs() < 1.0,
+            "{sites_in_reach} in {measurements} looks"
+        );
         assert!(changes > 4, "{changes}");
     }
 }
@@ -77,7 +80,7 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
 /// middle of the square.
 #[test]
 fn reach_keeps_the_mean_gain_of_far_sites() {
-    for (deviation_db, mobiles, apart, tolerance) in
+    for (deviation_db, mobiles, max_difference, tolerance) in
         [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
     {
         let [near, all] =
@@ -85,14 +88,14 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
         let (mut sum, mut sum_of_far) = (0.0, 0.0);
         for id in 0..mobiles {
             let [limited, unlimited] = [&near, &all].map(|environment| still(environment, id));
-            let (mut rest, mut far) = (0.0, 0.0);
+            let (mut rest, mut far_gain) = (0.0, 0.0);
             for (cell, gain) in unlimited.gains().iter() {
-                let heard = limited.gains().of(CellId(cell as u16));
-                if heard > 0.0 { rest += heard - gain } else { far += gain }
+                let sites_in_reach = limited.gains().of(CellId(cell as u16));
+                if sites_in_reach > 0.0 { rest += sites_in_reach - gain } else { far_gain += gain }
             }
-            assert!((rest / far - 1.0).abs() < apart, "{id}: {rest} instead of {far}");
+            assert!((rest / far_gain - 1.0).abs() < max_difference, "{id}: {rest} instead of {far_gain}");
             sum += rest;
-            sum_of_far += far;
+            sum_of_far += far_gain;
         }
         assert!(
             (sum / sum_of_far - 1.0).abs() < tolerance,
@@ -107,7 +110,7 @@ fn nearest_site_is_always_within_reach() {
     for id in 0..50 {
         let place = still(&wide(None, 0.0), id).place();
         let [nearest] = layout.sites_within(place, 1.0)[..] else { panic!("one is heard") };
-        let far = |site: usize| layout.way(layout.sites()[site].place, place).squared();
-        assert!((0..36).all(|site| far(site) >= far(usize::from(nearest))));
+        let distance = |site: usize| layout.vector(layout.sites()[site].place, place).squared();
+        assert!((0..36).all(|site| distance(site) >= distance(usize::from(nearest))));
     }
 }

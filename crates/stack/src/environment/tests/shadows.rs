@@ -6,26 +6,26 @@ const MOBILES: u64 = 20_000;
 const SITES: usize = 4;
 const ALL: [u16; SITES] = [0, 1, 2, 3];
 
-fn law() -> Shadowing {
+fn model() -> Shadowing {
     Shadowing::new(&ShadowingConfig::default())
 }
 
 /// Shadows of each site in dB for mobile `id`, measured only at these distances.
 fn shadows(id: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     let draws = Streams::new(5, 0).addressed(&format!("environment/{id}"));
-    let law = law();
+    let model = model();
     let mut shadows = Shadows::default();
     let mut at = |&metres| {
-        law.advance(&mut shadows, &ALL, &draws, metres);
-        std::array::from_fn(|site| law.of_site(&shadows, site) / propagation::DECIBEL)
+        model.advance(&mut shadows, &ALL, &draws, metres);
+        std::array::from_fn(|site| model.of_site(&shadows, site) / propagation::DECIBEL)
     };
     travelled.iter().map(&mut at).collect()
 }
 
-/// Compares the mean product of two normal variables of deviation 10 dB with its expected value, to
-/// five standard errors.
+/// Asserts that the products of two normal variables of deviation 10 dB have the correlation
+/// `expected`, within five standard errors.
 #[track_caller]
-fn covariance_is(products: impl Iterator<Item = f64>, expected: f64) {
+fn assert_covariance(products: impl Iterator<Item = f64>, expected: f64) {
     let products: Vec<f64> = products.collect();
     let mean = products.iter().sum::<f64>() / products.len() as f64;
     let bound = 5.0 * 100.0 * libm::sqrt((1.0 + expected * expected) / products.len() as f64);
@@ -34,28 +34,30 @@ fn covariance_is(products: impl Iterator<Item = f64>, expected: f64) {
 
 #[test]
 fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
-    let along: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
+    let values_of_mobiles: Vec<_> =
+        (0..MOBILES).map(|id| shadows(id, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
     let points = 1.0 / shadowing::POINTS as f64;
     for (at, expected) in [(0, 1.0), (1, libm::exp2(-points)), (2, 0.5), (3, 0.25), (4, 0.031_25)] {
-        covariance_is(along.iter().map(|values| values[0][1] * values[at][1]), expected);
+        assert_covariance(values_of_mobiles.iter().map(|values| values[0][1] * values[at][1]), expected);
     }
     // The standard deviation is the same at knots and between them.
     for at in 0..5 {
-        covariance_is(along.iter().map(|values| values[at][0] * values[at][0]), 1.0);
+        assert_covariance(values_of_mobiles.iter().map(|values| values[at][0] * values[at][0]), 1.0);
     }
 }
 
 #[test]
 fn shadows_of_two_sites_have_a_correlation_of_one_half() {
-    let at_once: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[11.0])[0]).collect();
+    let values_of_mobiles: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[11.0])[0]).collect();
     for (one, other, expected) in [(0, 1, 0.5), (1, 3, 0.5), (2, 2, 1.0)] {
-        covariance_is(at_once.iter().map(|values| values[one] * values[other]), expected);
+        assert_covariance(values_of_mobiles.iter().map(|values| values[one] * values[other]), expected);
     }
 }
 
 #[test]
 fn shadows_are_normal() {
     let values: Vec<f64> = (0..MOBILES).map(|id| shadows(id, &[31.0])[0][2] / 10.0).collect();
+    // Moments of the standard normal distribution, and the variances of the powers.
     for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
         let moment = values.iter().map(|value| value.powi(power)).sum::<f64>() / MOBILES as f64;
         let bound = 5.0 * libm::sqrt(variance / MOBILES as f64);
@@ -63,8 +65,7 @@ fn shadows_are_normal() {
     }
 }
 
-/// Not only equally distributed but equal: a shadow does not depend on the steps of the
-/// measurement.
+/// A shadow has the same value, not only the same distribution, for any steps of the measurement.
 #[test]
 fn shadow_does_not_depend_on_the_step_length() {
     let short: Vec<f64> = (0..=10).map(|step| 4.0 * f64::from(step)).collect();

@@ -28,17 +28,19 @@ fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossCon
     Environment::new(&config, &Streams::new(1, 0))
 }
 
+/// Loss in dB from a station to a place.
 fn loss(environment: &Environment, station: usize, at: Place) -> f64 {
     let mut gains = vec![0.0; environment.cells()];
     environment.gains_at(at, &mut gains);
     -decibels(gains[station])
 }
 
-/// Position of the middle of street `number`. `middle`: of the block that follows it.
+/// Coordinate of the middle of street `number`: streets are 30 m wide and 230 m apart.
 fn line(number: u32) -> f64 {
     15.0 + 230.0 * f64::from(number)
 }
 
+/// Coordinate of the middle of the block after street `number`.
 fn middle(number: u32) -> f64 {
     line(number) + 115.0
 }
@@ -67,9 +69,9 @@ fn street_losses_match_worked_examples() {
 fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
     let environment = losses(Border::Reflect, &[place(line(2), line(3))], |_| ());
     let config = StreetLossConfig::default();
-    let seeming = config.seeming_distance(&[230.0, 230.0]);
-    assert!((seeming - (460.0 + 0.5 * 230.0 * 230.0) * (460.0 / 300.0)).abs() < 1e-6, "{seeming}");
-    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * seeming / 0.149_896_229);
+    let apparent = config.apparent_distance(&[230.0, 230.0]);
+    assert!((apparent - (460.0 + 0.5 * 230.0 * 230.0) * (460.0 / 300.0)).abs() < 1e-6, "{apparent}");
+    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * apparent / 0.149_896_229);
     // The diagonally opposite crossing: one corner by either street.
     assert!((loss(&environment, 0, place(line(3), line(4))) - expected).abs() < 1e-4);
     // Line of sight along both streets.
@@ -93,7 +95,8 @@ fn breakpoint_corner_and_roof_parameters_take_effect() {
     assert!((loss(&roofs, 0, far) - 100.05).abs() < 0.01, "in sight it is the street");
 }
 
-/// In any part of a house, along streets or over the roofs.
+/// Holds in any part of a house, for propagation along streets and over the roofs. The penetration
+/// loss is 12 dB.
 #[test]
 fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
     for border in [Border::Torus, Border::Reflect] {
@@ -133,7 +136,7 @@ fn street_losses_are_symmetric_and_at_least_free_space() {
             let environment = losses(border, &ends, |of| of.over_roofs = pair % 2 == 0);
             let [there, back] = [loss(&environment, 0, ends[1]), loss(&environment, 1, ends[0])];
             assert!((there - back).abs() < 1e-6, "{ends:?}: {there} and {back}");
-            let metres = libm::sqrt(environment.layout().way(ends[0], ends[1]).squared());
+            let metres = libm::sqrt(environment.layout().vector(ends[0], ends[1]).squared());
             // Free space at 2 GHz, with a minimum distance of 1 m.
             let free_space = 38.462 + 20.0 * libm::log10(metres.max(1.0));
             assert!(there > free_space - 0.01, "{ends:?}: {there}");
@@ -141,19 +144,19 @@ fn street_losses_are_symmetric_and_at_least_free_space() {
     }
 }
 
-/// A path with three corners is never better: all paths through the grid are tried.
+/// Compares the path with one corner with all paths through the grid that have three.
 #[test]
 fn paths_with_more_corners_have_more_loss() {
     let config = StreetLossConfig::default();
     for [right, up] in [[1, 2], [3, 1], [3, 3]] {
         // From the middle of a street along x to the middle of a street along y.
         let [x, y] = [right, up].map(|blocks| 115.0 + 230.0 * f64::from(blocks));
-        let direct = config.seeming_distance(&[x, y]);
+        let direct = config.apparent_distance(&[x, y]);
         for turn in 0..=right {
             for rise in 1..=up {
-                let before = 115.0 + 230.0 * f64::from(turn);
+                let previous = 115.0 + 230.0 * f64::from(turn);
                 let risen = 230.0 * f64::from(rise);
-                let zigzag = config.seeming_distance(&[before, risen, x - before, y - risen]);
+                let zigzag = config.apparent_distance(&[previous, risen, x - previous, y - risen]);
                 assert!(zigzag >= direct - 1e-9, "{turn} {rise}: {zigzag} {direct}");
             }
         }
@@ -162,7 +165,7 @@ fn paths_with_more_corners_have_more_loss() {
 
 #[test]
 fn stations_are_on_the_requested_places_of_all_streets() {
-    for (border, stand, every, number) in [
+    for (border, position, every, number) in [
         (Border::Torus, Stations::Crossings, 2, 24),
         (Border::Torus, Stations::Middles, 2, 48),
         (Border::Torus, Stations::Crossings, 1, 48),
@@ -170,13 +173,16 @@ fn stations_are_on_the_requested_places_of_all_streets() {
         // 7 streets along x with 4 stations each, 9 streets along y with 3 each.
         (Border::Reflect, Stations::Middles, 2, 55),
     ] {
-        let layout = Layout::in_streets(town(border), stand, every);
-        assert_eq!((layout.cells(), layout.sites().len()), (number, number), "{border:?} {stand:?}");
+        let layout = Layout::in_streets(town(border), position, every);
+        assert_eq!((layout.cells(), layout.sites().len()), (number, number), "{border:?} {position:?}");
         let streets = layout.streets().expect("it has some");
         for site in layout.sites() {
             let spot = streets.spot(site.place);
             assert!(!spot.is_indoors, "{site:?}");
-            assert_eq!(spot.lines.iter().flatten().count(), if stand == Stations::Crossings { 2 } else { 1 });
+            assert_eq!(
+                spot.lines.iter().flatten().count(),
+                if position == Stations::Crossings { 2 } else { 1 }
+            );
             assert_eq!(layout.within(site.place), site.place);
         }
         assert_eq!(layout.centre(CellId(3)), layout.sites()[3].place);
@@ -235,9 +241,9 @@ fn random_places_are_uniform_along_street_middles() {
     }
 }
 
-/// 3 km/h, legs of 5 m.
+/// Walks at 3 km/h with a deviation of 0.3 km/h, in legs of 5 m.
 fn walk() -> Walk {
-    Walk { speed: 3.0 / 3.6, deviation: 0.3 / 3.6, changing: 0.2, leg: 5.0, turning: 0.5, begins: None }
+    Walk { speed: 3.0 / 3.6, deviation: 0.3 / 3.6, changing: 0.2, leg: 5.0, turning: 0.5, start: None }
 }
 
 fn mobile(environment: &Environment, id: u64, walk: Walk) -> Mobile {
@@ -267,32 +273,35 @@ fn walkers_stay_in_streets_and_in_the_area() {
     }
 }
 
-/// Counts the ways taken at crossings (straight on, left, right) by walkers that start at a
-/// crossing.
-fn ways(border: Border, turning: f64) -> [u32; 3] {
+/// Counts how often walkers that start at a crossing go straight on, left and right at crossings.
+/// At 23 m/s they reach a crossing every 10 s.
+fn turns_at_crossings(border: Border, turning: f64) -> [u32; 3] {
     let environment = losses(border, &[place(15.0, 15.0)], |_| ());
     let mut counts = [0; 3];
     for id in 0..100 {
-        let begins = Some(place(line(3), line(2)));
-        let walk = Walk { speed: 23.0, deviation: 0.0, changing: 0.0, leg: 10.0, turning, begins };
+        let start = Some(place(line(3), line(2)));
+        let walk = Walk { speed: 23.0, deviation: 0.0, changing: 0.0, leg: 10.0, turning, start };
         let mut mobile = mobile(&environment, id, walk);
         let mut places = (0..60).map(|crossing| {
             environment.measure(&mut mobile, at(10 * crossing));
             mobile.place()
         });
-        let mut before = places.next().expect("the first");
+        let mut previous = places.next().expect("the first");
         let mut heading: Option<f64> = None;
         for place in places {
-            let step = environment.layout().way(before, place);
+            let step = environment.layout().vector(previous, place);
             assert!((libm::sqrt(step.squared()) - 230.0).abs() < 1e-6, "{id}: {step:?}");
             let now = libm::atan2(step.y, step.x);
             if let Some(heading) = heading {
                 let turn = (now - heading).rem_euclid(std::f64::consts::TAU);
                 let quarter = (turn / std::f64::consts::FRAC_PI_2).round() as usize % 4;
-                counts[[0, 1, 3].iter().position(|way| *way == quarter).expect("nobody turns back")] += 1;
+                counts[[0, 1, 3]
+                    .iter()
+                    .position(|quarters| *quarters == quarter)
+                    .expect("walkers do not turn back")] += 1;
             }
             heading = Some(now);
-            before = place;
+            previous = place;
         }
     }
     counts
@@ -300,7 +309,7 @@ fn ways(border: Border, turning: f64) -> [u32; 3] {
 
 #[test]
 fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
-    let counts = ways(Border::Torus, 0.5);
+    let counts = turns_at_crossings(Border::Torus, 0.5);
     let all = f64::from(counts.iter().sum::<u32>());
     for (count, share) in counts.into_iter().zip([0.5, 0.25, 0.25]) {
         let error = 3.0 * libm::sqrt(share * (1.0 - share) / all);
@@ -310,28 +319,29 @@ fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
 
 #[test]
 fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
-    assert_eq!(ways(Border::Torus, 0.0)[1..], [0, 0]);
-    let counts = ways(Border::Reflect, 0.0);
+    assert_eq!(turns_at_crossings(Border::Torus, 0.0)[1..], [0, 0]);
+    let counts = turns_at_crossings(Border::Reflect, 0.0);
     assert!(counts[1] > 100 && counts[2] > 100 && counts[0] > 1_000, "{counts:?}");
 }
 
 #[test]
 fn mean_walking_speed_matches_the_speed_distribution() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
-    let (mut way, mut legs, seconds) = (0.0, 0.0, 6_000);
+    let (mut distance, mut legs, seconds) = (0.0, 0.0, 6_000);
     for id in 0..100 {
         let mut mobile = mobile(&environment, id, walk());
-        let mut before = mobile.place();
+        let mut previous = mobile.place();
         for second in 0..=seconds {
             environment.measure(&mut mobile, at(second));
-            way += libm::sqrt(environment.layout().way(before, mobile.place()).squared());
-            before = mobile.place();
+            distance += libm::sqrt(environment.layout().vector(previous, mobile.place()).squared());
+            previous = mobile.place();
         }
         legs += seconds as f64 * 3.0 / 3.6 / 5.0;
     }
-    let mean = way / (100.0 * seconds as f64);
-    // A speed lasts for five legs on average. Legs have equal length, so the mean of 1/v applies,
-    // which is 1 % above 1/mean. Corners that are cut between two measurements cost 0.5 %.
+    let mean = distance / (100.0 * seconds as f64);
+    // A speed lasts for five legs on average. Legs have equal length, so the mean of 1/v determines
+    // the mean speed. It is 1 % above 1/mean. Measurements once per second cut corners, which costs
+    // another 0.5 %.
     let error = 3.0 * 0.1 * libm::sqrt(9.0 / legs);
     assert!((mean * 3.6 / 3.0 - 0.99).abs() < 0.01 + error, "{mean}");
 }
@@ -352,8 +362,8 @@ fn walk_depends_only_on_user_and_time() {
     }
 }
 
-/// Gains of near stations are as without a reach. The other stations contribute their mean over the
-/// streets of the square.
+/// Gains of near stations are as without a reach, except for the mean of the other stations over the
+/// streets of the square, which is added.
 #[test]
 fn reach_keeps_gains_of_near_stations() {
     let environment = |reach| {
@@ -393,7 +403,7 @@ fn other_path_loss_models_ignore_streets() {
         &Streams::new(1, 0),
     );
     let at = place(middle(1), line(1));
-    let metres = libm::sqrt(layout.way(layout.sites()[0].place, at).squared());
+    let metres = libm::sqrt(layout.vector(layout.sites()[0].place, at).squared());
     assert!((loss(&environment, 0, at) - config.loss_db(metres)).abs() < 1e-6);
     assert!(StreetLoss::new(&config, &torus()).is_none());
 }

@@ -24,7 +24,8 @@ impl AckTurns {
         AckTurns { per_frame, waiting: Vec::new(), last: None }
     }
 
-    /// Notes that `ue` has a control PDU to send. Returns whether `ue` was not waiting already.
+    /// Adds `ue`, which has a control PDU to send, to the waiting UEs. Returns whether it was not
+    /// waiting already.
     #[inline]
     pub fn want(&mut self, ue: UeId) -> bool {
         let place = self.waiting.binary_search(&ue);
@@ -57,8 +58,8 @@ impl AckTurns {
     }
 }
 
-/// The uplink channel: each UE draws one of the places of a frame. UEs that draw the same place
-/// collide.
+/// The uplink channel: in a frame each waiting UE draws one of the channel's places at random. UEs that
+/// draw the same place collide.
 #[derive(Debug, Clone)]
 pub struct AckContention {
     places: u32,
@@ -70,8 +71,9 @@ pub struct AckContention {
     draws_in: Vec<Option<u64>>,
     /// The earliest of these frames.
     next: Option<u64>,
-    /// Scratch: number of UEs per place, and the place of each UE.
+    /// Scratch: number of UEs that drew each place.
     drawn: Vec<u32>,
+    /// Scratch: the UEs that draw in this frame, and their places.
     drawing: Vec<(UeId, usize)>,
 }
 
@@ -83,8 +85,8 @@ impl AckContention {
         AckContention { places, longest_backoff, draws, waiting, draws_in, next: None, drawn, drawing }
     }
 
-    /// Notes that `ue` has a control PDU to send, in this frame unless the UE backs off. Returns
-    /// whether `ue` was not waiting already.
+    /// Adds `ue`, which has a control PDU to send, to the waiting UEs. It draws in `frame`, unless it
+    /// is waiting already, for example because it backs off. Returns whether it was not waiting.
     #[inline]
     pub fn want(&mut self, ue: UeId, frame: u64) -> bool {
         let is_new = self.draws_in.get(ue.index()).is_none_or(Option::is_none);
@@ -165,7 +167,7 @@ mod tests {
             turns.frame(&mut sending);
             assert!(sending.len() <= 2);
             order.extend(sending.iter().map(|ue| ue.0));
-            // The first UE soon has another PDU, and waits for its turn.
+            // UE 0 gets another PDU after the first frame, and is served after the others.
             if order.len() == 2 {
                 turns.want(UeId(0));
             }

@@ -12,8 +12,8 @@
 //!   MAC-hs PDU                 │ VF 0 │ queue 3 │ TSN 6 │ { SID 3 │ N 7 │ F 1 } │ SDUs        10 + 11 each
 //! ```
 //!
-//! A single logical channel on a DCH, BCCH on BCH and PCCH on PCH have no header. UNSURE: the row
-//! of the DSCH is from general knowledge, and no tool used in the tests has verified it.
+//! A single logical channel on a DCH, BCCH on BCH and PCCH on PCH have no header. The row of the DSCH
+//! is not verified: it is from general knowledge, and no tool used in the tests decodes it.
 
 mod mac_hs;
 
@@ -172,7 +172,7 @@ impl MacHeader {
     /// is padded with zeros.
     ///
     /// # Panics
-    /// If `sdu` has fewer bits.
+    /// Panics if `sdu` has fewer bits.
     pub fn emit(&self, sdu: &[u8], bits: usize, out: &mut Vec<u8>) {
         let mut writer = BitWriter::new(out);
         match *self {

@@ -1,10 +1,11 @@
-//! Access to a shared RACH: TS 25.211 §5.2.2.1 (15 access slots in two frames, 16 signatures), TS 25.214 §6.
+//! Access to a shared RACH: TS 25.211 §5.2.2.1 (15 access slots in two frames, 16 signatures), TS
+//! 25.214 §6.
 //!
-//! In each TTI every UE with data picks an access slot of the TTI and a signature. The Node B has
-//! one demodulator for message parts: it acquires the first preamble. UEs with a later preamble get
-//! no acquisition and retry in the next TTI. Two UEs with the same first slot and signature are
-//! both acquired: their messages collide and are lost. Preamble power ramping and persistence
-//! values are not modelled.
+//! In each TTI every UE with data draws an access slot of the TTI and a signature. The Node B has one
+//! demodulator for message parts: it acquires the UE with the earliest preamble. UEs with a later
+//! preamble, or with another signature in the same slot, are not acquired and retry in the next TTI. If
+//! two UEs have the same earliest slot and signature, both are acquired, and their messages collide
+//! and are lost. Preamble power ramping and persistence values are not modelled.
 
 use umts_kernel::random::AddressedStream;
 use umts_units::Duration;
@@ -115,8 +116,8 @@ mod tests {
                 _ => panic!("{acquired:?}"),
             }
         }
-        // Same slot and signature: 1 in 240. Same slot, other signature: the UE with the lower
-        // index is acquired.
+        // Both UEs have the same slot and signature in one of 240 TTIs. With the same slot and another
+        // signature, the UE with the lower index is acquired.
         let expected = TTIS as f64 / 240.0;
         assert!((f64::from(collided) - expected).abs() < 6.0 * expected.sqrt(), "{collided}");
         assert!(won[0] > 40_000 && won[1] > 40_000, "{won:?}");

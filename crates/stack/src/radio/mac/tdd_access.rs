@@ -33,8 +33,8 @@ impl TddAccess {
         TddAccess { codes, longest_backoff, draws, back_offs, drawn: vec![Drawn::Nobody; codes as usize] }
     }
 
-    /// Sorts the requesting UEs by the codes that they draw, which is the order in which the RNC
-    /// reads the slot. Sets `heard` for each UE to whether no other UE drew its code.
+    /// Sorts the requesting UEs by the codes that they draw, the order in which the RNC receives the
+    /// requests. Sets `heard` for each UE to whether its request succeeds: no other UE drew its code.
     pub fn resolve(&mut self, frame: u64, asking: &mut [UeId], heard: &mut Vec<bool>) {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
@@ -91,7 +91,7 @@ mod tests {
         }
     }
 
-    /// Of two users that succeed in one frame, each is first equally often, whatever their numbers.
+    /// If two users succeed in one frame, each of them is first equally often.
     #[test]
     fn order_within_a_frame_does_not_depend_on_ue_numbers() {
         const FRAMES: u64 = 20_000;

@@ -45,9 +45,9 @@ pub struct PowerFormat {
 /// Size of a transport block in bits, with an RLC header of `rlc_header` bits. `None`: neither RLC
 /// nor MAC headers take room, as in EURANE.
 pub fn block_bits(pdu_payload: Bytes, channel: Channel, rlc_header: Option<u32>) -> u32 {
-    let payload = u32::try_from(pdu_payload.bits()).expect("a PDU has few octets");
+    let payload = u32::try_from(pdu_payload.bits()).expect("a PDU has at most 1,500 octets");
     let Some(rlc_header) = rlc_header else { return payload };
-    // The numbers of UE and bearer do not change the size.
+    // The size does not depend on the numbers of UE and logical channel.
     let number = LogicalChannel::new(1).expect("the first of 15");
     payload + rlc_header + MacHeader::of_bearer(channel, 0, number).bits()
 }

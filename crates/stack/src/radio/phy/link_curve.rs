@@ -37,8 +37,8 @@ impl Curve {
 /// Rows with a SIR in dB and the ratio of each curve, in steps of 0.05 dB.
 const NUMBERS: &str = include_str!("link_curve.csv");
 
-/// A curve as a table from 2⁻² (-6 dB), below which every block is lost, to 2⁵ (15 dB), above which
-/// none is.
+/// A curve as a table of the linear SIR from 2⁻² (-6 dB) to 2⁵ (15 dB). Below the table every block is
+/// lost, above it none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCurve(OctaveTable<-2, 5>);
 

@@ -23,8 +23,8 @@ pub enum LinkTableError {
 pub struct LinkTable {
     /// Eb/N0 in dB (ascending) and logit of the ratio (descending). At least two points.
     points: Vec<(f64, f64)>,
-    /// Table of the same function from -12 dB, below which every block is lost, to 18 dB, above
-    /// which none is.
+    /// The same function as a table from -12 dB to 18 dB. Below the table every block is lost, above it
+    /// none.
     ratios: OctaveTable<-4, 6>,
 }
 
@@ -86,12 +86,14 @@ impl LinkTable {
     }
 }
 
-/// The two points that define the line before point `behind`.
+/// The two points that define the line segment before point `behind`, or the nearest segment if there
+/// is none.
 fn segment(points: &[(f64, f64)], behind: usize) -> ((f64, f64), (f64, f64)) {
     let to = behind.clamp(1, points.len() - 1);
     (points[to - 1], points[to])
 }
 
+/// Block error ratio at an Eb/N0 in dB, by linear interpolation of the logit.
 fn ratio(points: &[(f64, f64)], ebn0_db: f64) -> f64 {
     let ((from_db, from), (to_db, to)) = segment(points, points.partition_point(|&(at, _)| at < ebn0_db));
     let logit = from + (to - from) * (ebn0_db - from_db) / (to_db - from_db);

@@ -21,7 +21,7 @@ impl Lost {
         // inlined body of `is_lost` exists only once.
         let mut words = [0_u64; 2];
         for block in 0..blocks.min(Self::MOST_BLOCKS) {
-            // Branch-free, because losses are unpredictable for the processor.
+            // Without a branch, because the processor cannot predict losses.
             words[(block / 64) as usize] |= u64::from(is_lost(block)) << (block % 64);
         }
         let [low, high] = words;

@@ -2,7 +2,7 @@
 //! each UE and direction separately. In a TDD cell losses depend on interference, so [`tdd`]
 //! decides for all transmissions of a frame together.
 
-mod block_errors;
+mod channel;
 pub mod fading;
 pub mod link_curve;
 pub mod link_quality;
@@ -14,7 +14,7 @@ pub mod power_control;
 pub mod sir;
 pub mod tdd;
 
-pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
+pub use channel::{BlockErrors, ErrorModel, ErrorUnit, errors_stream, independent_losses};
 pub use link_curve::{Curve, LinkCurve};
 pub use link_table::{LinkTable, LinkTableError};
 pub use lost::Lost;

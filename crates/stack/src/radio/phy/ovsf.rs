@@ -1,8 +1,8 @@
 //! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading
 //! factors (TS 25.213 §4.3.1).
 //!
-//! A code of spreading factor SF takes the share 1/SF of its tree. It cannot be used together with
-//! a code on its path to the root or with a code below it.
+//! A code of spreading factor SF takes 1/SF of the tree's capacity. It cannot be used together with a
+//! code on its path to the root or with a code below it.
 //!
 //! ```text
 //!             C(4,3)                       share of the DSCH: a branch
@@ -10,7 +10,7 @@
 //!   C(16,12) C(16,13) …
 //! ```
 
-/// Largest spreading factor of the downlink, the unit in which shares are counted.
+/// Largest spreading factor of the downlink. Capacities are counted in codes of this spreading factor.
 pub const LARGEST_SF: u16 = 512;
 
 /// A code, written C(SF,number), for example C(4,3).
@@ -49,22 +49,24 @@ impl Code {
     }
 }
 
-/// Share of a code in codes of [`LARGEST_SF`].
+/// Capacity of a code in codes of [`LARGEST_SF`].
 fn leaves(spreading_factor: u16) -> u16 {
     LARGEST_SF / spreading_factor
 }
 
-/// A branch whose codes are allocated again in each TTI. Kraft's inequality is exact here: codes
-/// whose sum is at most the branch can always be placed, smallest spreading factors first.
+/// A branch of the tree. Its codes are allocated afresh in each TTI, so Kraft's inequality is
+/// sufficient: codes whose capacities add up to at most the branch can always be assigned, if the smallest
+/// spreading factors are assigned first.
 ///
 /// This also holds if TTIs begin in two phases, half a TTI apart. One phase allocates from the left
-/// end of the branch, the other from the right end. Allocations that fit do not overlap, and each
+/// end of the branch, the other from the right end. So allocations that fit do not overlap, and each
 /// user keeps its code for a whole TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeShare {
     branch: Code,
+    /// Free capacity in codes of [`LARGEST_SF`].
     left: u16,
-    /// Codes that the other phase holds, in the middle of its TTI.
+    /// Capacity that the other phase, which is in the middle of its TTI, holds.
     kept: u16,
 }
 
@@ -88,7 +90,8 @@ impl CodeShare {
         self.left = leaves(self.branch.spreading_factor);
     }
 
-    /// Begins the TTIs of one phase: codes of the other phase stay allocated, older ones are free.
+    /// Begins the TTIs of one phase: the codes of its previous TTIs become free, and the codes of the
+    /// other phase stay allocated.
     pub fn begin_phase(&mut self) {
         let whole = leaves(self.branch.spreading_factor);
         self.kept = whole - self.left - self.kept;
@@ -109,8 +112,8 @@ impl CodeShare {
         f64::from(self.left) / f64::from(LARGEST_SF)
     }
 
-    /// Assigns codes to the spreading factors taken since the TTI began, in ascending order, from
-    /// one end of the branch without gaps.
+    /// Assigns codes from one end of the branch, without gaps, to the spreading factors taken since the
+    /// TTI began. They must be in ascending order.
     pub fn codes(&self, end: End, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
         let whole = leaves(self.branch.spreading_factor);
         let (left, mut taken) = (self.branch.number * whole, 0);
@@ -126,11 +129,11 @@ impl CodeShare {
     }
 }
 
-/// A tree of long-lived codes. The tree fragments: the sum of the free codes may exceed a request
-/// that still does not fit.
+/// A tree of long-lived codes. The tree can fragment: a code may not fit although enough capacity is
+/// free in total.
 #[derive(Debug, Clone)]
 pub struct CodeTree {
-    /// By index of a code: share of the largest free code in its branch. 0: none.
+    /// By index of a code: capacity of the largest free code in its branch. 0: none is free.
     free: Vec<u16>,
 }
 
@@ -186,7 +189,7 @@ impl CodeTree {
         self.set(code.place(), leaves(code.spreading_factor));
     }
 
-    /// Share of the largest free code in the tree.
+    /// Capacity of the largest free code as a fraction of the tree.
     pub fn largest_free(&self) -> f64 {
         f64::from(self.free[1]) / f64::from(LARGEST_SF)
     }
@@ -296,11 +299,11 @@ mod tests {
         /// be allocated again.
         #[test]
         fn tree_allocates_only_free_codes(
-            deeds in prop::collection::vec(((2_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..120),
+            requests in prop::collection::vec(((2_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..120),
         ) {
             let (mut tree, mut taken) = (CodeTree::new(), vec![code(4, 3)]);
             tree.reserve(taken[0]);
-            for (step, (spreading_factor, which)) in deeds.into_iter().enumerate() {
+            for (step, (spreading_factor, which)) in requests.into_iter().enumerate() {
                 if step % 3 == 2 {
                     tree.release(taken.swap_remove(which.index(taken.len())));
                     if taken.is_empty() {

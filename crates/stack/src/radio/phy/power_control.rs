@@ -9,7 +9,11 @@
 //! P_T = P_c + sum P_i = (P_c + b) / (1 - a)          a = sum om / (G_i + om),   b = sum L_i (chi_i + P_N) / (G_i + om)
 //! ```
 //!
-//! At its power limit a cell transmits the same share of the needed power to all users.
+//! P_i is the power for user i, P_T the total power of the cell, P_c that of its common channels, P_N
+//! the noise. om is the fraction of the own cell's power that interferes, L_i the path loss, chi_i the
+//! power received from other cells, and G_i the processing gain over the target Eb/N0.
+//!
+//! At its power limit a cell transmits the same fraction of the needed power to all users.
 
 mod coupled;
 mod loops;
@@ -53,8 +57,8 @@ pub struct PowerConfig {
 }
 
 impl Default for PowerConfig {
-    /// 43 dBm at most, 10 mW of pilot, -99 dBm of noise, an orthogonality of 0.6 (Rendón et al.
-    /// 2004, §3.2; TR 25.942).
+    /// Maximum power 43 dBm, pilot 10 mW, noise -99 dBm, orthogonality 0.6 (Rendón et al. 2004, §3.2;
+    /// TR 25.942).
     fn default() -> Self {
         PowerConfig {
             max: libm::exp10(4.3),
@@ -85,7 +89,7 @@ pub struct Load {
 pub struct Sent {
     /// Total power in mW.
     pub total: f64,
-    /// Transmitted share of the power that each user needs. 1 below the limit.
+    /// Transmitted power of each user divided by the power that it needs. 1 below the limit.
     pub factor: f64,
 }
 
@@ -98,7 +102,7 @@ impl Load {
         Load { own: power.own_share * weight, outside: weight * link.outside(power.noise), others }
     }
 
-    /// The sum of both.
+    /// The sum of two loads.
     #[inline]
     #[must_use]
     pub fn with(self, other: Load) -> Self {
@@ -109,7 +113,7 @@ impl Load {
         }
     }
 
-    /// Total power that the cell needs. `None` if no power is enough.
+    /// Total power in mW that the cell needs. `None` if no power is enough.
     #[inline]
     pub fn total(&self, common: f64) -> Option<f64> {
         (self.own < 1.0).then(|| (common + self.outside) / (1.0 - self.own))
@@ -121,7 +125,8 @@ impl Load {
         self.total(power.common).is_some_and(|total| total <= power.max)
     }
 
-    /// Transmitted power: the needed power, or at most the limit with equal shares for all users.
+    /// Transmitted power: the needed power, or if this exceeds the limit, the limit with the same
+    /// factor for all users.
     #[inline]
     pub fn sent(&self, power: &PowerConfig) -> Sent {
         match self.total(power.common) {
@@ -144,7 +149,7 @@ impl Load {
 }
 
 impl Sent {
-    /// Power of this user.
+    /// Power of a user in mW.
     #[inline]
     pub fn power_of(&self, power: &PowerConfig, link: &Link) -> f64 {
         let needed =
@@ -154,7 +159,7 @@ impl Sent {
 }
 
 impl PowerConfig {
-    /// Power of a user's DCH in `sent`, limited by `dch_max`.
+    /// Power of a user's DCH in mW for the total power `sent`, limited by `dch_max`.
     #[inline]
     pub fn dch_power(&self, sent: &Sent, link: &Link) -> f64 {
         let power = sent.power_of(self, link);

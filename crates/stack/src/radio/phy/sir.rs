@@ -1,12 +1,14 @@
 //! The Eb/N0 of a user in a WCDMA downlink: equation (1) of Rendón et al. (2004).
 //!
 //! ```text
-//!                         P_i / L_i                 om   share of the own cell's power that codes do not keep apart
+//!                         P_i / L_i                 om   fraction of the own cell's power that interferes
 //! Eb/N0 = W/R -------------------------------       chi  power received from other cells
 //!             om (P_T - P_i) / L_i + chi + P_N      P_N  noise
 //! ```
 //!
-//! Powers are in mW. Losses L are stored as gains, 1/L.
+//! P_i is the power for the user, P_T the total power of its cell, W/R the processing gain. om is not
+//! 0 because multipath propagation impairs the orthogonality of the codes. Powers are in mW. Losses L
+//! are stored as gains, 1/L.
 
 /// Chips per second (TS 25.213 §4.1).
 pub const CHIP_RATE: f64 = 3.84e6;
@@ -25,11 +27,11 @@ pub struct Link {
 }
 
 impl Link {
-    /// Linear Eb/N0 of a user with `power` of the cell's `total`.
+    /// Linear Eb/N0 of a user that receives `power` of the cell's `total` power, in mW.
     #[inline]
     pub fn achieved(&self, own_share: f64, noise: f64, total: f64, power: f64) -> f64 {
-        let disturbs = own_share * (total - power) * self.gain + self.interference + noise;
-        self.processing * power * self.gain / disturbs
+        let interference_and_noise = own_share * (total - power) * self.gain + self.interference + noise;
+        self.processing * power * self.gain / interference_and_noise
     }
 
     /// G, the processing gain over the target Eb/N0.

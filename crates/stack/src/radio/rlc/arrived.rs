@@ -2,8 +2,8 @@
 
 use super::{DataRun, SduEnd};
 
-/// Calls `take` for each part of `run` that arrived, with offset in the run, count and ends. Bit n
-/// of `lost` is set if the n-th PDU is lost.
+/// Calls `take` for each contiguous part of `run` that arrived, with its offset in the run, its
+/// number of PDUs, and the SDU ends in it. Bit n of `lost` is set if PDU n of the run is lost.
 #[inline(always)]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
@@ -14,8 +14,8 @@ pub(super) fn for_each_arrived<'a>(
     let (first, count) = (run.first, u32::from(run.count));
     // Two halves: the lower one usually suffices, and shifting 128 bits takes several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
-    let here = lost.map(|half| !half);
-    let mut from = first_member(here, 0);
+    let arrived = lost.map(|half| !half);
+    let mut from = first_member(arrived, 0);
     while from < count {
         let to = first_member(lost, from).min(count);
         let steps = |end: &SduEnd| end.sn.steps_from(first);
@@ -23,7 +23,7 @@ pub(super) fn for_each_arrived<'a>(
         let inside = ends[skip..].iter().take_while(|end| steps(end) < u64::from(to)).count();
         take(u64::from(from), u64::from(to - from), &ends[skip..skip + inside]);
         ends = &ends[skip + inside..];
-        from = first_member(here, to);
+        from = first_member(arrived, to);
     }
 }
 

@@ -3,15 +3,15 @@
 use umts_units::{Bytes, Time};
 
 use super::am::LengthIndicators;
-use super::buffer::{Cutting, Fit};
+use super::buffer::{Fit, SegmentationRules};
 
-/// Data of an entity to send, for the first time or again.
+/// New data and retransmissions that an entity has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Octets of SDUs with an unsent part, and of PDUs to retransmit.
     pub octets: Bytes,
-    /// When the oldest of these SDUs entered the buffer. `None` if there is none, although control
-    /// information may be pending.
+    /// When the oldest of these SDUs entered the buffer. `None` if there is none: the entity may
+    /// still have control PDUs to send.
     pub since: Option<Time>,
     /// Data PDUs that the window allows now, including the room for length indicators.
     pub pdus: u32,
@@ -25,66 +25,69 @@ pub struct WaitingSdu {
     /// When the SDU entered RLC.
     pub entered: Time,
     pub size: Bytes,
-    /// Blocks of the SDU to send, for the first time or again. A block that two SDUs share counts
-    /// for the first one.
+    /// Blocks of the SDU to send or retransmit. A block that two SDUs share counts for the first
+    /// one.
     pub blocks: u32,
 }
 
-/// Counts the blocks of SDUs that are cut into PDUs in sequence, like [`Buffer::compose`].
+/// Counts the blocks of successive SDUs, segmented as in [`Buffer::compose`].
 ///
 /// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
-    cutting: Cutting,
+pub(super) struct BlockCounter {
+    rules: SegmentationRules,
     /// SDUs do not share PDUs (transparent mode).
-    is_apart: bool,
-    /// Room left in the PDU being filled. 0 if there is none.
+    one_sdu_per_pdu: bool,
+    /// Free octets of the PDU being filled. 0 if no PDU is being filled.
     room: u16,
     /// Number of SDUs with a part in that PDU.
     parts: u32,
 }
 
-impl Cut {
-    /// SDUs cut by the rules of unacknowledged or acknowledged mode.
-    pub fn by(cutting: Cutting) -> Self {
-        Cut { cutting, is_apart: false, room: 0, parts: 0 }
+impl BlockCounter {
+    /// For unacknowledged or acknowledged mode.
+    pub fn new(rules: SegmentationRules) -> Self {
+        BlockCounter { rules, one_sdu_per_pdu: false, room: 0, parts: 0 }
     }
 
-    /// SDUs in PDUs of their own, of `payload` octets and without length indicators.
-    pub fn apart(payload: u16) -> Self {
-        Cut { is_apart: true, ..Cut::by(Cutting::without_indicators(payload)) }
+    /// For PDUs of `payload` octets without length indicators, which contain octets of only one SDU.
+    pub fn one_sdu_per_pdu(payload: u16) -> Self {
+        BlockCounter {
+            one_sdu_per_pdu: true,
+            ..BlockCounter::new(SegmentationRules::without_indicators(payload))
+        }
     }
 
-    /// Returns the number of PDUs that the last `octets` of an SDU open, including a PDU with the
-    /// length indicator of its end. `is_begun`: earlier octets of the SDU were sent.
-    pub fn blocks(&mut self, octets: u64, is_begun: bool) -> u32 {
+    /// Returns the number of PDUs that the last `octets` octets of an SDU open, including a PDU with
+    /// only the length indicator of its end. `is_started`: earlier octets of the SDU were sent.
+    pub fn blocks(&mut self, octets: u64, is_started: bool) -> u32 {
         let (mut opened, mut left) = (0, octets);
-        let mut marks_start = self.cutting.marks_start && !is_begun;
+        let mut marks_start = self.rules.marks_start && !is_started;
         loop {
             if !self.has_room(left) {
                 opened += 1;
-                self.open(if marks_start { self.cutting.length_indicator } else { 0 });
+                self.open(if marks_start { self.rules.length_indicator } else { 0 });
             }
             marks_start = false;
             self.parts += 1;
-            let fit = self.cutting.fit(left, self.room);
-            if fit == Fit::Goes {
+            let fit = self.rules.fit(left, self.room);
+            if fit == Fit::Continues {
                 left -= u64::from(self.room);
                 self.room = 0;
-                // PDUs with nothing but the middle of the SDU.
-                let full = (left - 1) / u64::from(self.cutting.payload);
+                // PDUs that contain only the middle of the SDU.
+                let full = (left - 1) / u64::from(self.rules.payload);
                 opened += full;
-                left -= full * u64::from(self.cutting.payload);
+                left -= full * u64::from(self.rules.payload);
                 continue;
             }
             self.room = match fit {
-                Fit::Ends => self.room - self.cutting.length_indicator - left as u16,
+                Fit::Ends => self.room - self.rules.length_indicator - left as u16,
                 _ => 0,
             };
-            if fit != Fit::Ends && self.cutting.rule == LengthIndicators::Ts25322 {
+            if fit != Fit::Ends && self.rules.indicator_rule == LengthIndicators::Ts25322 {
                 opened += u64::from(self.open_for_end());
             }
-            if self.is_apart {
+            if self.one_sdu_per_pdu {
                 self.room = 0;
             }
             return u32::try_from(opened).unwrap_or(u32::MAX);
@@ -94,17 +97,17 @@ impl Cut {
     /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
     /// Returns 1, the number of PDUs opened.
     pub fn open_for_end(&mut self) -> u32 {
-        self.open(self.cutting.length_indicator);
+        self.open(self.rules.length_indicator);
         1
     }
 
     fn open(&mut self, indicators: u16) {
-        self.room = self.cutting.payload - indicators;
+        self.room = self.rules.payload - indicators;
         self.parts = 0;
     }
 
     fn has_room(&self, left: u64) -> bool {
-        self.room > 0 && (self.parts == 0 || self.cutting.may_concatenate(self.parts, self.room, left))
+        self.room > 0 && (self.parts == 0 || self.rules.may_concatenate(self.parts, self.room, left))
     }
 }
 
@@ -128,7 +131,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// An entity on a channel of four blocks with SDUs of 100 octets that arrived at 0 and 10 ms.
+    /// An entity with PDUs of 40 octets of payload, on a channel with four blocks per TTI, with two
+    /// SDUs of 100 octets that arrived at 0 and 10 ms.
     fn with_two_sdus(config: &Arc<RlcConfig>, sends: Direction) -> Rlc {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
@@ -144,6 +148,7 @@ mod tests {
         set
     }
 
+    /// Octets, arrival of the oldest SDU, and PDUs of the backlog.
     fn summary(rlc: &Rlc) -> (u64, Option<Time>, u32) {
         let Backlog { octets, since, pdus, .. } = rlc.backlog();
         (octets.0, since, pdus)
@@ -153,7 +158,7 @@ mod tests {
     fn am_backlog_has_new_data_and_retransmissions() {
         let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
-        // 200 octets and two length indicators.
+        // 200 octets and two length indicators of one octet take six PDUs of 40 octets.
         assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
         let first = send(&mut rlc, 20, 2);
         assert_eq!(summary(&rlc), (120, Some(ms(0)), 4));
@@ -219,7 +224,8 @@ mod tests {
     fn am_lists_waiting_sdus() {
         let config = RlcConfig::default().into();
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
-        // The third block of 40 octets holds the end of the first SDU, its length indicator, and 19 octets of the second.
+        // The third block of 40 octets holds the last 20 octets of the first SDU, its length
+        // indicator, and 19 octets of the second SDU.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
         let first = send(&mut rlc, 20, 2);
         assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 3)]);
@@ -227,8 +233,8 @@ mod tests {
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
         rlc.handle_sdu(&mut Context::new(ms(35), &mut NoTrace), &third).expect("there is room");
-        // The second and the last of all sent PDUs are lost: one of the first SDU, one of the
-        // second.
+        // Two PDUs are lost: the second of all PDUs, which belongs to the first SDU, and the last but
+        // one, which belongs to the second SDU.
         let last = rest.blocks - 1;
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
@@ -244,12 +250,13 @@ mod tests {
     fn um_lists_waiting_sdus() {
         let um = RlcConfig { mode: RlcMode::Um, buffer: None, ..RlcConfig::default() };
         let rlc = with_two_sdus(&um.into(), Direction::Downlink);
-        // 100 octets, the indicators of start and end, and the rest of a PDU. 82 octets and the
-        // end.
+        // The first three PDUs hold the indicators of start and end and 100 octets of the first SDU,
+        // and 18 octets of the second. The next three hold the other 82 octets and the indicator of
+        // their end.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
     }
 
-    /// The end of an SDU that fills its PDUs is indicated by one more PDU.
+    /// If an SDU fills its PDUs exactly, one more PDU indicates its end. EURANE needs none.
     #[test]
     fn blocks_of_an_sdu_include_its_length_indicators() {
         let am = |length_indicators| Arc::new(RlcConfig { length_indicators, ..RlcConfig::default() });
@@ -270,9 +277,9 @@ mod tests {
     }
 
     proptest! {
-        /// For any waiting data, and any data sent before.
+        /// For any waiting SDUs, and any number of blocks sent before.
         #[test]
-        fn waiting_blocks_are_the_blocks_that_are_sent(
+        fn predicted_blocks_of_waiting_sdus_equal_the_sent_blocks(
             sizes in prop::collection::vec(1_u32..400, 1..12),
             sent_before in 0_u32..20,
             payload in prop_oneof![Just(16_u16), Just(40), Just(130)],
@@ -293,18 +300,18 @@ mod tests {
             }
             send(&mut rlc, 20, sent_before);
             let (waiting, backlog) = (waiting(&rlc), rlc.backlog().pdus);
-            let mut ends = Vec::new();
+            let mut end_pdus = Vec::new();
             let mut sent = 0;
             while rlc.backlog().octets > Bytes(0) || rlc.backlog().sdus > 0 {
                 let set = send(&mut rlc, 30, 1);
                 prop_assert_eq!(set.blocks, 1);
                 sent += 1;
-                ends.extend(set.ends.iter().map(|_| sent));
+                end_pdus.extend(set.ends.iter().map(|_| sent));
             }
-            // Each SDU is complete when its blocks and those before them were sent.
-            let mut so_far = 0;
-            let due: Vec<u32> = waiting.iter().map(|sdu| { so_far += sdu.2; so_far }).collect();
-            prop_assert_eq!(&due, &ends);
+            // Each SDU ends in the last of its blocks, counted after the blocks of the SDUs before.
+            let mut blocks_before = 0;
+            let completed_after: Vec<u32> = waiting.iter().map(|sdu| { blocks_before += sdu.2; blocks_before }).collect();
+            prop_assert_eq!(&completed_after, &end_pdus);
             let is_exact = mode == 0 && payload < 125;
             prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
         }

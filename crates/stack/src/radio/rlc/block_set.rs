@@ -1,8 +1,7 @@
-//! The PDUs of one UE's bearer in one TTI: runs of consecutive PDUs as descriptions, without copies
-//! of the data.
+//! The PDUs of one UE's bearer in one TTI, described as runs of consecutive PDUs without payload.
 //!
-//! A set is one object from the sending RLC to the receiving RLC. Its vectors are reused, so a TTI
-//! allocates nothing.
+//! A block set is passed unchanged from the sending RLC entity to the receiving one. Its vectors are
+//! reused, so a TTI allocates no memory.
 
 use std::num::NonZeroU16;
 
@@ -23,7 +22,7 @@ pub struct Sdu {
     size: u32,
 }
 
-/// Larger values are moved by function calls, and an SDU is moved several times.
+// Values of more than 128 octets are moved by a call of memcpy, and each SDU is moved several times.
 const _: () = assert!(size_of::<Sdu>() <= 128);
 
 impl Sdu {
@@ -49,8 +48,8 @@ impl Sdu {
 /// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SduEnd {
-    /// The PDU in which the SDU begins. No bit carries this, so a receiver of TS 25.322 must not
-    /// use it for decisions. It only shows whether the receiver assembled the right SDU.
+    /// The PDU in which the SDU begins. No bit carries this, so a receiver according to TS 25.322
+    /// must not use it for decisions, only to check whether it assembled the right SDU.
     pub first: Sn,
     /// The PDU with the length indicator of the end.
     pub sn: Sn,
@@ -72,8 +71,8 @@ pub struct Mrw {
     pub sn: Sn,
     /// N_LENGTH.
     pub n_length: u8,
-    /// LENGTH is zero: the single SN_MRW is above the sender's window before the discard, so it
-    /// cannot be an old one.
+    /// LENGTH is zero: the only SN_MRW is above the sender's window before the discard. The receiver
+    /// must not take it for a number below its own window.
     pub beyond_window: bool,
 }
 
@@ -89,15 +88,15 @@ pub struct MrwAck {
 /// A STATUS: acknowledgment, missing PDUs, window, MRW and MRW_ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Status {
-    /// All PDUs below are received or listed as missing. `None` in a STATUS without a report.
+    /// LSN: all PDUs below it are received or listed as missing. `None` in a STATUS without a report.
     pub lsn: Option<Sn>,
-    /// Runs of missing PDUs, as a range of the set's `missing`.
+    /// Runs of missing PDUs, as a range of indices into [`BlockSet::missing`].
     pub missing: (u16, u16),
     /// Command to move the receiving window.
     pub mrw: Option<Mrw>,
     /// Confirmation that the window was moved.
     pub mrw_ack: Option<MrwAck>,
-    /// WSN of a WINDOW SUFI. The peer would ignore zero.
+    /// WSN of a WINDOW SUFI. Not zero, because the peer would ignore zero.
     pub window: Option<NonZeroU16>,
     /// Size in octets.
     pub octets: u16,
@@ -113,7 +112,7 @@ pub struct DataRun {
     pub poll: bool,
     /// All of these PDUs were sent before.
     pub retransmission: bool,
-    /// Ends of SDUs in these PDUs, as a range of the set's `ends`.
+    /// Ends of SDUs in these PDUs, as a range of indices into [`BlockSet::ends`].
     pub ends: (u16, u16),
     /// UM: an SDU begins with the first data octet, and a length indicator marks its start (runs of
     /// one PDU only).
@@ -170,7 +169,8 @@ pub struct BlockSet {
     pub discarded: Vec<Sn>,
     /// Number of blocks of the PDUs.
     pub blocks: u32,
-    /// Number among all sets of a run if block sets are observed, otherwise zero.
+    /// Serial number among all block sets of a simulation run if a sink observes block sets,
+    /// otherwise zero.
     pub serial: u64,
     /// The PDUs as octets, one entry per block, in wire mode. Otherwise empty.
     pub octets: Vec<Vec<u8>>,
@@ -217,8 +217,8 @@ impl BlockSet {
         self.push_control(Pdu::Status(status));
     }
 
-    /// Adds AMD PDUs. Their ends were pushed to `ends` from `ends_from` on. The PDUs extend the
-    /// previous run if they continue it in every respect.
+    /// Adds AMD PDUs. The ends of SDUs in them must already be in `ends`. The PDUs are appended to
+    /// the previous run if they follow it and the polling bit and STATUS allow it.
     #[inline]
     pub(super) fn push_data(&mut self, run: DataRun) {
         self.blocks += u32::from(run.count);
@@ -238,9 +238,9 @@ impl BlockSet {
         self.pdus.push(Pdu::Data(run));
     }
 
-    /// Index of the next end.
+    /// Index in `ends` of the next end that is pushed.
     #[inline]
     pub(super) fn ends_mark(&self) -> u16 {
-        u16::try_from(self.ends.len()).expect("a TTI ends few SDUs")
+        u16::try_from(self.ends.len()).expect("fewer than 65,536 SDUs end in a TTI")
     }
 }

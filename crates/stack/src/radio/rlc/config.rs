@@ -1,5 +1,5 @@
-//! Configuration of RLC by RRC: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Names are
-//! as in the standards.
+//! Configuration of an RLC entity: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Fields
+//! have the names of the standards.
 
 use umts_units::{Bytes, Duration, Octets};
 

@@ -15,13 +15,14 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
 
-/// One end of a bearer. After any `handle_*`, drain [`Rlc::poll_delivered`] and
-/// [`Rlc::poll_erroneous`]. While [`Rlc::has_work`] returns true, call [`Rlc::poll_transmit`] at
-/// the next TTI. Otherwise sleep until [`Rlc::poll_timeout`].
+/// One end of a bearer. After any `handle_*`, call [`Rlc::poll_delivered`] and
+/// [`Rlc::poll_erroneous`] until they return `None`. While [`Rlc::has_work`] returns true, call
+/// [`Rlc::poll_transmit`] at the next TTI. Otherwise nothing is to be done until
+/// [`Rlc::poll_timeout`].
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
-// A tag of its own: every call reads it, and a tag hidden in a field of `AmEntity` takes longer to
-// read.
+#[expect(clippy::large_enum_variant, reason = "nearly all entities are `Am`, the largest variant")]
+// A separate tag: every call reads it, and a tag that the compiler encodes in a field of `AmEntity`
+// takes longer to read.
 #[repr(u8)]
 pub enum Rlc {
     /// Acknowledged.
@@ -34,7 +35,7 @@ pub enum Rlc {
     Wired(Box<Wired>),
 }
 
-/// Evaluates an expression for an entity of any mode. Wire mode has an expression of its own.
+/// Evaluates the first expression for an entity of any mode, and the second one for wire mode.
 macro_rules! in_any_mode {
     ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $octets:expr) => {
         match $rlc {
@@ -80,7 +81,7 @@ impl Rlc {
         in_any_mode!(
             self,
             entity => entity.handle_sdu(cx, sdu),
-            wired => wired.watched(cx, |rlc, cx| rlc.handle_sdu(cx, sdu))
+            wired => wired.run_observed(cx, |rlc, cx| rlc.handle_sdu(cx, sdu))
         )
     }
 
@@ -99,8 +100,8 @@ impl Rlc {
         );
     }
 
-    /// Records the losses of SDUs that end in blocks of the peer which never arrive. Acknowledged
-    /// mode has no such losses, because it repairs the blocks.
+    /// Records the SDUs of the peer that end in the `lost` blocks of `set` as lost. Does nothing in
+    /// acknowledged mode, which retransmits the blocks.
     #[cold]
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
@@ -122,12 +123,12 @@ impl Rlc {
         in_any_mode!(
             self,
             entity => entity.handle_timeout(cx),
-            wired => wired.watched(cx, |rlc, cx| rlc.handle_timeout(cx))
+            wired => wired.run_observed(cx, |rlc, cx| rlc.handle_timeout(cx))
         );
     }
 
-    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use, like
-    /// [`has_work`](Self::has_work).
+    /// Fills `set` with at most `blocks` blocks. Returns the value of [`has_work`](Self::has_work)
+    /// afterwards.
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -154,8 +155,8 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_delivered(), wired => wired.poll_delivered())
     }
 
-    /// The next SDU with errors, and whether the upper layer is notified of the errors. Never in
-    /// acknowledged mode.
+    /// The next SDU with errors, and whether the upper layer is notified of the errors. Always
+    /// `None` in acknowledged mode.
     #[inline]
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
         match self {
@@ -172,8 +173,8 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_timeout(), wired => wired.inner.poll_timeout())
     }
 
-    /// Whether an unrecoverable error of acknowledged mode occurred since the last call (TS 25.322 §11.4.4). Call it when
-    /// [`poll_timeout`](Self::poll_timeout) is due.
+    /// Whether an unrecoverable error of acknowledged mode occurred since the last call (TS 25.322
+    /// §11.4.4). Call it when [`poll_timeout`](Self::poll_timeout) is due.
     #[inline]
     pub fn take_unrecoverable_error(&mut self) -> bool {
         match self {
@@ -194,7 +195,9 @@ impl Rlc {
         match self {
             Rlc::Am(entity) => entity.poll_control(cx, blocks, set),
             Rlc::Um(_) | Rlc::Tm(_) => {}
-            Rlc::Wired(wired) => wired.filled(cx, set, |rlc, cx, set| rlc.poll_control(cx, blocks, set)),
+            Rlc::Wired(wired) => {
+                wired.fill_and_encode(cx, set, |rlc, cx, set| rlc.poll_control(cx, blocks, set))
+            }
         }
     }
 
@@ -213,7 +216,9 @@ impl Rlc {
             Rlc::Tm(entity) => {
                 entity.poll_transmit(cx, blocks, set);
             }
-            Rlc::Wired(wired) => wired.filled(cx, set, |rlc, cx, set| rlc.poll_data(cx, blocks, set)),
+            Rlc::Wired(wired) => {
+                wired.fill_and_encode(cx, set, |rlc, cx, set| rlc.poll_data(cx, blocks, set))
+            }
         }
     }
 
@@ -227,7 +232,7 @@ impl Rlc {
         }
     }
 
-    /// Whether data PDUs wait to be sent and may be sent.
+    /// Whether data PDUs can be sent now.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
         match self {
@@ -243,7 +248,7 @@ impl Rlc {
         match self {
             Rlc::Am(entity) => entity.limit_sdus(cx, sdus),
             Rlc::Um(_) | Rlc::Tm(_) => {}
-            Rlc::Wired(wired) => wired.watched(cx, |rlc, cx| rlc.limit_sdus(cx, sdus)),
+            Rlc::Wired(wired) => wired.run_observed(cx, |rlc, cx| rlc.limit_sdus(cx, sdus)),
         }
     }
 
@@ -265,7 +270,7 @@ impl Rlc {
         }
     }
 
-    /// Whether the next TTI is of use.
+    /// Whether the entity may have PDUs for the next TTI.
     #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
         match self {
@@ -304,22 +309,22 @@ impl Rlc {
         }
     }
 
-    /// Re-establishes the entity. The peer must do so at the same time. SDUs of which something was
-    /// sent are lost. The others stay.
+    /// Re-establishes the entity. SDUs with a sent part are lost, the others stay. The peer must be
+    /// re-established at the same time.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
             entity => entity.reestablish(cx),
-            wired => wired.watched(cx, |rlc, cx| rlc.reestablish(cx))
+            wired => wired.run_observed(cx, |rlc, cx| rlc.reestablish(cx))
         );
     }
 
-    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
+    /// Discards the SDUs without a sent part. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
             entity => entity.lose_unsent(cx),
-            wired => wired.watched(cx, |rlc, cx| rlc.lose_unsent(cx))
+            wired => wired.run_observed(cx, |rlc, cx| rlc.lose_unsent(cx))
         );
     }
 
@@ -333,8 +338,8 @@ impl Rlc {
         in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));
     }
 
-    /// Octets that wait for transmission or retransmission: the buffer occupancy of traffic volume measurement
-    /// (TS 25.321 §8.2.2).
+    /// Octets that wait for transmission or retransmission: the buffer occupancy of traffic volume
+    /// measurement (TS 25.321 §8.2.2).
     pub fn available_for_transmission(&self, now: Time) -> Bytes {
         match self {
             Rlc::Am(entity) => entity.available_for_transmission(now),

@@ -1,12 +1,12 @@
-//! The sending side that unacknowledged and transparent mode share: SDUs wait, and are sent once or
+//! The sending side of unacknowledged and transparent mode: SDUs wait until they are sent, once, or
 //! discarded.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
-use super::backlog::Cut;
-use super::buffer::{Buffer, Cutting};
+use super::backlog::BlockCounter;
+use super::buffer::{Buffer, SegmentationRules};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
 use crate::ids::{Direction, UeId};
@@ -20,15 +20,15 @@ pub(super) struct SduQueue {
     pub sends: Direction,
     pub buffer: Buffer,
     /// Capacity in octets of SDUs. `None`: unlimited.
-    room: Option<Bytes>,
+    capacity: Option<Bytes>,
     /// Timer_Discard (TS 25.322 §9.7.3.2).
     timer_discard: Option<Duration>,
     pub suspended: bool,
 }
 
 impl SduQueue {
-    pub fn new(ue: UeId, sends: Direction, room: Option<Bytes>, timer_discard: Option<Duration>) -> Self {
-        SduQueue { ue, sends, buffer: Buffer::default(), room, timer_discard, suspended: false }
+    pub fn new(ue: UeId, sends: Direction, capacity: Option<Bytes>, timer_discard: Option<Duration>) -> Self {
+        SduQueue { ue, sends, buffer: Buffer::default(), capacity, timer_discard, suspended: false }
     }
 
     /// Enqueues an SDU. Returns an error if it does not fit.
@@ -37,7 +37,7 @@ impl SduQueue {
         cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
-        if self.room.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
+        if self.capacity.is_some_and(|capacity| self.buffer.octets() + sdu.size().0 > capacity.0) {
             return Err(BufferFull);
         }
         self.buffer.push(sdu);
@@ -47,27 +47,29 @@ impl SduQueue {
         Ok(())
     }
 
-    /// Discards the SDUs that have waited too long. Returns whether a part of one was already sent.
+    /// Discards the SDUs with an expired Timer_Discard. Returns whether one of them had a sent
+    /// part.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
-        let Some(too_old) = self.too_old(cx.now) else { return false };
-        let mut given_up = Vec::new();
-        let started = self.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu));
-        self.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
-        given_up.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        let Some(expiry_threshold) = self.expiry_threshold(cx.now) else { return false };
+        let mut discarded = Vec::new();
+        let started =
+            self.buffer.discard_started(|_, sdu| sdu.entered <= expiry_threshold, |sdu| discarded.push(sdu));
+        self.buffer.discard_unsent(expiry_threshold, |sdu| discarded.push(sdu));
+        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu));
         self.record_level(cx);
         started
     }
 
-    /// Discards the SDUs of which nothing was sent.
+    /// Discards the SDUs without a sent part.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        let mut given_up = Vec::new();
-        self.buffer.discard_all_unsent(|sdu| given_up.push(sdu));
-        given_up.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        let mut discarded = Vec::new();
+        self.buffer.discard_all_unsent(|sdu| discarded.push(sdu));
+        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu));
         self.record_level(cx);
     }
 
-    /// SDUs that entered at this time or before are too old. `None` if no SDU can be.
-    fn too_old(&self, now: Time) -> Option<Time> {
+    /// SDUs that entered at this time or before have expired. `None` if none has.
+    fn expiry_threshold(&self, now: Time) -> Option<Time> {
         let age = self.timer_discard?;
         self.next_discard().filter(|&at| at <= now)?;
         Some(Time::from_nanos(now.as_nanos().saturating_sub(age.as_nanos())))
@@ -83,19 +85,19 @@ impl SduQueue {
         !self.suspended && !self.buffer.is_empty()
     }
 
-    /// Data to send, and at most `most` PDUs for it.
-    pub fn backlog(&self, cutting: &Cutting, most: u64) -> Backlog {
+    /// Data to send. The number of PDUs is limited to `max_pdus`.
+    pub fn backlog(&self, rules: &SegmentationRules, max_pdus: u64) -> Backlog {
         let octets = self.buffer.unsent_octets();
-        let marks_start = octets > 0 && self.buffer.marks_start(cutting);
+        let marks_start = octets > 0 && self.buffer.marks_start(rules);
         let indicators = self.buffer.sdus() as u64 + u64::from(marks_start);
-        let pdus = cutting.pdus(octets, indicators).max(u64::from(!self.buffer.is_empty())).min(most);
+        let pdus = rules.pdus(octets, indicators).max(u64::from(!self.buffer.is_empty())).min(max_pdus);
         let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
         Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }
     }
 
     /// Appends the waiting SDUs in order, with the PDUs of each.
-    pub fn waiting_sdus(&self, cut: Cut, into: &mut Vec<WaitingSdu>) {
-        self.buffer.waiting_sdus(cut, 0, into);
+    pub fn waiting_sdus(&self, counter: BlockCounter, into: &mut Vec<WaitingSdu>) {
+        self.buffer.waiting_sdus(counter, 0, into);
     }
 
     /// Octets of SDUs that are not in PDUs yet.
@@ -108,9 +110,9 @@ impl SduQueue {
         Bytes(self.buffer.octets())
     }
 
-    /// Adds `count` PDUs starting with number `first` to `set`. The SDUs that end in them were
-    /// pushed from `ends_from` on.
-    pub fn put_into<T: TraceSink<TraceEvent>>(
+    /// Adds `count` PDUs starting with count `first` to `set`, and records them as sent. The SDUs
+    /// that end in them are in `set.ends` from index `ends_from` on.
+    pub fn push_pdus<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
         set: &mut BlockSet,
@@ -136,7 +138,7 @@ impl SduQueue {
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
 
-    /// Delivers an SDU from the peer to the upper layer.
+    /// Records the delivery of an SDU from the peer to the upper layer.
     pub fn record_delivered<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
         let (id, size) = (sdu.packet.id, sdu.size());
@@ -149,7 +151,7 @@ impl SduQueue {
         cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
     }
 
-    /// Records the SDUs of the peer that end in these blocks of `set` as lost.
+    /// Records the SDUs of the peer that end in the `lost` blocks of `set` as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -167,7 +169,7 @@ impl SduQueue {
         }
     }
 
-    /// Records PDUs that no entity of this mode accepts.
+    /// Records PDUs from the peer that are dropped.
     pub fn record_dropped<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,

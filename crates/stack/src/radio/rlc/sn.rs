@@ -1,8 +1,8 @@
 //! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by
 //! themselves: every comparison subtracts a base first.
 //!
-//! Inside an entity PDUs are counted without wrapping since it was set up (`u64`). The [`Sn`] is
-//! sent, and the receiving side restores the count relative to its own base.
+//! Inside an entity, PDUs have *counts* (`u64`), which do not wrap around. Only the [`Sn`] is sent.
+//! The receiving side restores the count from the `Sn` and its own base.
 
 /// A 12-bit sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -12,7 +12,7 @@ impl Sn {
     /// Number of sequence numbers.
     pub const MODULUS: u64 = 4096;
 
-    /// The number of PDU `count`.
+    /// The sequence number of the PDU with this count.
     #[inline]
     pub fn of(count: u64) -> Self {
         Sn((count % Self::MODULUS) as u16)

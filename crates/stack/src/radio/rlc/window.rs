@@ -1,9 +1,10 @@
-//! A set of PDU numbers inside a window, with one bit per number, processed by words.
+//! A set of PDU counts inside a window, as a ring of 4096 bits. Ranges are processed in words of 64
+//! bits.
 
-/// Flags for up to 4096 consecutive numbers.
+/// A set of PDU counts. All members must be in a range of at most 4096 consecutive counts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Flags {
-    /// Empty until the first number is added: an idle user has no window.
+pub(super) struct PduSet {
+    /// `None` until the first count is added, so that an idle user needs no memory for it.
     words: Option<Box<Words>>,
 }
 
@@ -11,7 +12,7 @@ type Words = [u64; 64];
 
 const EMPTY: &Words = &[0; 64];
 
-impl Flags {
+impl PduSet {
     #[inline]
     fn words(&self) -> &Words {
         self.words.as_deref().unwrap_or(EMPTY)
@@ -23,27 +24,27 @@ impl Flags {
     }
 
     #[inline]
-    fn place(count: u64) -> (usize, u64) {
+    fn position(count: u64) -> (usize, u64) {
         ((count >> 6) as usize & 63, 1 << (count & 63))
     }
 
     pub fn contains(&self, count: u64) -> bool {
-        let (word, bit) = Self::place(count);
+        let (word, bit) = Self::position(count);
         self.words()[word] & bit != 0
     }
 
-    /// Adds a number. Returns false if it was already there.
+    /// Adds a count. Returns false if it was already a member.
     #[inline]
     pub fn insert(&mut self, count: u64) -> bool {
-        let (word, bit) = Self::place(count);
+        let (word, bit) = Self::position(count);
         let word = &mut self.words_mut()[word];
         let new = *word & bit == 0;
         *word |= bit;
         new
     }
 
-    /// Adds all of `from..to`, which must not be empty, if none of them is there. Returns false if
-    /// one is.
+    /// Adds all of `from..to`, which must not be empty, unless one of them is already a member.
+    /// Returns whether they were added.
     #[inline(always)]
     pub fn insert_new_range(&mut self, from: u64, to: u64) -> bool {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
@@ -98,17 +99,18 @@ impl Flags {
     /// The first member of `from..to`, or `to`.
     #[inline]
     pub fn first_member(&self, from: u64, to: u64) -> u64 {
-        self.first(from, to, 0)
+        self.first_set_bit(from, to, 0)
     }
 
     /// The first non-member in `from..to`, or `to`.
     #[inline]
     pub fn first_gap(&self, from: u64, to: u64) -> u64 {
-        self.first(from, to, u64::MAX)
+        self.first_set_bit(from, to, u64::MAX)
     }
 
+    /// The first count in `from..to` whose bit is set after an exclusive or with `inverted`, or `to`.
     #[inline]
-    fn first(&self, from: u64, to: u64, inverted: u64) -> u64 {
+    fn first_set_bit(&self, from: u64, to: u64, inverted: u64) -> u64 {
         let (words, mut at) = (self.words(), from);
         while at < to {
             let rest = (words[(at >> 6) as usize & 63] ^ inverted) >> (at & 63);
@@ -121,7 +123,7 @@ impl Flags {
     }
 }
 
-/// Calls the function for each word with members of `from..to`, with the bits of those.
+/// Calls `change` for each word that holds bits of `from..to`, with a mask of these bits.
 #[inline]
 fn by_words(words: &mut Words, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
     let mut at = from;
@@ -143,9 +145,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_a_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
+        fn behaves_like_a_btree_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
                         cut in (0u64..2047, 0u64..2047)) {
-            let mut flags = Flags::default();
+            let mut flags = PduSet::default();
             prop_assert_eq!((flags.remove_range(0, 100), flags.first_member(0, 100)), (0, 100));
             let mut set: BTreeSet<u64> = members.iter().map(|m| m + start).collect();
             for &m in &set {

@@ -17,20 +17,21 @@ pub(super) struct Ready {
     /// Something has changed in RLC since the last query.
     is_stale: bool,
     /// The backlog. `None`: there is nothing to send.
-    pub waits: Option<Backlog>,
+    backlog: Option<Backlog>,
 }
 
 impl Ready {
-    /// Queries RLC if its state has changed since the last query.
+    /// Queries RLC if its state has changed since the last query. Returns the backlog, or `None` if
+    /// there is nothing to send.
     #[inline]
-    pub fn update(&mut self, now: Time, context: &UeContext) {
+    pub fn backlog(&mut self, now: Time, context: &UeContext) -> Option<Backlog> {
         let rlc = &context.rlc[Direction::Downlink.index()];
-        let waits = || rlc.has_work(now).then(|| rlc.backlog());
-        if self.is_stale {
-            self.waits = waits();
-            self.is_stale = false;
+        let query = || rlc.has_work(now).then(|| rlc.backlog());
+        if std::mem::take(&mut self.is_stale) {
+            self.backlog = query();
         }
-        debug_assert!(self.waits == waits(), "{:?} has changed unnoticed", self.ue);
+        debug_assert!(self.backlog == query(), "{:?} has changed unnoticed", self.ue);
+        self.backlog
     }
 }
 
@@ -38,7 +39,7 @@ impl Ready {
 pub(super) fn insert(ready: &mut Vec<Ready>, ue: UeId) {
     match ready.binary_search_by_key(&ue, |ready| ready.ue) {
         Ok(at) => ready[at].is_stale = true,
-        Err(at) => ready.insert(at, Ready { ue, is_stale: true, waits: None }),
+        Err(at) => ready.insert(at, Ready { ue, is_stale: true, backlog: None }),
     }
 }
 
@@ -49,9 +50,14 @@ pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
 }
 
 impl Multicell {
+    /// Adds a user to the list of its cell.
+    pub(super) fn mark_ready(&mut self, ue: UeId) {
+        insert(&mut self.cells[self.mobility.user(ue).cell.index()].ready, ue);
+    }
+
     /// The backlog of `ue` changed: RLC is queried again, or the user leaves its cell's list.
     pub(super) fn backlog_changed(&mut self, ue: UeId, has_data: bool) {
-        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
+        let ready = &mut self.cells[self.mobility.user(ue).cell.index()].ready;
         if !has_data {
             remove(ready, ue);
         } else if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {

@@ -1,42 +1,42 @@
-//! The active set of a user in soft handover: the cells that send the same data to the UE at once
-//! (TR 25.922 §5.1.4; events 1A, 1B and 1C of TS 25.331 §14.1.2, with the period of the
-//! measurements instead of their timers).
+//! The active set of a user in soft handover: the cells that send the same data to the UE
+//! simultaneously (TR 25.922 §5.1.4; events 1A, 1B and 1C of TS 25.331 §14.1.2). The timers of the
+//! events are not modelled: the period of the measurements replaces them.
 
 use crate::environment::Gains;
 use crate::ids::CellId;
 
-/// When cells join an active set and leave it.
+/// Conditions for cells to join and leave an active set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoftHandover {
-    /// A cell joins that is worse than the best by no more than this, in dB.
+    /// A cell joins if it is worse than the best cell by at most this, in dB.
     pub add_db: f64,
-    /// One leaves that is worse by more than this.
+    /// A cell leaves if it is worse than the best cell by more than this, in dB.
     pub drop_db: f64,
-    /// The most cells at a time.
+    /// Maximum number of cells in the set.
     pub legs: usize,
 }
 
-/// The same with linear windows.
+/// The conditions as linear gain ratios.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActiveSet {
     add: f64,
     drop: f64,
-    /// The most cells at a time.
+    /// Maximum number of cells in the set.
     pub legs: usize,
 }
 
 impl ActiveSet {
-    /// Sets of this kind.
+    /// Converts the windows to linear ratios.
     pub fn new(config: &SoftHandover) -> Self {
         let linear = |db: f64| libm::exp10(-db / 10.0);
         ActiveSet { add: linear(config.add_db), drop: linear(config.drop_db), legs: config.legs }
     }
 
-    /// The cells that belong into the set, up to its size, the best first. Cells of equal gain are
-    /// in the order of their numbers.
+    /// The cells that satisfy the condition to join, up to the size of the set, the best first. Cells of
+    /// equal gain are in the order of their numbers.
     pub fn wanted(&self, gains: &Gains) -> Vec<CellId> {
-        let least = self.add * gains.of(gains.best());
-        let near = gains.iter().filter(|(_, gain)| *gain >= least);
+        let min_gain = self.add * gains.of(gains.best());
+        let near = gains.iter().filter(|(_, gain)| *gain >= min_gain);
         let mut wanted: Vec<CellId> = near.map(|(cell, _)| CellId(cell as u16)).collect();
         wanted.sort_by(|a, b| gains.of(*b).total_cmp(&gains.of(*a)));
         wanted.truncate(self.legs);
@@ -57,7 +57,7 @@ mod tests {
     use crate::environment::Sites;
 
     #[test]
-    fn a_window_joins_and_a_wider_one_leaves() {
+    fn cells_join_within_one_window_and_leave_beyond_a_wider_one() {
         let set = ActiveSet::new(&SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 });
         let gains = |losses: &[f64]| {
             let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0, 1])));

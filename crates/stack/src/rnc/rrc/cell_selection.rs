@@ -1,25 +1,26 @@
-//! Which cell a UE is in: the one of which it receives most, left for another only if that is better by a hysteresis.
+//! Cell selection: a UE is in its best cell, and changes to another cell only if that is better by a
+//! hysteresis.
 //!
-//! All pilots have the same power, so the loss decides (TS 25.304 §5.2.6 with one frequency, its timers left to the period
-//! of the measurements).
+//! All pilots have the same power, so the path gains decide (TS 25.304 §5.2.6 with one frequency). The
+//! timers of the standard are not modelled: the period of the measurements replaces them.
 
 use crate::environment::Gains;
 use crate::ids::CellId;
 
-/// How cells are selected.
+/// The hysteresis of cell selection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CellSelection {
-    /// By how many times more another cell has to give, 1 or more.
-    least: f64,
+    /// Minimum ratio of the other cell's gain to that of the current cell, at least 1.
+    min_ratio: f64,
 }
 
 impl CellSelection {
-    /// Another cell has to be better by more than this many decibels.
+    /// Another cell must be better by more than `hysteresis_db`.
     pub fn new(hysteresis_db: f64) -> Self {
-        CellSelection { least: libm::exp10(hysteresis_db / 10.0) }
+        CellSelection { min_ratio: libm::exp10(hysteresis_db / 10.0) }
     }
 
-    /// The cell that the UE should be in instead of `own`, if there is a better one, for what it hears.
+    /// The best cell for these gains, if it is better than `own` by more than the hysteresis.
     #[inline]
     pub fn better(&self, own: CellId, gains: &Gains) -> Option<CellId> {
         let best = gains.best();
@@ -29,7 +30,7 @@ impl CellSelection {
     /// Whether `other` is better than `own` by more than the hysteresis.
     #[inline]
     pub fn is_better(&self, own: CellId, other: CellId, gains: &Gains) -> bool {
-        gains.of(other) > self.least * gains.of(own)
+        gains.of(other) > self.min_ratio * gains.of(own)
     }
 }
 
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
     use crate::environment::Sites;
 
-    /// Of the three cells of a site.
+    /// Gains of the three cells of a site.
     fn gains(losses_db: [f64; 3]) -> Gains {
         let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0])));
         for (_, of) in gains.each_site() {
@@ -50,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn another_cell_has_to_be_better_by_more_than_the_hysteresis() {
+    fn another_cell_must_be_better_by_more_than_the_hysteresis() {
         let selection = CellSelection::new(1.0);
         let own = CellId(0);
         for (losses_db, chosen) in [
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn without_hysteresis_the_best_is_taken_and_equals_are_left_alone() {
+    fn without_hysteresis_the_best_cell_is_selected_and_an_equal_one_is_kept() {
         let selection = CellSelection::new(0.0);
         assert_eq!(selection.better(CellId(1), &gains([120.0, 120.0, 121.0])), None);
         assert_eq!(selection.better(CellId(2), &gains([120.0, 120.0, 121.0])), Some(CellId(0)));

@@ -5,9 +5,9 @@
 //!        ◄── CELL UPDATE CONFIRM ──        `delay` after the CELL UPDATE, and several times (§8.3.1.5); RLC is re-established
 //! ```
 //!
-//! The messages take no room on the common channels. Each of them is lost if the radio would lose a block at that instant.
-//! An error at the RNC starts the procedure at the same instant as an error at the UE: the RNC's order to the UE is not
-//! modelled.
+//! The messages use no capacity of the common channels. Each message is lost if the radio would lose a
+//! block at that instant. An error at the RNC starts the procedure immediately, as an error at the UE
+//! does: the RNC's order to the UE is not modelled.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -20,22 +20,24 @@ use crate::trace::{CellUpdateOutcome, TraceEvent};
 /// Supervision of a UE's RRC connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectionConfig {
-    /// Whether an RLC unrecoverable error leads to a cell update. Otherwise the bearer stays silent.
+    /// Whether an RLC unrecoverable error leads to a cell update. Otherwise the bearer carries nothing
+    /// any more.
     pub recovers_rlc: bool,
-    /// From a CELL UPDATE that arrives to its CELL UPDATE CONFIRM, which takes effect when it arrives.
+    /// Time from a received CELL UPDATE to its CELL UPDATE CONFIRM, which takes effect on reception.
     pub delay: Duration,
-    /// From a CELL UPDATE CONFIRM to its repetition, until the UE repeats its CELL UPDATE; `None`: it is sent once.
+    /// Time from a CELL UPDATE CONFIRM to its repetition, until the UE repeats its CELL UPDATE. `None`:
+    /// it is sent once.
     pub confirm_interval: Option<Duration>,
-    /// T302: from a CELL UPDATE to its repetition.
+    /// T302: time from a CELL UPDATE to its repetition.
     pub t302: Duration,
     /// N302: repetitions of a CELL UPDATE.
     pub n302: u32,
-    /// T300: from an RRC CONNECTION REQUEST without answer to its repetition.
+    /// T300: time from an RRC CONNECTION REQUEST without answer to its repetition.
     pub t300: Duration,
-    /// From an answered RRC CONNECTION REQUEST to the new bearer, after the release of the old
-    /// connection. `None` for UEs with an RRC that models idle mode.
+    /// Time from an answered RRC CONNECTION REQUEST to the new bearer, after the old connection was
+    /// released. `None` for UEs whose RRC models idle mode.
     pub new_connection: Option<Duration>,
-    /// Supervision of a DCH's radio link; `None`: off.
+    /// Supervision of a DCH's radio link. `None`: off.
     pub radio_link: Option<RadioLinkConfig>,
 }
 
@@ -49,13 +51,14 @@ impl Default for ConnectionConfig {
 /// Criteria of a radio link failure (TS 25.331 §8.5.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioLinkConfig {
-    /// T313: from the N313-th out-of-sync indication to the failure, unless the link is in sync again.
+    /// T313: time from the N313-th out-of-sync indication to the failure, unless the link is in sync
+    /// before.
     pub t313: Duration,
     /// N313: successive out-of-sync indications that start T313.
     pub n313: u32,
 }
 
-/// A cell update under way.
+/// A cell update in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellUpdate {
     step: Step,
@@ -99,8 +102,8 @@ impl CellUpdate {
         }
     }
 
-    /// Executes the next step if it is due. `arrives` returns whether a message sent now in a direction is received. Returns
-    /// the outcome when the procedure ends.
+    /// Executes the next step if it is due. `arrives` returns whether a message sent now in a direction
+    /// is received. Returns the outcome when the procedure ends.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -180,8 +183,8 @@ mod tests {
         ConnectionConfig::default()
     }
 
-    /// Runs a procedure that begins at 0 ms. `arrives` gets the instant in ms and the direction of each message. Returns the
-    /// end in ms, the outcome, and the instants of the CELL UPDATEs.
+    /// Runs a procedure that begins at 0 ms. `arrives` receives the time in ms and the direction of each
+    /// message. Returns the end in ms, the outcome, and the times of the uplink messages in ms.
     fn run(
         config: &ConnectionConfig,
         mut arrives: impl FnMut(u64, Direction) -> bool,

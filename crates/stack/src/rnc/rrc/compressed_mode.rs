@@ -1,10 +1,10 @@
 //! Compressed mode: gaps in a DCH in which a UE measures other frequencies or systems (TS 25.212 §4.4,
 //! TS 25.215 §6.1). Only the cost of the gaps is modelled, not the measurements.
 //!
-//! A frame with a gap carries the same data as one without. With half of the spreading factor, the rest
-//! of the frame has twice the rate and twice the power. With punctured bits, the power rises by
-//! 15 / (15 - gap) (TS 25.214 §5.2.1.3). In addition the target is raised, because power control pauses
-//! in the gap.
+//! A frame with a gap carries the same data as a frame without one. With half of the spreading factor,
+//! the rest of the frame has twice the rate and twice the power. With punctured bits, the power rises
+//! by the factor 15 / (15 - gap) (TS 25.214 §5.2.1.3). In addition the target is raised, because power
+//! control pauses in the gap.
 
 use umts_units::Duration;
 
@@ -15,7 +15,7 @@ use crate::ids::CellId;
 const SLOTS: f64 = 15.0;
 /// Frames of a call's TTI.
 const FRAMES: f64 = 2.0;
-/// Longest gap within one frame, in slots. A longer gap lies half in one frame and half in the next.
+/// Longest gap within one frame, in slots. A longer gap is half in one frame and half in the next.
 const LONGEST_IN_FRAME: u32 = 7;
 
 /// Gaps in the DCHs of UEs with another cell near.
@@ -23,9 +23,9 @@ const LONGEST_IN_FRAME: u32 = 7;
 pub struct CompressedMode {
     /// A UE has gaps if another cell is worse than its own by at most this, in dB.
     pub within_db: f64,
-    /// Slots of a gap.
+    /// Length of a gap in slots.
     pub gap: u32,
-    /// From one gap to the next.
+    /// Time from one gap to the next.
     pub every: Duration,
     /// Method that makes room for the gap.
     pub method: CompressedBy,
@@ -59,10 +59,10 @@ impl CompressedMode {
         (FRAMES - compressed + raised) / FRAMES
     }
 
-    /// Whether another cell than `own` is near enough.
+    /// Whether another cell is worse than `own` by at most `within_db`, so that the UE has gaps.
     pub fn is_near(&self, own: CellId, gains: &Gains) -> bool {
-        let least = libm::exp10(-self.within_db / 10.0) * gains.of(own);
-        gains.iter().any(|(cell, gain)| cell != own.index() && gain >= least)
+        let min_gain = libm::exp10(-self.within_db / 10.0) * gains.of(own);
+        gains.iter().any(|(cell, gain)| cell != own.index() && gain >= min_gain)
     }
 }
 
@@ -74,17 +74,17 @@ mod tests {
     use crate::environment::Sites;
 
     #[test]
-    fn what_a_gap_costs() {
+    fn power_factor_matches_the_closed_forms() {
         let of = |method, gap, raise_db| {
             let mode =
                 CompressedMode { within_db: 3.0, gap, every: Duration::from_millis(80), method, raise_db };
             mode.factor()
         };
-        // Twice the power in 8 of 15 slots of one of two frames.
+        // In one of two frames, 8 of 15 slots have twice the power.
         assert!((of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
-        // 14 slots of both frames are left out: twice the power in 16 of 30.
+        // The gap takes 14 of the 30 slots of both frames. The other 16 have twice the power.
         assert!((of(CompressedBy::HalfSf, 14, 0.0) - 16.0 / 15.0).abs() < 1e-12);
-        // Punctured, the same energy goes into fewer slots.
+        // With puncturing the same energy is sent in fewer slots.
         for gap in [3, 7, 10, 14] {
             assert!((of(CompressedBy::Puncturing, gap, 0.0) - 1.0).abs() < 1e-12);
         }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn those_near_another_cell_have_gaps() {
+    fn ues_near_another_cell_have_gaps() {
         let mode = CompressedMode {
             within_db: 3.0,
             gap: 7,

@@ -385,12 +385,12 @@ pub enum RlcUnrecoverableError {
     Ignored,
 }
 
-/// What RRC knows of its UE when it is called.
+/// Measurements of a UE that RRC receives with each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     /// Traffic volume of the sending RLC entities, by direction.
     pub buffered: [Bytes; 2],
-    /// The end of the last TTI with data, either way.
+    /// End of the last TTI with data in either direction.
     pub active_until: Time,
     /// Bits of RLC payload sent so far, by direction.
     pub carried: [u64; 2],

@@ -1,20 +1,22 @@
-//! Radio resource control of one UE: TS 25.331 §7 (states), §14.4 (traffic volume), as far as it decides which channels
-//! carry user data and when none do.
+//! Radio resource control of one UE: TS 25.331 §7 (states), §14.4 (traffic volume). Decides which
+//! channels carry the UE's data, and when no channel does.
 //!
 //! ```text
 //!                 buffer above the threshold, DCH admitted
 //!   CELL_FACH ────────────────────────────────────────────► CELL_DCH
 //!     │   ▲   ◄────────────────────────────────────────────
 //!     │   │          no data for both timers, or preempted
-//!     │   │ data from the UE, or paging          (promotion may lead to CELL_DCH at once)
+//!     │   │ data from the UE, or paging          (promotion may lead directly to CELL_DCH)
 //!     ▼   │
 //!   CELL_PCH ─► URA_PCH ─► idle                  by timers; each may be skipped
 //! ```
 //!
-//! A cell update (`cell_update.rs`) leads from any state but idle mode to CELL_FACH, or to idle mode if it is not answered.
+//! A cell update (`cell_update.rs`) leads from any state except idle mode to CELL_FACH, or to idle mode
+//! if it is not answered.
 //!
-//! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
-//! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
+//! Messages are not exchanged: a switch takes its configured delay and no capacity on the air. The RNC
+//! and the UE share one state. After any `handle_*`, call [`Rrc::poll_order`] until it returns `None`,
+//! and [`Rrc::handle_timeout`] at [`Rrc::poll_timeout`].
 
 mod active_set;
 mod cell_selection;
@@ -48,46 +50,46 @@ use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::trace::{CellUpdateCause, CellUpdateOutcome, SwitchCause, TraceEvent};
 
-/// What is to be done for the UE.
+/// An order of RRC to the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Nothing is sent any more.
+    /// Stop sending in both directions.
     Suspend,
-    /// From now on the common channels carry its data.
+    /// Carry the UE's data on the common channels.
     UseCommon,
-    /// From now on the DCHs of this bearer do.
+    /// Carry the UE's data on the DCHs of this bearer.
     UseDch(u8),
-    /// RLC begins anew at both ends.
+    /// Re-establish RLC at both ends.
     Reestablish,
-    /// A [`CellUpdate`] begins on the common channels. Its end goes to [`Rrc::handle_cell_update_end`].
+    /// Start a [`CellUpdate`] on the common channels, and report its end to
+    /// [`Rrc::handle_cell_update_end`].
     UpdateCell(CellUpdateCause),
-    /// Request to admission for a DCH: any, or one larger than this bearer's. The answer goes to
-    /// [`Rrc::handle_answer`].
+    /// Request a DCH from admission, and pass the answer to [`Rrc::handle_answer`].
     RequestDch {
-        /// The bearer in use, which the new one replaces.
+        /// The bearer in use. The new DCH must be larger and replaces it. `None`: any DCH.
         instead_of: Option<u8>,
     },
-    /// The request that waits is taken back.
+    /// Withdraw the queued request.
     Withdraw,
-    /// The DCH is free from now on.
+    /// Release the DCH.
     ReleaseDch,
-    /// The DCH changes to this bearer.
+    /// Change the DCH to this bearer.
     ChangeDch(u8),
 }
 
-/// What admission says.
+/// Answer of admission to a request for a DCH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// This bearer, once another UE's DCH is released after `after`.
+    /// A DCH is granted.
     Granted {
-        /// Its number in [`RrcConfig::dchs`].
+        /// Index of its bearer in [`RrcConfig::dch`].
         dch: u8,
-        /// Zero if it is free.
+        /// Time until another UE's DCH is released. Zero if the DCH is free.
         after: Duration,
     },
-    /// Not now; another answer follows.
+    /// The request is queued. Another answer follows.
     Queued,
-    /// No.
+    /// No DCH is available.
     Refused,
 }
 
@@ -103,22 +105,25 @@ pub struct Rrc {
     ue: UeId,
     config: Arc<RrcConfig>,
     phase: Phase,
+    /// Start of the current state.
     since: Time,
-    /// The DCH in use or under way.
+    /// Bearer of the DCH in use, or to which the UE is switching.
     dch: u8,
-    /// When the need of a DCH is told, if it lasts until then.
+    /// Time at which a DCH is requested if the need for it lasts until then.
     trigger: Option<Time>,
-    /// No request before.
+    /// No DCH is requested before this time.
     barred_until: Time,
-    /// A request was made since the need began; it waits in the cell's queue.
+    /// Whether a DCH was requested since the need for it began.
     requested: bool,
+    /// Whether the request waits in the cell's queue.
     queued: bool,
-    /// When the UE hears that there is downlink data.
+    /// Time at which the UE is paged for downlink data.
     paged_at: Option<Time>,
-    /// The window over which throughput is measured: its end, and what had been carried at its beginning.
+    /// The window over which throughput is measured: its end, and the carried bits at its start.
     window: (Time, [u64; 2]),
+    /// End of the last TTI with data.
     active_until: Time,
-    /// Cause of the cell update that begins at the end of the switch under way.
+    /// Cause of a failure during a switch. The cell update starts when the switch ends.
     failed: Option<CellUpdateCause>,
     orders: VecDeque<Order>,
 }
@@ -127,7 +132,7 @@ impl Rrc {
     /// RRC of `ue`, before [`handle_start`](Self::handle_start).
     ///
     /// # Panics
-    /// If it has no DCH to switch to.
+    /// Panics if the configuration has no DCH.
     pub fn new(ue: UeId, config: Arc<RrcConfig>) -> Self {
         assert!(!config.dch_rates.is_empty(), "there is a DCH to switch to");
         Rrc {
@@ -148,12 +153,12 @@ impl Rrc {
         }
     }
 
-    /// The run begins.
+    /// Handles the start of the run.
     pub fn handle_start<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         self.enter(cx, self.config.initial_state.into(), measured);
     }
 
-    /// Whether it is all the same to it how full the RLC buffers are: then they need not be measured.
+    /// Whether the RLC buffers have no effect in the current state, so that they need not be measured.
     #[inline]
     pub fn ignores_buffers(&self) -> bool {
         match self.phase {
@@ -162,14 +167,16 @@ impl Rrc {
         }
     }
 
-    /// Whether [`handle_buffers`](Self::handle_buffers) must be called when blocks leave: a DCH is needed only while the
-    /// traffic volume stays above the threshold.
+    /// Whether [`handle_buffers`](Self::handle_buffers) must also be called when blocks leave. True
+    /// during the time to trigger, because the need for a DCH ends when the traffic volume falls below
+    /// the threshold.
     #[inline]
     pub fn awaits_fall(&self) -> bool {
         self.trigger.is_some() && self.config.traffic_volume == TrafficVolume::BufferOccupancy
     }
 
-    /// The RLC buffers changed. Returns whether that may have changed something here.
+    /// Handles a change of the RLC buffers. Returns whether it was evaluated, so that orders or timers
+    /// may have changed.
     #[inline]
     pub fn handle_buffers<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -185,7 +192,7 @@ impl Rrc {
         true
     }
 
-    /// Lets the timers expire that are due.
+    /// Handles the timers that are due.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         self.active_until = measured.active_until;
         match self.phase {
@@ -195,7 +202,7 @@ impl Rrc {
                 let expired = self.inactive_at(state).filter(|&(at, _)| at <= cx.now);
                 let holds_data = measured.buffered.iter().any(|octets| octets.0 > 0);
                 match expired {
-                    // A UE that waits for its turn on the common channels is not inactive.
+                    // A UE with data that waits for the common channels is not inactive.
                     Some(_) if holds_data && state != RrcState::CellDch => {
                         self.since = cx.now;
                         self.evaluate(cx, measured);
@@ -209,7 +216,7 @@ impl Rrc {
         }
     }
 
-    /// Admission answers, at once or later.
+    /// Handles an answer of admission.
     pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, answer: Answer) {
         let ue = self.ue;
         let was_queued = std::mem::replace(&mut self.queued, answer == Answer::Queued);
@@ -243,13 +250,13 @@ impl Rrc {
         }
     }
 
-    /// Another UE takes the DCH.
+    /// Handles the preemption of the DCH by another UE.
     pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.begin_switch(cx, self.config.after_dch.into(), Duration::ZERO, SwitchCause::Preempted);
     }
 
-    /// RLC or the radio link failed. During a switch the cell update waits for its end, and is dropped if the switch
-    /// re-establishes RLC.
+    /// Handles a failure of RLC or the radio link: starts a cell update. During a switch the cell update
+    /// waits until the switch ends, and is dropped if the switch re-establishes RLC.
     pub fn handle_failure<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -263,7 +270,8 @@ impl Rrc {
         }
     }
 
-    /// The cell update is over: the UE is in CELL_FACH, or in idle mode if its connection was released.
+    /// Handles the end of the cell update: the UE enters CELL_FACH, or idle mode if its connection was
+    /// released.
     pub fn handle_cell_update_end<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -277,13 +285,13 @@ impl Rrc {
         }
     }
 
-    /// The next thing to do.
+    /// The next order to execute.
     #[inline]
     pub fn poll_order(&mut self) -> Option<Order> {
         self.orders.pop_front()
     }
 
-    /// When something may be due.
+    /// When [`handle_timeout`](Self::handle_timeout) must be called next.
     pub fn poll_timeout(&self) -> Option<Time> {
         let state = match self.phase {
             Phase::Switching { until, .. } => return Some(until),
@@ -303,26 +311,27 @@ impl Rrc {
         }
     }
 
-    /// From when on its DCH can be taken away, if the UE stays inactive from `active_until` on.
+    /// Time from which the DCH can be preempted if the UE stays inactive from `active_until` on.
     pub fn preemptible_from(&self, active_until: Time) -> Option<Time> {
         let config = &self.config;
         let holds = self.phase == Phase::In(RrcState::CellDch) && !config.preemptive_inactivity.is_zero();
-        // Longer than the timer: a UE that sends in every TTI is never inactive, not even between two of them.
+        // One nanosecond more than the timer: with a timer of 0 a UE that sends in every TTI would
+        // otherwise be inactive for an instant between two TTIs.
         let instant = Duration::from_nanos(1);
         holds.then(|| active_until.max(self.since) + config.inactivity + instant)
     }
 
-    /// How long its DCH takes to be released.
+    /// Time that the release of the DCH takes.
     pub fn release_time(&self) -> Duration {
         self.config.dch_to_fach
     }
 
-    /// What it is configured with.
+    /// The configuration.
     pub fn config(&self) -> &RrcConfig {
         &self.config
     }
 
-    /// When the inactivity timer of `state` expires, and where that leads.
+    /// When the inactivity timer of `state` expires, and the state that follows.
     fn inactive_at(&self, state: RrcState) -> Option<(Time, RrcState)> {
         let (timer, below) = self.config.inactivity_of(state)?;
         Some((self.active_until.max(self.since) + timer, below))
@@ -336,7 +345,7 @@ impl Rrc {
             .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
     }
 
-    /// Looks at the buffers in the light of the state.
+    /// Evaluates the measurements according to the current state.
     fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         match self.phase {
             Phase::Switching { .. } => {}
@@ -376,6 +385,7 @@ impl Rrc {
         self.orders.push_back(Order::RequestDch { instead_of });
     }
 
+    /// The need for a DCH has ended: withdraws a queued request.
     fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.trigger = None;
         if std::mem::take(&mut self.queued) {
@@ -387,7 +397,7 @@ impl Rrc {
         }
     }
 
-    /// CELL_DCH: another rate.
+    /// CELL_DCH: changes to a smaller DCH if the utilisation is low, or requests a larger one.
     fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         if let Some(utilisation) = self.config.rate_downswitch_utilisation
             && self.window.0 <= cx.now
@@ -426,7 +436,8 @@ impl Rrc {
         self.window = (end, measured.carried);
     }
 
-    /// PCH states and idle mode: data of the UE's own promotes it at once, downlink data once it was paged.
+    /// PCH states and idle mode: uplink data promotes the UE immediately, downlink data when it is
+    /// paged.
     fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         let [down, up] = measured.buffered;
         if down.0 > 0 && self.paged_at.is_none() {
@@ -443,14 +454,15 @@ impl Rrc {
         }
     }
 
-    /// The first instant from `now` on at which the UE listens for paging (TS 25.304 §8.3: in a frame that its identity
-    /// gives).
+    /// The first time from `now` on at which the UE listens for paging, in a frame that depends on its
+    /// identity (TS 25.304 §8.3).
     fn paging_occasion(&self, now: Time) -> Time {
         let cycle = self.config.paging_cycle;
         let frames = cycle / FRAME;
         if frames == 0 {
             return now;
         }
+        // The factor 37 spreads UEs with consecutive numbers over the cycle.
         let offset = FRAME * (u64::from(self.ue.0) * 37 % frames);
         if now <= Time::ZERO + offset {
             return Time::ZERO + offset;
@@ -473,12 +485,12 @@ impl Rrc {
         }
     }
 
-    /// Whether a cell update is under way: only its end ends the switch to CELL_FACH, no timer does.
+    /// Whether a cell update is in progress. It is a switch to CELL_FACH that no timer ends.
     fn is_in_cell_update(&self) -> bool {
         matches!(self.phase, Phase::Switching { until, .. } if until == Time::NEVER)
     }
 
-    /// Begins a cell update, which ends in CELL_FACH or in idle mode.
+    /// Starts a cell update, which ends in CELL_FACH or in idle mode.
     fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cause: CellUpdateCause) {
         let Phase::In(from) = self.phase else { return };
         let switching = Phase::Switching { from, to: RrcState::CellFach, until: Time::NEVER };
@@ -499,7 +511,7 @@ impl Rrc {
         }
     }
 
-    /// The end of a switch.
+    /// Enters `state` at the end of a switch, or at the start of the run.
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -522,7 +534,7 @@ impl Rrc {
             (Some(RrcState::CellDch), _) => self.orders.push_back(Order::ReleaseDch),
             _ => {}
         }
-        // Without an RRC connection there is no bearer: the next one begins anew.
+        // In idle mode there is no bearer, so RLC is re-established for the next one.
         let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
         let is_reestablished_at_switch = self.config.rlc_at_switch == RlcAtSwitch::Reestablished;
         let reestablishes =

@@ -1,8 +1,8 @@
 //! Supervision of a DCH's radio link (TS 25.331 §8.5.6, TS 25.214 §4.3.1.2).
 //!
-//! Layer 1 judges each radio frame. In this model a frame is bad if the downlink of the DCH would lose a block in it. The
-//! link is out of sync in a frame if this frame and the 15 before it (160 ms) are bad, and in sync after one good frame
-//! (N315 = 1).
+//! In this model a radio frame is bad if the downlink of the DCH would lose a block in it. The link is
+//! out of sync in a frame if this frame and the 15 before it (160 ms) are bad, and in sync after one
+//! good frame (N315 = 1).
 
 use umts_units::{Duration, Time};
 
@@ -11,26 +11,26 @@ use super::RadioLinkConfig;
 /// A radio frame, the period of the indications.
 pub const FRAME: Duration = Duration::from_millis(10);
 
-/// Frames of 160 ms, over which layer 1 judges.
-const JUDGED: u32 = 16;
+/// Number of successive bad frames, 160 ms, for an out-of-sync indication.
+const BAD_FRAMES: u32 = 16;
 
 /// The radio link of a UE in CELL_DCH.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RadioLinkSupervision {
     bad_frames: u32,
-    /// When T313 expires, if it runs.
+    /// Expiry of T313. `None`: it does not run.
     t313: Option<Time>,
 }
 
 impl RadioLinkSupervision {
-    /// A frame ended at `now`. Returns whether the radio link has failed.
+    /// Handles the end of a frame at `now`. Returns whether the radio link has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: bool, config: &RadioLinkConfig) -> bool {
         if !is_bad {
             *self = RadioLinkSupervision::default();
             return false;
         }
         self.bad_frames = self.bad_frames.saturating_add(1);
-        let out_of_sync = (self.bad_frames + 1).saturating_sub(JUDGED);
+        let out_of_sync = (self.bad_frames + 1).saturating_sub(BAD_FRAMES);
         if out_of_sync >= config.n313 {
             self.t313.get_or_insert(now + config.t313);
         }

@@ -1,17 +1,18 @@
-//! Every transition with its delay, and what must hold for all of them.
+//! All transitions between RRC states with their delays, and the orders that they cause.
 
 use umts_kernel::NoTrace;
 use umts_units::{BitRate, Bytes, Probability};
 
 use super::*;
 
-/// RRC of one UE with its clock: answers requests as it is told to.
+/// RRC of one UE with a clock. Requests for a DCH are answered with `answer`.
 struct Bench {
     rrc: Rrc,
     now: Time,
     measured: Measured,
+    /// Orders with their times in ms.
     orders: Vec<(u64, Order)>,
-    /// What admission says to the next requests.
+    /// Answer of admission to the next requests.
     answer: Answer,
 }
 
@@ -23,7 +24,7 @@ fn rate(kbps: u64) -> BitRate {
     BitRate::from_bps(kbps * 1000).unwrap()
 }
 
-/// Every delay is another one, so that a test sees which was taken.
+/// All delays differ, so that a test detects which one was used.
 fn config() -> RrcConfig {
     RrcConfig {
         dch_rates: vec![DchRates([rate(384), rate(64)]), DchRates([rate(64), rate(64)])],
@@ -68,11 +69,11 @@ impl Bench {
         }
     }
 
-    /// Lets time pass until `ms`, with every timer at its instant.
+    /// Advances the time to `ms` and handles each timer when it expires.
     fn until(&mut self, ms: u64) -> &mut Self {
         let end = Time::ZERO + Duration::from_millis(ms);
         while let Some(at) = self.rrc.poll_timeout().filter(|&at| at <= end) {
-            assert!(at >= self.now, "a timer lies in the past");
+            assert!(at >= self.now, "a timer expired in the past");
             self.now = at;
             let measured = self.measured;
             self.rrc.handle_timeout(&mut Context::new(self.now, &mut NoTrace), measured);
@@ -82,6 +83,7 @@ impl Bench {
         self
     }
 
+    /// Sets the octets in the RLC buffers.
     fn buffers(&mut self, downlink: u64, uplink: u64) -> &mut Self {
         self.measured.buffered = [Bytes(downlink), Bytes(uplink)];
         let measured = self.measured;
@@ -108,7 +110,7 @@ impl Bench {
         self.rrc.state()
     }
 
-    /// When the UE, still switching a millisecond before, enters `state`.
+    /// Asserts that a switch to `state` ends at `at` ms.
     fn enters(&mut self, state: RrcState, at: u64) -> &mut Self {
         self.until(at - 1);
         assert_eq!(self.state(), None, "at {} ms", at - 1);
@@ -148,12 +150,12 @@ fn nothing_is_sent_from_the_decision_to_the_new_channel() {
 }
 
 #[test]
-fn data_may_go_on_over_the_old_channel() {
+fn data_continue_on_the_old_channel_if_configured() {
     let mut bench = Bench::new(RrcConfig { data_while_switching: DataWhileSwitching::Continues, ..config() });
     bench.buffers(501, 0).until(901).buffers(0, 0).active().until(8000);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
     assert!(bench.orders.iter().all(|(_, order)| *order != Order::Suspend), "{:?}", bench.orders);
-    // To a state without a channel there is nothing to go on with.
+    // A switch to a state without a channel suspends the UE.
     bench.until(60_000);
     assert!(bench.orders.iter().any(|(_, order)| *order == Order::Suspend));
 }
@@ -183,7 +185,7 @@ fn any_block_restarts_the_inactivity_timer() {
 }
 
 #[test]
-fn a_dch_can_be_taken_only_after_the_non_preemptive_timer() {
+fn a_dch_can_be_preempted_only_after_the_inactivity_timer() {
     let mut bench = Bench::new(config());
     bench.on_dch();
     let active_until = bench.measured.active_until;
@@ -192,7 +194,7 @@ fn a_dch_can_be_taken_only_after_the_non_preemptive_timer() {
     bench.until(3000);
     bench.rrc.handle_preemption(&mut Context::new(bench.now, &mut NoTrace));
     bench.take_orders();
-    assert_eq!(bench.rrc.preemptible_from(active_until), None, "it is taken once");
+    assert_eq!(bench.rrc.preemptible_from(active_until), None, "it can be preempted only once");
     bench.enters(RrcState::CellFach, 3502);
     let mut never = config();
     never.preemptive_inactivity = Duration::ZERO;
@@ -221,7 +223,7 @@ fn a_refused_ue_stays_on_the_common_channels_and_repeats_its_request() {
     assert_eq!(requests(&bench), [0, 250, 500]);
     assert_eq!(bench.state(), Some(RrcState::CellFach));
     assert!(bench.orders.iter().all(|(_, order)| *order != Order::Suspend));
-    // The need is gone before the next request, and comes back later.
+    // The need ends before the next request, and begins again later.
     bench.buffers(400, 0).until(2000);
     assert_eq!(requests(&bench), [0, 250, 500]);
     bench.answer = FREE;
@@ -258,7 +260,7 @@ fn the_need_must_last_for_the_time_to_trigger() {
 }
 
 #[test]
-fn the_buffer_may_be_looked_at_now_and_then() {
+fn traffic_volume_is_measured_at_multiples_of_the_interval() {
     let mut sampled = config();
     sampled.measurement_interval = ms(10);
     let mut bench = Bench::new(sampled);
@@ -276,7 +278,7 @@ fn timers_lead_down_state_by_state() {
     bench.enters(RrcState::CellPch, 12_108).until(72_107);
     assert_eq!(bench.state(), Some(RrcState::CellPch));
     bench.until(72_108);
-    assert_eq!(bench.state(), Some(RrcState::UraPch), "nothing is exchanged between these");
+    assert_eq!(bench.state(), Some(RrcState::UraPch), "the switch from CELL_PCH to URA_PCH takes no time");
     bench.until(672_108);
     assert_eq!(bench.state(), Some(RrcState::Idle));
     assert_eq!(bench.rrc.poll_timeout(), None, "an idle UE has no timer");
@@ -305,7 +307,7 @@ fn uplink_data_promotes_at_once_and_downlink_data_at_the_paging_occasion() {
 }
 
 #[test]
-fn ues_listen_for_paging_at_instants_of_their_own() {
+fn paging_occasions_of_ues_differ() {
     let at = |ue| {
         let config = RrcConfig { initial_state: RestingState::Idle, paging_cycle: ms(640), ..config() };
         let rrc = Rrc::new(UeId(ue), Arc::new(config));
@@ -314,7 +316,7 @@ fn ues_listen_for_paging_at_instants_of_their_own() {
     let (first, second) = at(1);
     assert_eq!((first, second), (Time::ZERO + ms(370), Time::ZERO + ms(1010)));
     assert_ne!(at(2).0, first);
-    // An occasion that is now is taken.
+    // An occasion at the current time is used.
     let config = RrcConfig { paging_cycle: ms(640), ..config() };
     assert_eq!(Rrc::new(UeId(1), Arc::new(config)).paging_occasion(first), first);
 }
@@ -336,7 +338,7 @@ fn promotion_may_lead_to_a_dch_and_falls_back_to_the_common_channels() {
 }
 
 #[test]
-fn data_during_a_release_requests_a_dch_again() {
+fn data_during_a_release_requests_a_dch_when_the_release_ends() {
     let mut bench = Bench::new(config());
     bench.on_dch().until(7000).buffers(501, 0).until(7402);
     bench.orders.clear();
@@ -347,7 +349,7 @@ fn data_during_a_release_requests_a_dch_again() {
 }
 
 #[test]
-fn a_larger_dch_is_requested_and_a_smaller_one_accepted() {
+fn larger_dch_is_requested_and_low_utilisation_leads_to_a_smaller_one() {
     let mut bench = Bench::new(RrcConfig {
         rate_upswitch_threshold: Some(Bytes(1000)),
         rate_downswitch_utilisation: Probability::new(0.5),
@@ -372,7 +374,7 @@ fn a_larger_dch_is_requested_and_a_smaller_one_accepted() {
     );
 }
 
-/// Ends the cell update under way at `ms`.
+/// Ends the cell update in progress at `ms`.
 fn end_update(bench: &mut Bench, ms: u64, outcome: CellUpdateOutcome) {
     bench.until(ms);
     let measured = bench.measured;
@@ -398,7 +400,7 @@ fn a_failure_on_a_dch_leads_to_cell_fach_by_a_cell_update() {
     bench.on_dch();
     fail(&mut bench);
     assert_eq!((bench.state(), orders(&mut bench)), (None, vec![Order::Suspend, UPDATE]));
-    // A second error, of the other end, belongs to the same procedure.
+    // An error at the other end during the cell update has no further effect.
     fail(&mut bench);
     assert_eq!(orders(&mut bench), []);
     end_update(&mut bench, 9_000, CellUpdateOutcome::Confirmed);
@@ -443,5 +445,5 @@ fn the_need_of_a_dch_ends_when_the_buffer_falls_during_the_time_to_trigger() {
     assert!(!bench.rrc.awaits_fall());
     lasting.traffic_volume = TrafficVolume::Unacknowledged;
     let mut bench = Bench::new(lasting);
-    assert!(!bench.buffers(501, 0).rrc.awaits_fall(), "blocks that leave change nothing");
+    assert!(!bench.buffers(501, 0).rrc.awaits_fall(), "sent blocks do not change this traffic volume");
 }

@@ -1,7 +1,7 @@
 //! Control PDUs of RLC on the common channels of a TDD cell, at the end of a frame.
 //!
-//! The channels lie behind the slots of data: what was received in a frame can be acknowledged in it, and what is missing be
-//! sent again in the next, unless `delay` says otherwise.
+//! The channels follow the data slots of the frame. So data can be acknowledged in the frame in which
+//! they are received, and missing PDUs are retransmitted in the next frame, unless `delay` is set.
 
 use umts_kernel::TraceSink;
 
@@ -17,12 +17,13 @@ use crate::radio::phy::tdd::layout::FRAME;
 use crate::trace::TraceEvent;
 use crate::ue::Pdus;
 
-/// The number of a control PDU on a common channel among the blocks of its UE, direction and frame.
+/// Block number of a control PDU on a common channel, for the random draw of its loss: above the data
+/// blocks of its UE, direction and frame, and above control PDUs on dedicated channels (64).
 const CONTROL_BLOCK: u32 = 65;
 
 impl MacTdd {
-    /// A frame ends: control PDUs travel.
-    pub(super) fn control_turn<T: TraceSink<TraceEvent>>(
+    /// Handles the end of a frame: sends control PDUs in the downlink and the uplink.
+    pub(super) fn handle_frame_end<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         config: &CarrierConfig,
@@ -51,6 +52,7 @@ impl MacTdd {
         (self.scratch.through, self.scratch.collided) = (through, collided);
     }
 
+    /// Sends one control PDU of each UE in `sending`.
     fn send_control<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -65,7 +67,7 @@ impl MacTdd {
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut transmission) > 0 {
                 transmission.last().lost = self.is_control_lost(frame, ue, direction);
             }
-            self.touched.push((ue, direction));
+            self.queried.push((ue, direction));
         }
         let bits = transmission.sets().first().map_or(0, |sent| ues[sent.ue].channel(direction).block_bits);
         let crossing = config.iub.crossing(Iub::octets(1, bits));

@@ -1,5 +1,5 @@
-//! Configuration of a TDD cell. The paper leaves much of it open: each reading is an option, see
-//! the table of readings in `docs/tdd.md`.
+//! Configuration of a TDD cell. The model is from Baiocchi and Vacirca (2002). Where their paper can
+//! be interpreted in several ways, each interpretation is an option (see the table in `docs/tdd.md`).
 
 use crate::ids::Direction;
 use crate::radio::phy::tdd::TddRadioConfig;
@@ -9,7 +9,7 @@ use crate::scheduling::SchedulerKind;
 /// A TDD cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TddConfig {
-    /// Its frame.
+    /// Structure of the frame.
     pub layout: LayoutKind,
     /// Fixed direction of each slot. `None`: directions follow the demand.
     pub pattern: Option<Vec<Option<Direction>>>,
@@ -17,9 +17,9 @@ pub struct TddConfig {
     pub grant: GrantConfig,
     /// How users request a grant.
     pub rach: TddRachConfig,
-    /// How RLC's acknowledgments travel.
+    /// Channels for RLC's control PDUs.
     pub ack: AckConfig,
-    /// Its radio; `None`: no block is lost.
+    /// Radio model. `None`: no block is lost.
     pub radio: Option<TddRadioConfig>,
 }
 
@@ -30,7 +30,7 @@ pub struct GrantConfig {
     pub sdus: u32,
     /// Upper limits of the first and second backlog level, in SDUs. Larger backlogs are the third level.
     pub levels: [u32; 2],
-    /// Blocks of a frame for each level.
+    /// Blocks per frame for each level.
     pub weights: [u32; 3],
     /// Condition that ends a grant.
     pub ends: GrantEnds,
@@ -105,20 +105,22 @@ pub struct TddRachConfig {
     pub backoff: u64,
 }
 
-/// How RLC's control PDUs travel.
+/// Channels for RLC's control PDUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckConfig {
-    /// On which channel.
+    /// Kind of channel.
     pub channel: AckChannel,
-    /// Control PDUs of a downlink frame; `None`: all that there are, in the room of one block.
+    /// Control PDUs per downlink frame, each in the resource units of a block. `None`: any number, in
+    /// the resource units of one block.
     pub downlink_per_frame: Option<u32>,
-    /// Places of an uplink frame, each the room of one block.
+    /// Places per uplink frame that UEs contend for, each with the resource units of a block.
     pub uplink_places: u32,
     /// The longest back-off after a collision, in frames.
     pub uplink_backoff: u64,
-    /// Frames that one takes beyond that in which the data came that it is about.
+    /// Additional delay of a control PDU in frames. 0: it arrives at the end of the frame in which the
+    /// data arrived.
     pub delay: u64,
-    /// Whether they meet block errors.
+    /// Whether control PDUs are subject to block errors.
     pub errors: bool,
 }
 

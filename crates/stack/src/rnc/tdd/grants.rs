@@ -5,27 +5,28 @@ use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};
 use crate::ids::{Direction, UeId};
 
-/// A dedicated channel.
+/// A dedicated channel in one direction.
 #[derive(Debug, Clone)]
 pub struct Grant {
     /// The UE that holds the grant.
     pub ue: UeId,
-    /// The way of the data.
+    /// Direction of the data.
     pub direction: Direction,
-    /// Where its blocks lie, one for each of a frame.
+    /// Slot and codes of each block per frame.
     pub places: Vec<Place>,
-    /// Where the control PDUs of the other way lie, if they have a channel beside this one.
+    /// Slot and codes for control PDUs in the other direction, if they have a dedicated channel.
     pub reverse: Option<Place>,
-    /// Its first frame.
+    /// First frame of the grant.
     pub from: u64,
-    /// SDUs that were done with when it began.
+    /// Number of SDUs that RLC had completed or discarded when the grant began.
     pub sdus_before: u64,
-    /// Blocks that were sent.
+    /// Number of data blocks sent so far.
     pub blocks: u32,
 }
 
 impl Grant {
-    /// Takes room for `wanted` blocks per frame, or for as many as there is room for; `None` if there is none.
+    /// Allocates slots and codes for up to `wanted` blocks per frame. Returns `None` if there is no
+    /// room for a single block.
     pub fn take(
         slots: &mut Slots,
         config: &TddConfig,
@@ -40,14 +41,14 @@ impl Grant {
         let places: Vec<_> = (0..wanted).map_while(|_| slots.take(direction)).collect();
         let grant = Grant { ue, direction, places, reverse, from, sdus_before: 0, blocks: 0 };
         if grant.places.is_empty() {
-            grant.give_back(slots);
+            grant.release(slots);
             return None;
         }
         Some(grant)
     }
 
-    /// Gives up its room.
-    pub fn give_back(&self, slots: &mut Slots) {
-        self.places.iter().chain(&self.reverse).for_each(|&place| slots.give_back(place));
+    /// Releases all slots and codes of the grant.
+    pub fn release(&self, slots: &mut Slots) {
+        self.places.iter().chain(&self.reverse).for_each(|&place| slots.release(place));
     }
 }

@@ -1,14 +1,14 @@
 //! MAC of a TDD cell: capacity on request (Baiocchi and Vacirca 2002, §II.B and §II.C).
 //!
-//! One carrier for both directions. A frame is one turn: requests are decided (*grant*), data PDUs
-//! are pulled from RLC (*pull*), blocks get the slots and codes of their grants (*place*), and the
-//! radio decides for all of them at once which are lost (*judge*): `turn.rs`. Then users send
-//! requests on the RACH. Control PDUs travel at the end of the frame, behind the data that they
-//! acknowledge: `acks.rs`.
+//! One carrier serves both directions. At the start of a frame (`turn.rs`) requests are decided, data
+//! PDUs are pulled from RLC, blocks get the slots and codes of their grants, and the radio decides
+//! for all blocks together which are lost. Then users send requests on the RACH. Control PDUs are
+//! sent at the end of the frame, after the data that they acknowledge (`acks.rs`).
 //!
 //! ```text
-//!   frame       n                          n + 1
-//!   turn        | decide, pull, judge; RACH |  data of frame n arrive; then control PDUs, which are heard before the next turn
+//!   start of frame n       decide requests, pull data, decide losses, RACH
+//!   end of frame n         data of frame n arrive, then control PDUs are sent and received
+//!   start of frame n + 1   …
 //! ```
 //!
 //! A frame without grants, requests and control PDUs costs no event.
@@ -51,45 +51,49 @@ pub struct MacTdd {
     cell: CellId,
     config: TddConfig,
     slots: Slots,
-    /// By UE and direction. What the RNC wants of itself takes the same steps, but for the RACH.
-    wants: Vec<[CapacityRequest; 2]>,
-    /// The next requests on the RACH: frame and UE.
-    asking: BTreeSet<(u64, UeId)>,
+    /// State of the capacity requests, by UE and direction. Requests for the downlink are made in the
+    /// RNC and take the same steps, except for the RACH.
+    request_states: Vec<[CapacityRequest; 2]>,
+    /// Planned requests on the RACH: frame and UE.
+    requesting: BTreeSet<(u64, UeId)>,
     access: TddAccess,
     requests: Requests,
     /// Schedulers of the requests, by direction; `None`: first come, first served.
     schedulers: Option<[Scheduler; 2]>,
-    /// In the order in which they were granted.
+    /// In the order of granting.
     grants: Vec<Grant>,
     turns: AckTurns,
     contention: AckContention,
-    /// Where the common channels of control PDUs begin, by direction.
+    /// The first slot and codes of the common channels for control PDUs, by direction.
     ack_places: [Option<Place>; 2],
     radio: Option<TddRadio>,
-    /// The last frame that had a turn, and the transmissions in it.
+    /// The last frame that was started.
     frame: Option<u64>,
-    on_air: Vec<SlotTransmission>,
-    /// The end of a frame at which control PDUs travelled last.
+    /// The blocks sent in this frame.
+    sent_blocks: Vec<SlotTransmission>,
+    /// The frame before whose start control PDUs were sent last.
     boundary: Option<u64>,
-    next_turn: Option<Time>,
+    /// Start of the next frame that has something to do.
+    next_start: Option<Time>,
+    /// End of the next frame at which control PDUs may be sent.
     next_control: Option<Time>,
     /// RLC entities that were queried since the last `end_timeout`.
-    touched: Vec<(UeId, Direction)>,
+    queried: Vec<(UeId, Direction)>,
     scratch: Scratch,
 }
 
-/// Memory that is used again and again.
+/// Vectors that are kept so that their memory is reused.
 #[derive(Debug, Default)]
 struct Scratch {
     verdicts: Vec<bool>,
-    asking: Vec<UeId>,
+    requesting: Vec<UeId>,
     heard: Vec<bool>,
     through: Vec<UeId>,
     collided: Vec<UeId>,
 }
 
 impl MacTdd {
-    /// MAC of `cell`, with draws of its own.
+    /// MAC of `cell`, with its own random streams.
     pub fn new(cell: CellId, config: &TddConfig, streams: &Streams) -> Self {
         let draws = |purpose: &str| streams.addressed(&format!("cell{}/tdd/{purpose}", cell.0));
         let mut slots = Slots::new(config.layout.layout(), config.pattern.as_deref());
@@ -104,8 +108,8 @@ impl MacTdd {
         MacTdd {
             cell,
             slots,
-            wants: Vec::new(),
-            asking: BTreeSet::new(),
+            request_states: Vec::new(),
+            requesting: BTreeSet::new(),
             access: TddAccess::new(rach.codes, rach.backoff, draws("rach/code"), draws("rach/backoff")),
             requests: Requests::default(),
             schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
@@ -115,19 +119,20 @@ impl MacTdd {
             ack_places,
             radio: config.radio.map(|radio| TddRadio::new(radio, streams)),
             frame: None,
-            on_air: Vec::new(),
+            sent_blocks: Vec::new(),
             boundary: None,
-            next_turn: None,
+            next_start: None,
             next_control: None,
-            touched: Vec::new(),
+            queried: Vec::new(),
             scratch: Scratch::default(),
             config: config.clone(),
         }
     }
 
-    /// Notes what an RLC entity needs. Returns whether that is new.
+    /// Updates the needs of an RLC entity: requests capacity for data and queues the UE for the
+    /// common control channels, if necessary. Returns whether something changed.
     #[inline]
-    fn note<T: TraceSink<TraceEvent>>(
+    fn update_needs<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         rlc: &Rlc,
@@ -135,40 +140,41 @@ impl MacTdd {
         direction: Direction,
     ) -> bool {
         let now = cx.now;
-        let asks =
-            self.want(ue, direction) == CapacityRequest::Idle && self.needs_capacity(now, ue, direction, rlc);
+        let asks = self.request_state(ue, direction) == CapacityRequest::Idle
+            && self.needs_capacity(now, ue, direction, rlc);
         if asks {
             self.request_capacity(cx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
-            && self.wants_to_report(now, ue, direction);
+            && self.queue_control_pdu(now, ue, direction);
         asks || reports
     }
 
-    /// An entity has a control PDU for the channels that all share. Tells whether that is new.
-    fn wants_to_report(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
+    /// Queues a UE that has a control PDU for the common channels. Returns whether it was not queued
+    /// already.
+    fn queue_control_pdu(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
         match direction {
             Direction::Downlink => self.turns.want(ue),
             Direction::Uplink => self.contention.want(ue, self.next_boundary(now) - 1),
         }
     }
 
-    /// Notes what the RLC entities need that were queried in this frame, and schedules wake-ups for
-    /// their timers.
+    /// Updates the needs of the RLC entities that were queried in this frame, and schedules wake-ups
+    /// for their timers.
     fn end_timeout<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ues: &mut Ues) {
-        let mut touched = std::mem::take(&mut self.touched);
-        for (ue, direction) in touched.drain(..) {
+        let mut queried = std::mem::take(&mut self.queried);
+        for (ue, direction) in queried.drain(..) {
             let context = &mut ues[ue];
-            self.note(&mut ctx.cx, &context.rlc[direction.index()], ue, direction);
+            self.update_needs(&mut ctx.cx, &context.rlc[direction.index()], ue, direction);
             context.schedule_wake(ctx, direction);
         }
-        self.touched = touched;
+        self.queried = queried;
         self.update_deadlines(ctx.cx.now);
     }
 
-    /// Whether an entity has something to send that goes in a grant. Without common channels for control PDUs these do, too,
-    /// unless a grant the other way has room for them.
+    /// Whether an entity has PDUs that need a grant. These are data PDUs, and without common channels
+    /// also control PDUs, unless a grant in the other direction has a channel for them.
     fn needs_capacity(&self, now: Time, ue: UeId, direction: Direction, rlc: &Rlc) -> bool {
         let has_room = || self.grants.iter().any(|of| (of.ue, of.direction) == (ue, direction.reversed()));
         let has_own = self.config.ack.channel == AckChannel::Dedicated;
@@ -185,57 +191,63 @@ impl MacTdd {
         direction: Direction,
         frame: u64,
     ) {
-        let want = self.want_mut(ue, direction);
+        let want = self.request_state_mut(ue, direction);
         if !want.backlog(frame) {
             return;
         }
         match direction {
             Direction::Uplink => {
-                self.asking.insert((frame, ue));
+                self.requesting.insert((frame, ue));
             }
             Direction::Downlink => {
                 want.heard();
-                self.requests.push(Request { ue, direction, from: frame, told: None, again: false });
+                self.requests.push(Request {
+                    ue,
+                    direction,
+                    from: frame,
+                    reported_sdus: None,
+                    was_refused: false,
+                });
             }
         }
         cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
     }
 
     #[inline]
-    fn want(&self, ue: UeId, direction: Direction) -> CapacityRequest {
-        self.wants.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
+    fn request_state(&self, ue: UeId, direction: Direction) -> CapacityRequest {
+        self.request_states.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
     }
 
-    fn want_mut(&mut self, ue: UeId, direction: Direction) -> &mut CapacityRequest {
-        if self.wants.len() <= ue.index() {
-            self.wants.resize(ue.index() + 1, [CapacityRequest::Idle; 2]);
+    fn request_state_mut(&mut self, ue: UeId, direction: Direction) -> &mut CapacityRequest {
+        if self.request_states.len() <= ue.index() {
+            self.request_states.resize(ue.index() + 1, [CapacityRequest::Idle; 2]);
         }
-        &mut self.wants[ue.index()][direction.index()]
+        &mut self.request_states[ue.index()][direction.index()]
     }
 
-    /// The first frame that has its turn still to come.
+    /// The first frame at or after `now` that was not started yet.
     fn next_frame(&self, now: Time) -> u64 {
-        begins(now).max(self.frame.map_or(0, |frame| frame + 1))
+        frame_at_or_after(now).max(self.frame.map_or(0, |frame| frame + 1))
     }
 
-    /// The first frame that may still begin with control PDUs of the previous frame. Frame 0 has no
-    /// previous frame. After the turn of a frame, it is too late for that frame.
+    /// The first frame at whose start control PDUs of the previous frame can still be sent. They are
+    /// sent before the data of a frame. Frame 0 has no previous frame.
     fn next_boundary(&self, now: Time) -> u64 {
         self.next_frame(now).max(self.boundary.map_or(1, |boundary| boundary + 1))
     }
 
     /// Determines the next frame with data or requests and the next one with control PDUs.
     fn update_deadlines(&mut self, now: Time) {
-        let asked = self.asking.first().map(|&(frame, _)| frame);
+        let asked = self.requesting.first().map(|&(frame, _)| frame);
         let wanted = if self.grants.is_empty() {
             asked.into_iter().chain(self.requests.next()).min()
         } else {
             Some(0)
         };
-        self.next_turn = wanted.map(|frame| begin(frame.max(self.next_frame(now))));
+        self.next_start = wanted.map(|frame| frame_start(frame.max(self.next_frame(now))));
         let turns = (!self.turns.is_idle()).then_some(0);
         let wanted = turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min();
-        self.next_control = wanted.map(|boundary| begin(boundary.max(self.next_boundary(now))));
+        self.next_control = wanted.map(|boundary| frame_start(boundary.max(self.next_boundary(now))));
     }
 }
 
@@ -251,7 +263,7 @@ impl Mac for MacTdd {
         direction: Direction,
     ) -> bool {
         let rlc = &ue.rlc[direction.index()];
-        if rlc.has_work(cx.now) && self.note(cx, rlc, ue.id, direction) {
+        if rlc.has_work(cx.now) && self.update_needs(cx, rlc, ue.id, direction) {
             self.update_deadlines(cx.now);
         }
         true
@@ -263,7 +275,7 @@ impl Mac for MacTdd {
     #[inline]
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
         match timer {
-            MacTimer::First => self.next_turn.map(|at| (at, Phase::Transmit)),
+            MacTimer::First => self.next_start.map(|at| (at, Phase::Transmit)),
             MacTimer::Second => self.next_control.map(|at| (at, Phase::Schedule)),
         }
     }
@@ -276,19 +288,19 @@ impl Mac for MacTdd {
         below: &mut Below<'_>,
     ) {
         match timer {
-            MacTimer::First => self.turn(ctx, config, below),
-            MacTimer::Second => self.control_turn(ctx, config, below),
+            MacTimer::First => self.handle_frame_start(ctx, config, below),
+            MacTimer::Second => self.handle_frame_end(ctx, config, below),
         }
         self.end_timeout(ctx, below.ues);
     }
 }
 
 /// The first frame that begins at `now` or later.
-fn begins(now: Time) -> u64 {
+fn frame_at_or_after(now: Time) -> u64 {
     now.as_nanos().div_ceil(FRAME.as_nanos())
 }
 
-/// When a frame begins.
-fn begin(frame: u64) -> Time {
+/// Start of a frame.
+fn frame_start(frame: u64) -> Time {
     Time::ZERO + FRAME * frame
 }

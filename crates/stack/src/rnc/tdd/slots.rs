@@ -1,28 +1,28 @@
-//! The resource units of a TDD cell: which are held, and which way each slot goes.
+//! The resource units of a TDD cell: which are allocated, and the direction of each slot.
 //!
-//! All codes of a block lie in one slot, and a slot goes one way in a frame. A slot is taken for a direction when those
-//! that go this way are full, and is given back when it is empty; where a pattern is fixed no slot ever changes.
+//! All codes of a block are in one slot, and a slot has one direction in a frame. A free slot gets a
+//! direction when all slots of this direction are full, and becomes free again when it is empty. With
+//! a fixed pattern the direction of a slot never changes.
 
 use crate::ids::Direction;
 use crate::radio::phy::tdd::layout::{Layout, SlotRule};
 
-/// Where a block lies in every frame of its grant.
+/// Slot and codes of a block in every frame of its grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The slot.
     pub slot: u8,
-    /// Its codes, a bit for each.
+    /// Codes of the block: bit n is set for code n.
     pub codes: u16,
 }
 
 /// One slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Slot {
-    /// The way it goes; `None`: none yet, or not for data.
-    way: Option<Direction>,
-    /// Codes that are held.
+    /// `None`: the slot is free, or not for data.
+    direction: Option<Direction>,
+    /// Allocated codes: bit n is set for code n.
     held: u16,
-    /// It goes its way for good.
+    /// The direction never changes.
     is_fixed: bool,
 }
 
@@ -31,29 +31,31 @@ struct Slot {
 pub struct Slots {
     layout: &'static Layout,
     slots: Vec<Slot>,
-    /// Slots that go each way, and the resource units that are held in them.
+    /// Number of slots and of allocated resource units, by direction.
     in_use: ([u8; 2], [u16; 2]),
 }
 
 impl Slots {
-    /// Slots without held codes. The directions in `pattern` never change.
+    /// Slots without allocated codes. `pattern`: fixed directions.
     pub fn new(layout: &'static Layout, pattern: Option<&[Option<Direction>]>) -> Self {
-        let way = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
-        let slot = |at| Slot { way: way(at), held: 0, is_fixed: pattern.is_some() };
+        let direction = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
+        let slot = |at| Slot { direction: direction(at), held: 0, is_fixed: pattern.is_some() };
         let slots: Vec<Slot> = (0..layout.slots.len()).map(slot).collect();
-        let going = |way| slots.iter().filter(|slot| slot.way == Some(way)).count() as u8;
+        let going = |direction| slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u8;
         Slots { layout, in_use: (Direction::BOTH.map(going), [0; 2]), slots }
     }
 
-    /// Holds the codes of one block for `direction`: in the lowest slot that goes this way and has room, else in a free one.
+    /// Allocates the codes of one block in the lowest slot of `direction` that has room, or else in a
+    /// free slot. Returns `None` if there is no room.
     pub fn take(&mut self, direction: Direction) -> Option<Place> {
         let going = self.layout.data_slots().find(|&at| {
-            self.slots[at].way == Some(direction) && self.room(at) >= u32::from(self.layout.codes_per_block)
+            self.slots[at].direction == Some(direction)
+                && self.room(at) >= u32::from(self.layout.codes_per_block)
         });
         let at = going.or_else(|| self.free_slot(direction))?;
         let slot = &mut self.slots[at];
         let (going, held) = &mut self.in_use;
-        if slot.way.replace(direction).is_none() {
+        if slot.direction.replace(direction).is_none() {
             going[direction.index()] += 1;
         }
         held[direction.index()] += u16::from(self.layout.codes_per_block);
@@ -62,33 +64,33 @@ impl Slots {
         Some(Place { slot: at as u8, codes })
     }
 
-    /// Gives up what was held.
-    pub fn give_back(&mut self, place: Place) {
+    /// Releases the codes of one block.
+    pub fn release(&mut self, place: Place) {
         let slot = &mut self.slots[usize::from(place.slot)];
-        debug_assert_eq!(slot.held & place.codes, place.codes, "it was held");
+        debug_assert_eq!(slot.held & place.codes, place.codes, "the codes are allocated");
         slot.held &= !place.codes;
-        let way = slot.way.expect("a slot of which something is held goes one way").index();
-        self.in_use.1[way] -= u16::from(self.layout.codes_per_block);
+        let direction = slot.direction.expect("a slot with allocated codes has a direction").index();
+        self.in_use.1[direction] -= u16::from(self.layout.codes_per_block);
         if slot.held == 0 && !slot.is_fixed {
-            slot.way = None;
-            self.in_use.0[way] -= 1;
+            slot.direction = None;
+            self.in_use.0[direction] -= 1;
         }
     }
 
-    /// A slot that goes no way and may go this one: the lowest, or for the downlink of a frame with one switching point the
-    /// highest.
+    /// A free slot that may get this direction: the lowest one. With one switching point the uplink
+    /// grows from the lowest slot and the downlink from the highest, and they must not cross.
     fn free_slot(&self, direction: Direction) -> Option<usize> {
-        let is_free = |at: &usize| self.slots[*at].way.is_none() && !self.slots[*at].is_fixed;
+        let is_free = |at: &usize| self.slots[*at].direction.is_none() && !self.slots[*at].is_fixed;
         match (self.layout.rule, direction) {
             (SlotRule::Any, _) => self.layout.data_slots().find(is_free),
             (SlotRule::OneSwitchingPoint, Direction::Uplink) => {
-                let down = self.slots.iter().position(|slot| slot.way == Some(Direction::Downlink));
+                let down = self.slots.iter().position(|slot| slot.direction == Some(Direction::Downlink));
                 self.layout.data_slots().find(is_free).filter(|&at| at < down.unwrap_or(usize::MAX))
             }
             (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
-                // The first data slot is for the uplink, whether it is in use or not.
+                // The first data slot is reserved for the uplink.
                 let first = self.layout.data_slots().next()?;
-                let up = self.slots.iter().rposition(|slot| slot.way == Some(Direction::Uplink));
+                let up = self.slots.iter().rposition(|slot| slot.direction == Some(Direction::Uplink));
                 let behind = up.unwrap_or(first).max(first);
                 self.layout.data_slots().filter(|&at| at > behind).filter(is_free).last()
             }
@@ -100,25 +102,25 @@ impl Slots {
         u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
     }
 
-    /// Slots that go each way, and the resource units that are held in them.
+    /// Number of slots and of allocated resource units, by direction.
     pub fn in_use(&self) -> ([u8; 2], [u16; 2]) {
         self.in_use
     }
 
-    /// Resource units that are held in slots that go this way.
+    /// Number of allocated resource units in slots of this direction.
     #[cfg(test)]
     pub fn held(&self, direction: Direction) -> u32 {
-        let going = self.slots.iter().filter(|slot| slot.way == Some(direction));
+        let going = self.slots.iter().filter(|slot| slot.direction == Some(direction));
         going.map(|slot| slot.held.count_ones()).sum()
     }
 
-    /// Slots that go this way.
+    /// Number of slots of this direction.
     #[cfg(test)]
     pub fn going(&self, direction: Direction) -> u32 {
-        self.slots.iter().filter(|slot| slot.way == Some(direction)).count() as u32
+        self.slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u32
     }
 
-    /// Free resource units of data slots.
+    /// Number of free resource units of data slots.
     #[cfg(test)]
     pub fn free(&self) -> u32 {
         self.layout.data_slots().map(|slot| self.room(slot)).sum()
@@ -160,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slot_may_go_the_other_way() {
+    fn an_empty_slot_may_change_its_direction() {
         let mut slots = slots(LayoutKind::HighChipRate);
         let all: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
         assert_eq!((all.len(), slots.take(Downlink)), (52, None));
-        all[..3].iter().for_each(|&place| slots.give_back(place));
+        all[..3].iter().for_each(|&place| slots.release(place));
         assert_eq!(slots.take(Downlink), None, "one block is still held in slot 1");
-        slots.give_back(all[3]);
+        slots.release(all[3]);
         assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(1));
     }
 
@@ -177,12 +179,12 @@ mod tests {
         let mut slots = Slots::new(layout, Some(&pattern));
         let up: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
         assert_eq!(up.len(), 4);
-        up.into_iter().for_each(|place| slots.give_back(place));
+        up.into_iter().for_each(|place| slots.release(place));
         assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 48);
     }
 
     #[test]
-    fn with_one_switching_point_the_ways_grow_towards_each_other() {
+    fn with_one_switching_point_the_directions_grow_towards_each_other() {
         let mut slots = slots(LayoutKind::LowChipRate);
         assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(6));
         assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_slot_of_one_switching_point_is_kept_for_the_uplink() {
+    fn with_one_switching_point_the_first_slot_is_reserved_for_the_uplink() {
         let mut slots = slots(LayoutKind::LowChipRate);
         assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 15);
         assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));

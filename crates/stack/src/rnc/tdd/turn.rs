@@ -1,12 +1,13 @@
-//! One frame of a TDD cell.
+//! The start of a frame of a TDD cell: decides requests, sends the data of all grants, decides block
+//! losses, and sends requests on the RACH.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
 use super::config::{GrantEnds, Refused};
 use super::grants::Grant;
-use super::requests::{Fate, Request};
-use super::{MacTdd, begin};
+use super::requests::{Request, RequestFate};
+use super::{MacTdd, frame_start};
 use crate::EventContext;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
@@ -22,20 +23,22 @@ use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
-/// Block number of control PDUs of a UE, direction and frame: above all block numbers of data.
+/// Block number of a control PDU on a dedicated channel, for the random draw of its loss: above the
+/// data blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 64;
 
-/// A request for its scheduler: the RNC's own backlog, or the backlog that the UE reported.
+/// The candidate of a request for its scheduler: with the RNC's own backlog, or with the backlog that
+/// the UE reported.
 fn candidate(ues: &Ues, request: &Request) -> Candidate {
-    match request.told {
+    match request.reported_sdus {
         None => ues[request.ue].candidate(request.direction),
-        Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(begin(request.from))),
+        Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(frame_start(request.from))),
     }
 }
 
 impl MacTdd {
-    /// A frame begins.
-    pub(super) fn turn<T: TraceSink<TraceEvent>>(
+    /// Handles the start of a frame.
+    pub(super) fn handle_frame_start<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         config: &CarrierConfig,
@@ -45,7 +48,7 @@ impl MacTdd {
         if self.frame.is_some_and(|last| last >= frame) {
             return;
         }
-        debug_assert_eq!(begin(frame), ctx.cx.now, "turns begin with frames");
+        debug_assert_eq!(frame_start(frame), ctx.cx.now, "the timer expires at the start of a frame");
         self.frame = Some(frame);
         self.decide(ctx, frame, below.ues);
         if !self.grants.is_empty() {
@@ -66,49 +69,51 @@ impl MacTdd {
                 requests.reorder(frame, direction, scheduler, |request| candidate(ues, request));
             }
         }
-        // Room only shrinks while requests are decided: where there was none for one, there is none for the next.
+        // Room only shrinks while requests are decided: if there is none for one request, there is none
+        // for the next of the same direction.
         let mut is_full = [false; 2];
-        requests.decide(frame, |request| self.decide_one(ctx, frame, (request, &mut is_full), ues));
-        debug_assert!(self.requests.next().is_none(), "nobody asks meanwhile");
+        requests.decide(frame, |request| self.decide_request(ctx, frame, (request, &mut is_full), ues));
+        debug_assert!(self.requests.next().is_none(), "decisions add no requests");
         self.requests = requests;
     }
 
+    /// Withdraws, grants or refuses a request. `is_full`: there is no room left, by direction.
     #[inline]
-    fn decide_one<T: TraceSink<TraceEvent>>(
+    fn decide_request<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
         (request, is_full): (&mut Request, &mut [bool; 2]),
         ues: &mut Ues,
-    ) -> Fate {
+    ) -> RequestFate {
         let Request { ue, direction, .. } = *request;
         let rlc = &mut ues[ue].rlc[direction.index()];
         if !self.needs_capacity(ctx.cx.now, ue, direction, rlc) {
-            self.want_mut(ue, direction).released();
+            self.request_state_mut(ue, direction).released();
             ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
-            return Fate::Over;
+            return RequestFate::Removed;
         }
         let is_full = &mut is_full[direction.index()];
         *is_full = *is_full || !self.grant(ctx, frame, request, rlc);
-        if *is_full { self.refuse(ctx, frame, request) } else { Fate::Over }
+        if *is_full { self.refuse(ctx, frame, request) } else { RequestFate::Removed }
     }
 
-    /// Grants a request what there is room for. Tells whether there was any.
+    /// Grants as many of the requested blocks as fit. Returns whether there is room for any.
     fn grant<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        &Request { ue, direction, told, .. }: &Request,
+        &Request { ue, direction, reported_sdus, .. }: &Request,
         rlc: &mut Rlc,
     ) -> bool {
-        let wanted = self.config.grant.blocks(told.unwrap_or_else(|| rlc.backlog().sdus));
+        let wanted = self.config.grant.blocks(reported_sdus.unwrap_or_else(|| rlc.backlog().sdus));
         let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
         else {
             return false;
         };
         grant.sdus_before = rlc.sdus_done();
         rlc.limit_sdus(&mut ctx.cx, Some(self.config.grant.sdus));
-        self.want_mut(ue, direction).granted();
+        self.request_state_mut(ue, direction).granted();
         if let Some(schedulers) = &mut self.schedulers {
             schedulers[direction.index()].served(ue);
         }
@@ -118,34 +123,34 @@ impl MacTdd {
         true
     }
 
-    /// There is no room.
+    /// Handles a request for which there is no room: it waits, or the UE backs off.
     #[inline]
     fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
         request: &mut Request,
-    ) -> Fate {
-        let Request { ue, direction, again, .. } = *request;
-        let stays = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
-        if !again {
-            request.again = true;
-            ctx.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
+    ) -> RequestFate {
+        let Request { ue, direction, was_refused, .. } = *request;
+        let is_kept = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
+        if !was_refused {
+            request.was_refused = true;
+            ctx.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: is_kept });
         }
-        if stays {
-            return Fate::Stays;
+        if is_kept {
+            return RequestFate::Kept;
         }
         self.back_off(frame, ue);
-        Fate::Over
+        RequestFate::Removed
     }
 
     /// `ue` repeats its request after a back-off.
     #[inline(never)]
     fn back_off(&mut self, frame: u64, ue: UeId) {
         let access = &self.access;
-        let want = &mut self.wants[ue.index()][Direction::Uplink.index()];
+        let want = &mut self.request_states[ue.index()][Direction::Uplink.index()];
         let until = want.failed(|failures| access.backed_off_until(frame, ue, failures));
-        self.asking.insert((until, ue));
+        self.requesting.insert((until, ue));
     }
 
     /// Sends the blocks of all grants.
@@ -157,55 +162,55 @@ impl MacTdd {
         below: &mut Below<'_>,
     ) {
         let Below { ues, air, .. } = below;
-        let mut flights = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
-        self.on_air.clear();
+        let mut transmissions = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
+        self.sent_blocks.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let blocks = self.pull(ctx, grant, ues, &mut flights);
-            let goes_on = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
-            if !goes_on {
-                grant.give_back(&mut self.slots);
-                self.released(ctx, frame, grant, ues);
+            let blocks = self.pull(ctx, grant, ues, &mut transmissions);
+            let continues = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
+            if !continues {
+                grant.release(&mut self.slots);
+                self.end_grant(ctx, frame, grant, ues);
             }
-            goes_on
+            continues
         });
-        // A UE without its grant needs a new request, which is granted in the next frame or later.
+        // Ending a grant does not add one: a new request is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.decide_losses(ctx, frame, &mut flights);
+        self.decide_losses(ctx, frame, &mut transmissions);
         self.record_frame(ctx);
-        for (direction, transmission) in Direction::BOTH.into_iter().zip(flights) {
-            let longest = transmission
+        for (direction, transmission) in Direction::BOTH.into_iter().zip(transmissions) {
+            let set_octets = transmission
                 .sets()
                 .iter()
                 .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits));
-            let octets = longest.max().unwrap_or(Bytes::ZERO);
+            let octets = set_octets.max().unwrap_or(Bytes::ZERO);
             let arrival = config.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
             air.depart(ctx, transmission, arrival);
         }
     }
 
-    /// Pulls the blocks of a grant from RLC and gives them their places. Returns the number of data
-    /// blocks.
+    /// Pulls the blocks of a grant from RLC and assigns them to its slots and codes. Returns the
+    /// number of data blocks.
     fn pull<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         grant: &mut Grant,
         ues: &mut Ues,
-        flights: &mut [Box<Transmission>; 2],
+        transmissions: &mut [Box<Transmission>; 2],
     ) -> u32 {
         let Grant { ue, direction, .. } = *grant;
         let codes = self.config.layout.layout().codes_per_block;
         let context = &mut ues[ue];
-        let (most, transmission) = (grant.places.len() as u32, &mut flights[direction.index()]);
-        // Without common channels control PDUs go with the data.
+        let (max_blocks, transmission) = (grant.places.len() as u32, &mut transmissions[direction.index()]);
+        // Without common channels, control PDUs are sent in the same blocks as data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
-        let blocks = context.send(&mut ctx.cx, direction, pdus, most, None, transmission);
-        self.touched.push((ue, direction));
+        let blocks = context.send(&mut ctx.cx, direction, pdus, max_blocks, None, transmission);
+        self.queried.push((ue, direction));
         if blocks > 0 {
-            transmission.last().first = self.on_air.len() as u32;
+            transmission.last().first = self.sent_blocks.len() as u32;
             let sent = (0..blocks).zip(&grant.places);
-            self.on_air.extend(sent.map(|(block, place)| SlotTransmission {
+            self.sent_blocks.extend(sent.map(|(block, place)| SlotTransmission {
                 ue,
                 direction,
                 slot: place.slot,
@@ -216,17 +221,17 @@ impl MacTdd {
         }
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
-            let transmission = &mut flights[direction.index()];
+            let transmission = &mut transmissions[direction.index()];
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, transmission) > 0 {
-                transmission.last().first = self.on_air.len() as u32;
-                self.on_air.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
+                transmission.last().first = self.sent_blocks.len() as u32;
+                self.sent_blocks.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
             }
-            self.touched.push((ue, direction));
+            self.queried.push((ue, direction));
         }
         blocks
     }
 
-    /// Whether a grant of which a frame was left unused is over.
+    /// Whether a grant ends that was not used in this frame.
     fn is_over(&self, now: Time, grant: &Grant, ues: &Ues) -> bool {
         let rlc = &ues[grant.ue].rlc[grant.direction.index()];
         match self.config.grant.ends {
@@ -236,7 +241,7 @@ impl MacTdd {
     }
 
     /// Ends a grant. A new request follows if there is still something to send.
-    fn released<T: TraceSink<TraceEvent>>(
+    fn end_grant<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
@@ -249,76 +254,78 @@ impl MacTdd {
         let sdus = (rlc.sdus_done() - grant.sdus_before) as u32;
         let frames = (frame - from) as u32;
         ctx.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
-        self.want_mut(ue, direction).released();
+        self.request_state_mut(ue, direction).released();
         // `end_timeout` notes whether the other direction needs capacity without this grant.
-        self.touched.push((ue, direction.reversed()));
+        self.queried.push((ue, direction.reversed()));
     }
 
+    /// Records the use of the frame: slots, resource units, and losses.
     fn record_frame<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let cell = self.cell.0;
         ctx.cx.record(|| {
             let (slots, held) = self.slots.in_use();
             let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
-            for sent in &self.on_air {
+            for sent in &self.sent_blocks {
                 used[sent.direction.index()] += u16::from(sent.codes);
                 in_slot[usize::from(sent.slot)] += 1;
             }
-            let (sent, lost) = self.by_neighbours(&in_slot);
+            let (sent, lost) = self.count_by_neighbours(&in_slot);
             TraceEvent::FrameUsed { cell, slots, held, used, sent, lost }
         });
     }
 
-    /// How many blocks of this frame had none to three blocks of others in their slot, and how many of them were lost.
-    fn by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
+    /// Counts the blocks of this frame, and the lost ones, by the number of other UEs' blocks in the
+    /// same slot: 0, 1, 2, and 3 or more. `in_slot`: blocks per slot.
+    fn count_by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
         let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut add = |slot: u8, blocks: u8, of_them_lost: u8| {
+        let mut add = |slot: u8, blocks: u8, lost_blocks: u8| {
             let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
             sent[neighbours] += blocks;
-            lost[neighbours] += of_them_lost;
+            lost[neighbours] += lost_blocks;
         };
-        // The blocks of one UE in one slot, which stand beside each other.
-        let (mut own, mut slot, mut blocks, mut of_them_lost) = (None, 0, 0, 0);
-        for (this, &is_lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
-            let whose = Some((this.slot, this.direction, this.ue));
-            if own != whose {
-                add(slot, blocks, of_them_lost);
-                (own, slot, blocks, of_them_lost) = (whose, this.slot, 0, 0);
+        // Blocks of one UE in one slot are consecutive in `sent_blocks`.
+        let (mut current, mut slot, mut blocks, mut lost_blocks) = (None, 0, 0, 0);
+        for (this, &is_lost) in self.sent_blocks.iter().zip(&self.scratch.verdicts) {
+            let key = Some((this.slot, this.direction, this.ue));
+            if current != key {
+                add(slot, blocks, lost_blocks);
+                (current, slot, blocks, lost_blocks) = (key, this.slot, 0, 0);
             }
             blocks += 1;
-            of_them_lost += u8::from(is_lost);
+            lost_blocks += u8::from(is_lost);
         }
-        add(slot, blocks, of_them_lost);
+        add(slot, blocks, lost_blocks);
         (sent, lost)
     }
 
-    /// Decides which of the blocks on the air in this frame are lost.
+    /// Decides which blocks of this frame are lost.
     fn decide_losses<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        flights: &mut [Box<Transmission>; 2],
+        transmissions: &mut [Box<Transmission>; 2],
     ) {
         let verdicts = &mut self.scratch.verdicts;
         match &mut self.radio {
-            Some(radio) => radio.decide_losses(frame, &self.on_air, verdicts),
+            Some(radio) => radio.decide_losses(frame, &self.sent_blocks, verdicts),
             None => {
                 verdicts.clear();
-                verdicts.resize(self.on_air.len(), false);
+                verdicts.resize(self.sent_blocks.len(), false);
             }
         }
-        for sent in flights.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
+        for sent in transmissions.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
             let of_set = &verdicts[sent.first as usize..][..sent.set.blocks as usize];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }
         if T::WANTS_DETAIL {
-            self.show_slots(ctx);
+            self.record_slots(ctx);
         }
     }
 
-    /// Shows each UE's slots and the SIR of each transmission.
-    fn show_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
+    /// Records slot, codes, SIR and loss of each block.
+    fn record_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
-        for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
+        for (sent, &lost) in self.sent_blocks.iter().zip(&self.scratch.verdicts) {
             let SlotTransmission { ue, direction, slot, codes, .. } = *sent;
             let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
             ctx.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
@@ -333,31 +340,31 @@ impl MacTdd {
         ues: &Ues,
     ) {
         let direction = Direction::Uplink;
-        let mut asking = std::mem::take(&mut self.scratch.asking);
-        asking.clear();
-        while let Some(&(at, ue)) = self.asking.first().filter(|(at, _)| *at <= frame) {
-            self.asking.remove(&(at, ue));
+        let mut requesting = std::mem::take(&mut self.scratch.requesting);
+        requesting.clear();
+        while let Some(&(at, ue)) = self.requesting.first().filter(|(at, _)| *at <= frame) {
+            self.requesting.remove(&(at, ue));
             if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
-                asking.push(ue);
+                requesting.push(ue);
             } else {
-                self.want_mut(ue, direction).withdraw();
+                self.request_state_mut(ue, direction).withdraw();
                 ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
         let mut heard = std::mem::take(&mut self.scratch.heard);
-        self.access.resolve(frame, &mut asking, &mut heard);
-        for (&ue, &is_heard) in asking.iter().zip(&heard) {
+        self.access.resolve(frame, &mut requesting, &mut heard);
+        for (&ue, &is_heard) in requesting.iter().zip(&heard) {
             ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {
-                self.want_mut(ue, direction).heard();
-                let told = Some(ues[ue].rlc[direction.index()].backlog().sdus);
+                self.request_state_mut(ue, direction).heard();
+                let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
                 let from = frame + self.config.rach.answer + 1;
-                self.requests.push(Request { ue, direction, from, told, again: false });
+                self.requests.push(Request { ue, direction, from, reported_sdus, was_refused: false });
             } else {
                 ctx.cx.record(|| TraceEvent::RachCollision { ue });
                 self.back_off(frame, ue);
             }
         }
-        (self.scratch.asking, self.scratch.heard) = (asking, heard);
+        (self.scratch.requesting, self.scratch.heard) = (requesting, heard);
     }
 }

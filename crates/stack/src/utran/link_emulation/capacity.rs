@@ -1,4 +1,4 @@
-//! Over a measured radio: packets wait for opportunities, and pass.
+//! Measured links: packets wait for transmission opportunities.
 
 use umts_kernel::{Phase, TraceSink};
 
@@ -12,7 +12,7 @@ use crate::trace::{DropPlace, TraceEvent};
 use crate::utran::Utran;
 
 impl Utran {
-    /// A packet of a UE with a measured radio waits for its opportunity.
+    /// Queues a packet of a UE with a measured link.
     pub(super) fn enter_capacity<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -28,8 +28,8 @@ impl Utran {
         }
     }
 
-    /// An opportunity has come. Returns what used it; once that is taken up, tell
-    /// [`wait_for_opportunity`](Self::wait_for_opportunity).
+    /// Handles an opportunity. Returns the packets that used it. After they are delivered,
+    /// [`wait_for_opportunity`](Self::wait_for_opportunity) must be called.
     pub fn opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -43,7 +43,7 @@ impl Utran {
         through
     }
 
-    /// Sees to it that the next opportunity is used, if something waits for it.
+    /// Schedules the next opportunity, if packets wait.
     pub fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

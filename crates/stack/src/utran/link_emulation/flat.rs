@@ -1,4 +1,4 @@
-//! Over a flat radio: packets are sent at a rate, take a delay, and come out or are lost.
+//! Flat links: packets are sent at a rate, delayed, and delivered or lost.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -13,7 +13,7 @@ use crate::trace::{DropPlace, TraceEvent};
 use crate::utran::Utran;
 
 impl Utran {
-    /// A packet of a UE with a flat radio waits its turn.
+    /// Queues a packet of a UE with a flat link.
     pub(super) fn enter_flat<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -29,7 +29,7 @@ impl Utran {
         }
     }
 
-    /// The last octet of a packet is sent.
+    /// Handles the end of the transmission of a packet.
     pub fn flat_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -49,7 +49,7 @@ impl Utran {
         push_sent(ctx, next, ue, direction);
     }
 
-    /// A packet comes out.
+    /// Returns the packet that arrives.
     pub fn flat_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -16,12 +16,10 @@ use crate::radio::flat::FlatLink;
 use crate::trace::TraceEvent;
 use crate::ue::SubstituteConfig;
 
-/// One UE's, each array by direction.
+/// Links of one UE by direction.
 #[derive(Debug)]
 pub(super) enum LinkEmulation {
-    /// Packets wait for opportunities that were measured.
     Capacity([CapacityLink; 2]),
-    /// Packets are sent at a rate.
     Flat([FlatLink; 2]),
 }
 
@@ -40,7 +38,7 @@ impl LinkEmulation {
 }
 
 impl Utran {
-    /// A packet of a UE with such a radio enters it.
+    /// Passes a packet of a UE with such a link to it.
     pub(super) fn enter_link_emulation<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

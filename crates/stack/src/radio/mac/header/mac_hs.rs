@@ -60,7 +60,7 @@ impl MacHsHeader {
     /// Appends a MAC-hs PDU with this header and the first `bits` bits of `pdus` to `out`.
     ///
     /// # Panics
-    /// If `pdus` has fewer bits.
+    /// Panics if `pdus` has fewer bits.
     pub fn emit(&self, pdus: &[u8], bits: usize, out: &mut Vec<u8>) {
         let mut writer = BitWriter::new(out);
         writer.put(0, 1).put(self.queue.into(), 3).put(self.tsn.into(), 6);

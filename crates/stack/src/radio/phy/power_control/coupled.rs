@@ -1,10 +1,11 @@
 //! The powers of all cells together. Each cell transmits what its users need, and they need more if
 //! other cells transmit more.
 //!
-//! `P_k = P_c + Σ_j A_kj P_j + b_k`. A_kk is the load of the own cell, and A_kj is the power that
-//! cell k needs for one milliwatt of cell j. Below the limits the solution is `P = (I - A)⁻¹ b`. A
-//! cell never exceeds its limit. So a solution exists even if no power would be enough. It is
-//! unique and is reached from any start (Yates 1995: a standard interference function).
+//! `P_k = P_c + Σ_j A_kj P_j + b_k`. A_kk is the load of the own cell, and A_kj is the additional power
+//! that cell k needs for each milliwatt of cell j. Below the limits the solution is
+//! `P = (I - A)⁻¹ (P_c + b)`. Because a cell never exceeds its limit, a solution exists even if the
+//! needed power is infinite. It is unique and is reached from any start (Yates 1995: a standard
+//! interference function).
 
 use super::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
@@ -20,7 +21,7 @@ pub struct Coupled {
     cells: usize,
     /// A, row by row.
     pub(super) coupling: Vec<f64>,
-    /// b: the power that each cell needs if all others are silent, without its common channels.
+    /// b: the power that each cell needs because of the noise, without its common channels.
     pub(super) noise: Vec<f64>,
 }
 
@@ -59,11 +60,11 @@ impl Coupled {
         loop {
             let change = self.round(configs, powers);
             rounds += 1;
-            // Changes shrink by about the same factor in each iteration, so the remaining distance
-            // is a geometric series.
+            // Changes shrink by about the same factor in each iteration, so the remaining distance is
+            // the sum of a geometric series, change / (1 - factor).
             let shrinks = if last.is_finite() { (change / last).min(1.0) } else { 1.0 };
-            let is_there = change == 0.0 || change < TOLERANCE * (1.0 - shrinks);
-            if is_there || rounds == MOST_ROUNDS {
+            let has_converged = change == 0.0 || change < TOLERANCE * (1.0 - shrinks);
+            if has_converged || rounds == MOST_ROUNDS {
                 break;
             }
             last = change;

@@ -29,12 +29,12 @@ impl OuterLoop {
     }
 }
 
-/// A power that follows commands, one per slot, each delayed by one slot.
+/// A power that is controlled by commands, one per slot. A command takes effect one slot later.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InnerLoop {
     /// Power in the current slot, in mW.
     pub power: f64,
-    /// The command in flight: true for up.
+    /// The command that takes effect at the end of this slot. True: up.
     is_up: Option<bool>,
 }
 
@@ -45,8 +45,8 @@ impl InnerLoop {
         InnerLoop { power, is_up: None }
     }
 
-    /// Ends a slot in which `achieved` was measured. Applies the command of the previous slot, and
-    /// issues the command of this slot. `step` is a factor.
+    /// Ends a slot in which the Eb/N0 `achieved` was measured. Applies the command of the previous
+    /// slot, and issues the command of this slot. `step` is the factor of a command.
     #[inline]
     pub fn handle_slot(&mut self, achieved: f64, target: f64, step: f64) {
         match self.is_up.replace(achieved < target) {

@@ -1,4 +1,4 @@
-//! Worked cases, closed forms, and properties of any network.
+//! Cases calculated by hand, closed forms, and properties of random networks.
 
 use proptest::prelude::*;
 use umts_kernel::random::Streams;
@@ -30,8 +30,8 @@ fn two(first: f64, second: f64) -> impl Iterator<Item = (usize, f64)> {
     [first, second].into_iter().enumerate()
 }
 
-/// The users and load of a cell where each user receives f times as much power from other cells as
-/// from the own cell.
+/// The users and load of a cell in which each user receives f times as much power from other cells as
+/// from the own cell. Iterates because this power depends on the total.
 fn with_others(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) {
     let mut links: Vec<Link> = users.iter().map(|(link, _)| *link).collect();
     let sum =
@@ -47,6 +47,7 @@ fn with_others(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) 
     (links, load)
 }
 
+/// Three calls of 64 kbit/s with a target of 2.25 dB: path loss in dB and f.
 fn three_calls() -> Vec<(Link, f64)> {
     let calls = [(120.0, 0.2), (130.0, 1.0), (135.0, 2.0)];
     calls.map(|(loss, f)| (user(64.0, 2.25, loss), f)).to_vec()
@@ -210,7 +211,7 @@ fn unservable_load_is_sent_at_the_power_limit() {
     assert_eq!(sent.total, power.max);
     assert!((100.0 * sent.power_of(&power, &link) + power.common - power.max).abs() < 1e-6);
     assert!(load.factor(sent.total) > 1.0);
-    // Two such cells drive each other up, and the iteration still terminates.
+    // Two such cells increase each other's power up to the limit, and the iteration terminates.
     let mut coupled = Coupled::new(2);
     for cell in [0, 1].repeat(100) {
         coupled.add(&power, cell, &link, two(link.gain, link.gain));
@@ -240,8 +241,8 @@ fn inner_loop_follows_its_target_within_a_step() {
         achieved.push(dbm(is) - 2.25);
         inner.handle_slot(is, link.target, linear(power.step_db));
     }
-    // One dB up per slot, except the first, whose command is still in flight. Then up and down
-    // around the target.
+    // The Eb/N0 rises by one dB per slot, except in the first, in which no command takes effect yet.
+    // Then it alternates around the target.
     let rises =
         achieved.windows(2).take_while(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9 || pair[1] == pair[0]);
     assert!(rises.count() > 10, "{achieved:?}");

@@ -2,8 +2,9 @@
 //! error of the channel estimate.
 //!
 //! Its logarithm is a Gaussian process with a negative exponential correlation and one value per
-//! frame (Baiocchi and Vacirca 2002, §II.A), that is AR(1). Each value is a function of its address
-//! (seed, run, UE, direction, frame), and frames that are skipped cost nothing:
+//! frame (Baiocchi and Vacirca 2002, §II.A): a first-order autoregressive process, AR(1). Each value
+//! is a function of its address (seed, run, UE, direction, frame), and frames that are skipped cost
+//! nothing:
 //!
 //! ```text
 //! frames     0                               16                               32   anchors: independent draws
@@ -12,13 +13,13 @@
 //!            |   2   |   6   |  10   |  14   |   ...
 //! ```
 //!
-//! The process is Markov, so a mid-point depends only on its two neighbours. Every frame has its
-//! place in the tree and its own draw. The correlation of two anchors is at most 1e-9, so they are
-//! drawn independently.
+//! The process is Markov, so a mid-point depends only on its two neighbours in the tree. Every frame
+//! has one position in the tree and one draw. The correlation of two anchors is at most 1e-9, so they
+//! are drawn independently.
 
 use umts_kernel::random::AddressedStream;
 
-/// A correlation that is treated as zero.
+/// Correlations up to this value are treated as zero.
 const FORGOTTEN: f64 = 1e-9;
 
 /// Parameters of the process, the same for all users.
@@ -41,7 +42,7 @@ impl EstimateLaw {
     /// `sigma_db` is the standard deviation in dB. `rho` is the correlation between successive
     /// frames, below 1.
     pub fn new(sigma_db: f64, rho: f64) -> Self {
-        assert!((0.0..1.0).contains(&rho), "a correlation of {rho} never ends");
+        assert!((0.0..1.0).contains(&rho), "a correlation of {rho} does not decrease with the distance");
         let mut mid_points = Vec::new();
         // Correlation over half the distance of two neighbours. Over the whole distance it is the
         // square.
@@ -150,7 +151,7 @@ mod tests {
             let law = EstimateLaw::new(10.0, rho);
             let in_order = series(&law, 5_000);
             let mut process = process(&law);
-            // A stride that meets every residue, then backwards, then repeated queries.
+            // All frames with a stride of 1,237 (coprime to 5,000), then backwards, then repeated queries.
             let jumping = (0..5_000).map(|n| n * 1_237 % 5_000);
             for frame in jumping.chain((0..5_000).rev()).chain([17, 17, 18, 17]) {
                 assert_eq!(process.db(&law, frame), in_order[frame as usize], "rho {rho}, frame {frame}");

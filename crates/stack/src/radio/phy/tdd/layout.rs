@@ -25,7 +25,7 @@ pub enum SlotUse {
 /// Permitted directions of data slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotRule {
-    /// Each slot may go either way.
+    /// Each slot may have either direction.
     Any,
     /// Uplink slots come first, and the first data slot is an uplink slot: one switching point
     /// between the directions.
@@ -38,7 +38,7 @@ pub struct Layout {
     pub rule: SlotRule,
     /// Codes per slot. One code in one slot of one frame is a resource unit.
     pub codes: u8,
-    /// Codes of a block, all in one slot.
+    /// Codes that a block takes, all in one slot.
     pub codes_per_block: u8,
 }
 
@@ -182,7 +182,7 @@ mod tests {
         let high = LayoutKind::HighChipRate.layout();
         let ways = high.pattern("RUUUUDDDDDDDDDC").expect("the reference pattern");
         assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
-        assert!(high.pattern("RUDUDUDUDUDUDUC").is_ok(), "either way in any order");
+        assert!(high.pattern("RUDUDUDUDUDUDUC").is_ok(), "any order of directions");
         let low = LayoutKind::LowChipRate.layout();
         assert!(low.pattern("CUUUDDD").is_ok());
         for kind in [LayoutKind::HighChipRate, LayoutKind::LowChipRate] {

@@ -42,7 +42,8 @@ pub struct TddRadioConfig {
     /// Correlation of the estimation error between successive frames, below 1.
     pub rho: f64,
     pub interferers: Interferers,
-    /// Number of terms of a block in the interference sum, at most its number of codes.
+    /// Number of terms of a block in the interference sum of equation (1). Limited to its number of
+    /// codes.
     pub codes_per_block: u8,
     /// Block error ratio as a function of the SIR.
     pub curve: Curve,
@@ -50,7 +51,7 @@ pub struct TddRadioConfig {
 }
 
 impl Default for TddRadioConfig {
-    /// Table I of the study, with its variance "10 dB" read as 10 dB².
+    /// Table I of Baiocchi and Vacirca (2002). Its variance "10 dB" is interpreted as 10 dB².
     fn default() -> Self {
         TddRadioConfig {
             sir_target: libm::exp10(0.68),
@@ -94,14 +95,14 @@ pub struct TddRadio {
     frame: Option<u64>,
     /// The transmissions of `frame`.
     gathered: Vec<Gathered>,
-    /// SIR and loss probability of each share of the interference.
+    /// SIR and loss probability of each interferer.
     shares: Vec<(f64, Chance)>,
 }
 
 /// A transmission of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Gathered {
-    /// Index of its share of the interference.
+    /// Index of its interferer.
     share: u16,
     /// Random number to compare with the loss probability.
     draw: u64,
@@ -159,6 +160,7 @@ impl TddRadio {
         user.blocks.tti(frame).happens(transmission.block, loss)
     }
 
+    /// Adds all transmissions of a frame to the interference, and draws their random numbers.
     fn gather(&mut self, frame: u64, all: &[SlotTransmission]) {
         self.frame = Some(frame);
         self.interference.begin();
@@ -188,7 +190,7 @@ fn user<'a>(
         users.resize(known, None);
         users[place] = Some(User::new(law, streams, of));
     }
-    users[place].as_mut().expect("it is there by now")
+    users[place].as_mut().expect("it was created above")
 }
 
 /// Index of the user of a transmission.

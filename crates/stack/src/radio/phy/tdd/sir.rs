@@ -2,9 +2,11 @@
 //!
 //! ```text
 //!                   e_i² T M
-//! SIR_i = ----------------------------        T  the target of power control
-//!          1 + α Σ e_j² T M / SF              M  its margin
-//!              j≠i                            α  what joint detection leaves of the others
+//! SIR_i = ----------------------------        T   target SIR of power control
+//!          1 + α Σ e_j² T M / SF              M   margin added to the target, as a factor
+//!              j≠i                            α   fraction of others' power that joint detection leaves
+//!                                             SF  spreading factor
+//! e_i² is the error of power control of transmission i, as a power ratio.
 //! ```
 //!
 //! The blocks of one UE in one slot do not interfere with each other: they share one channel, and
@@ -14,116 +16,144 @@ use super::layout::MOST_SLOTS;
 use super::{Interferers, SlotTransmission, TddRadioConfig};
 use crate::ids::{Direction, UeId};
 
-/// One UE and direction among transmissions that interfere.
+/// All transmissions of one UE and direction in a group.
 #[derive(Debug, Clone, Copy)]
-struct Share {
+struct Interferer {
     ue: UeId,
     direction: Direction,
-    /// e² times the number of terms in the sum.
-    disturbs: f64,
-    error: f64,
-    /// Index of the sum.
-    sum: u8,
-    /// The previous share in the same sum.
-    before: Option<u16>,
+    /// Contribution to the sum of the group: e² times the number of terms.
+    interference: f64,
+    /// e².
+    error_squared: f64,
+    /// Index of the group.
+    group: u8,
+    /// The interferer added to the group before this one.
+    previous: Option<u16>,
 }
 
-/// Transmissions that interfere with each other.
+/// Transmissions that interfere with each other: those of a slot, or of the whole cell.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    /// Sum of `disturbs` of all shares.
-    disturbs: f64,
-    /// Number of shares.
+struct Group {
+    /// Sum of `interference` of all members.
+    interference: f64,
+    /// Number of interferers.
     members: u16,
-    /// The share added last.
+    /// The interferer added last.
     last: Option<u16>,
 }
 
-/// The transmissions of one frame, grouped by sums.
+/// The transmissions of one frame in groups.
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
-    shares: Vec<Share>,
-    sums: [Sum; MOST_SLOTS],
+    interferers: Vec<Interferer>,
+    groups: [Group; MOST_SLOTS],
 }
 
 impl Interference {
     /// Starts a frame.
     pub fn begin(&mut self) {
-        self.shares.clear();
-        self.sums = Default::default();
+        self.interferers.clear();
+        self.groups = Default::default();
     }
 
-    /// Adds a transmission of a UE with this e². Returns the index of its share.
+    /// Adds a transmission of a UE with this e². Returns the index of its interferer.
     #[inline]
-    pub fn add(&mut self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> u16 {
-        let sum = sum_of(config, transmission);
+    pub fn add(
+        &mut self,
+        config: &TddRadioConfig,
+        transmission: &SlotTransmission,
+        error_squared: f64,
+    ) -> u16 {
+        let group = group_of(config, transmission);
+        // The number of terms of a block is an option, but a block has no more terms than codes.
         let terms = f64::from(transmission.codes.min(config.codes_per_block));
-        let number = match self.find(sum, transmission) {
-            // As printed, each user and direction is one term, however many blocks it has.
+        let number = match self.find(group, transmission) {
+            // `Cell` is the equation as printed: each UE and direction is one term, however many
+            // blocks it has.
             Some(number) if config.interferers == Interferers::Cell => return number,
             Some(number) => number,
-            None => self.begin_share(sum, transmission, error),
+            None => self.add_interferer(group, transmission, error_squared),
         };
-        let share = &mut self.shares[usize::from(number)];
-        let disturbs = share.error * terms;
-        share.disturbs += disturbs;
-        self.sums[usize::from(sum)].disturbs += disturbs;
+        let interferer = &mut self.interferers[usize::from(number)];
+        let interference = interferer.error_squared * terms;
+        interferer.interference += interference;
+        self.groups[usize::from(group)].interference += interference;
         number
     }
 
+    /// The interferer of a transmission in a group.
     #[inline]
-    fn find(&self, sum: u8, of: &SlotTransmission) -> Option<u16> {
-        let mut next = self.sums[usize::from(sum)].last;
+    fn find(&self, group: u8, of: &SlotTransmission) -> Option<u16> {
+        let mut next = self.groups[usize::from(group)].last;
         while let Some(number) = next {
-            let share = &self.shares[usize::from(number)];
-            if (share.ue, share.direction) == (of.ue, of.direction) {
+            let interferer = &self.interferers[usize::from(number)];
+            if (interferer.ue, interferer.direction) == (of.ue, of.direction) {
                 break;
             }
-            next = share.before;
+            next = interferer.previous;
         }
         next
     }
 
     #[inline]
-    fn begin_share(&mut self, sum: u8, of: &SlotTransmission, error: f64) -> u16 {
-        let number = self.shares.len() as u16;
-        let into = &mut self.sums[usize::from(sum)];
-        let before = into.last.replace(number);
-        into.members += 1;
-        self.shares.push(Share { ue: of.ue, direction: of.direction, disturbs: 0.0, error, sum, before });
+    fn add_interferer(&mut self, group: u8, of: &SlotTransmission, error_squared: f64) -> u16 {
+        let number = self.interferers.len() as u16;
+        let members = &mut self.groups[usize::from(group)];
+        let previous = members.last.replace(number);
+        members.members += 1;
+        let (ue, direction) = (of.ue, of.direction);
+        self.interferers.push(Interferer {
+            ue,
+            direction,
+            interference: 0.0,
+            error_squared,
+            group,
+            previous,
+        });
         number
     }
 
-    /// Linear SIR of an additional transmission with this e², which does not interfere with the
-    /// others.
-    pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> f64 {
-        let sum = sum_of(config, transmission);
-        let own = self.find(sum, transmission).map_or(0.0, |own| self.shares[usize::from(own)].disturbs);
-        sir(config, error, (self.sums[usize::from(sum)].disturbs - own).max(0.0))
+    /// Linear SIR that a further transmission with this e² would have. It is not added, so it does not
+    /// interfere with the others.
+    pub fn sir_beside(
+        &self,
+        config: &TddRadioConfig,
+        transmission: &SlotTransmission,
+        error_squared: f64,
+    ) -> f64 {
+        let group = group_of(config, transmission);
+        let own =
+            self.find(group, transmission).map_or(0.0, |own| self.interferers[usize::from(own)].interference);
+        sir(config, error_squared, (self.groups[usize::from(group)].interference - own).max(0.0))
     }
 
-    /// Linear SIR of each share, in the order of their indices.
+    /// Linear SIR of each interferer, in the order of their indices.
     pub fn sirs<'a>(&'a self, config: &'a TddRadioConfig) -> impl Iterator<Item = f64> + 'a {
-        self.shares.iter().map(move |share| {
-            let sum = &self.sums[usize::from(share.sum)];
+        self.interferers.iter().map(move |interferer| {
+            let group = &self.groups[usize::from(interferer.group)];
             // A single member has exactly no interference, whatever the rounding of the sum.
-            let others = if sum.members == 1 { 0.0 } else { (sum.disturbs - share.disturbs).max(0.0) };
-            sir(config, share.error, others)
+            let others = if group.members == 1 {
+                0.0
+            } else {
+                (group.interference - interferer.interference).max(0.0)
+            };
+            sir(config, interferer.error_squared, others)
         })
     }
 }
 
-/// Index of the sum of a transmission.
-fn sum_of(config: &TddRadioConfig, transmission: &SlotTransmission) -> u8 {
+/// Index of the group of a transmission.
+fn group_of(config: &TddRadioConfig, transmission: &SlotTransmission) -> u8 {
     match config.interferers {
         Interferers::Slot => transmission.slot,
         Interferers::Cell => 0,
     }
 }
 
-/// Equation (1), for the sum of e² over the other transmissions.
+/// Equation (1). `others`: sum of e² over the other transmissions.
 #[inline]
-fn sir(config: &TddRadioConfig, error: f64, others: f64) -> f64 {
-    let alone = config.sir_target * config.margin;
-    error * alone / (1.0 + config.joint_detection * alone / config.spreading_factor * others)
+fn sir(config: &TddRadioConfig, error_squared: f64, others: f64) -> f64 {
+    let sir_without_error = config.sir_target * config.margin;
+    error_squared * sir_without_error
+        / (1.0 + config.joint_detection * sir_without_error / config.spreading_factor * others)
 }

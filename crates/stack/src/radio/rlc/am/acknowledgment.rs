@@ -12,7 +12,7 @@ use crate::trace::TraceEvent;
 impl Sender {
     /// Applies the acknowledgment of a STATUS. Returns an error without any effect if the STATUS
     /// has a PDU outside VT(A) to VT(S).
-    pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
+    pub(super) fn apply_report<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
@@ -44,14 +44,14 @@ impl Sender {
     ) {
         let first = run.first.count_from(self.vt_a);
         for pdu in first..first + u64::from(run.count) {
-            if pdu + 1 == self.polls.up_to {
+            if pdu + 1 == self.polls.vt_s_at_last_poll {
                 timers.stop(Timer::Poll);
             }
-            // A discard may raise the floor above the rest of the run.
-            if pdu < self.given_up.floor {
+            // A discard in this loop may raise the floor above the rest of the run.
+            if pdu < self.discards.floor {
                 continue;
             }
-            if config.may_send_again(self.transmissions(pdu)) {
+            if config.may_retransmit(self.transmissions(pdu)) {
                 self.nacked_count += u32::from(self.nacked.insert(pdu));
             } else {
                 self.reach_max_dat(cx, config, timers, pdu);
@@ -71,35 +71,36 @@ impl Sender {
             if self.nacked_count > 0 {
                 self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
             }
-            self.sent_again.clear_range(self.vt_a, acknowledged);
+            self.retransmitted.clear_range(self.vt_a, acknowledged);
             self.vt_a = acknowledged;
-            self.window_moved();
+            self.update_vt_ms();
         }
-        self.mrw_may_be_obeyed(config, timers, acknowledged);
-        if self.vt_a >= self.polls.up_to {
+        self.end_mrw_if_window_moved(config, timers, acknowledged);
+        if self.vt_a >= self.polls.vt_s_at_last_poll {
             timers.stop(Timer::Poll);
         }
         if self.vt_a == self.vt_s {
-            self.polls.forget(timers);
+            self.polls.cancel(timers);
         }
         while self.padded.front().is_some_and(|&(pdu, _)| pdu < self.vt_a) {
             self.padded.pop_front();
         }
-        let before = self.octets;
+        let octets_before = self.octets;
         while let Some(end) = self.ends.front().filter(|end| end.sn < self.vt_a) {
-            match self.given_up.ends {
+            // The first `discards.ends` SDUs were already counted when they were discarded.
+            match self.discards.ends {
                 0 => {
                     self.octets -= end.sdu.size().0;
                     self.sdus_done += 1;
                 }
-                _ => self.given_up.ends -= 1,
+                _ => self.discards.ends -= 1,
             }
             self.ends.pop_front();
         }
-        if self.octets != before {
+        if self.octets != octets_before {
             let (ue, direction, octets) = (self.ue, self.direction, self.octets);
             cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
-            self.await_discard(config, timers);
+            self.set_timer_discard(config, timers);
         }
     }
 }

@@ -4,38 +4,38 @@ use umts_units::{Bytes, Time};
 
 use super::sender::Sender;
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::backlog::Cut;
+use crate::radio::rlc::backlog::BlockCounter;
 use crate::radio::rlc::{Backlog, WaitingSdu};
 
 impl Sender {
-    /// Data to send, for the first time or again.
+    /// New data and retransmissions to send.
     pub fn backlog(&self, config: &RlcConfig) -> Backlog {
         let payload = u64::from(config.pdu_payload.0);
-        let (unsent, again) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
-        let new = self.cutting.pdus(unsent, self.buffer.sdus() as u64);
+        let (unsent, retransmissions) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
+        let new = self.rules.pdus(unsent, self.buffer.sdus() as u64);
         let new = new.max(u64::from(!self.buffer.is_empty())).min(self.window_left());
         Backlog {
-            octets: Bytes(unsent + again * payload),
-            since: self.oldest_sent_again().or_else(|| self.buffer.oldest()),
-            pdus: u32::try_from(again + new).unwrap_or(u32::MAX),
-            sdus: (self.buffer.sdus() as u32).max(u32::from(again > 0)),
+            octets: Bytes(unsent + retransmissions * payload),
+            since: self.oldest_retransmission().or_else(|| self.buffer.oldest()),
+            pdus: u32::try_from(retransmissions + new).unwrap_or(u32::MAX),
+            sdus: (self.buffer.sdus() as u32).max(u32::from(retransmissions > 0)),
         }
     }
 
     /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are not in
-    /// PDUs yet, within or beyond the window, negatively acknowledged PDUs, and a PDU that is
-    /// repeated only to poll. Other sent PDUs do not count.
+    /// PDUs yet, even beyond the window, PDUs reported missing, and a PDU that is repeated only to
+    /// poll. Other sent PDUs do not count.
     pub fn available_for_transmission(&self, config: &RlcConfig, now: Time) -> u64 {
         let unsent = self.buffer.unsent_octets();
-        let polls_alone = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
-        let pdus = self.nacked_count + u32::from(polls_alone);
+        let repeats_last_pdu = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
+        let pdus = self.nacked_count + u32::from(repeats_last_pdu);
         unsent + u64::from(pdus) * u64::from(config.pdu_octets())
     }
 
     /// Appends the incomplete SDUs in order: first those with PDUs to retransmit, then those with
     /// an unsent part.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        let mut from = self.vt_a.max(self.given_up.floor);
+        let mut from = self.vt_a.max(self.discards.floor);
         let mut left = self.nacked_count;
         for end in &self.ends {
             if left == 0 {
@@ -48,17 +48,17 @@ impl Sender {
             }
             from = from.max(end.sn + 1);
         }
-        // The remaining blocks belong to the SDU whose rest is not sent yet.
-        self.buffer.waiting_sdus(Cut::by(self.cutting), left, into);
+        // The remaining blocks belong to the SDU that is only partly sent.
+        self.buffer.waiting_sdus(BlockCounter::new(self.rules), left, into);
     }
 
     /// Arrival time of the SDU with the first PDU to retransmit.
-    fn oldest_sent_again(&self) -> Option<Time> {
+    fn oldest_retransmission(&self) -> Option<Time> {
         if self.nacked_count == 0 {
             return None;
         }
-        let first = self.nacked.first_member(self.vt_a.max(self.given_up.floor), self.vt_s);
-        let ends_at = self.ends.partition_point(|end| end.sn < first);
-        self.ends.get(ends_at).map(|end| end.sdu.entered)
+        let first = self.nacked.first_member(self.vt_a.max(self.discards.floor), self.vt_s);
+        let index = self.ends.partition_point(|end| end.sn < first);
+        self.ends.get(index).map(|end| end.sdu.entered)
     }
 }

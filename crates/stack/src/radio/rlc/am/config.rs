@@ -3,11 +3,12 @@
 use umts_units::Duration;
 
 use crate::ids::Direction;
-use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::{RlcConfig, SduDiscard};
 
-/// Capacity of a TTI of a bearer. Releases 99 and 4 count the requested PDUs down by the transport
-/// format of each TTI; here the full transport format of the bearer is assumed.
+/// PDUs that arrive per TTI of a bearer, for the estimated PDU counter (EPC) of Releases 99 and 4.
+/// The standard counts requested PDUs down by the transport format of each TTI. Here each TTI is
+/// assumed to have the bearer's full transport format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrivals {
     /// PDUs per TTI. 0 counts as 1.
@@ -50,8 +51,8 @@ pub enum LengthIndicators {
     /// §9.2.2.8).
     Ts25322,
     /// EURANE: one octet, and none if an SDU fills its PDU exactly.
-    // A PDU holds parts of at most two SDUs. The second one starts only if three octets of it fit
-    // and it is larger than the room.
+    // A PDU holds parts of at most two SDUs. The second SDU starts only if at least three octets
+    // are free and it does not fit completely.
     Eurane,
 }
 
@@ -157,11 +158,11 @@ impl RlcConfig {
         self.timer_discard.filter(|_| self.sdu_discard == SduDiscard::Timer)
     }
 
-    /// Time from a report that requests `pdus` PDUs of `direction` to their arrival, after which
-    /// the report is repeated. `None`: it is not repeated.
+    /// Time after which a report that requests `pdus` PDUs in `direction` is repeated if they have
+    /// not arrived. `None`: it is not repeated.
     pub(super) fn epc_wait(&self, direction: Direction, pdus: u64) -> Option<Duration> {
-        let Arrivals { pdus: each, tti } = self.arrivals[direction.index()];
-        Some(self.timer_epc? + tti * pdus.div_ceil(u64::from(each.max(1))))
+        let Arrivals { pdus: per_tti, tti } = self.arrivals[direction.index()];
+        Some(self.timer_epc? + tti * pdus.div_ceil(u64::from(per_tti.max(1))))
     }
 
     /// Octets of a whole AMD or STATUS PDU.
@@ -172,21 +173,21 @@ impl RlcConfig {
         }
     }
 
-    /// Rules for cutting SDUs: a length indicator takes one octet up to PDUs of 126 octets (TS
-    /// 25.322 §9.2.2.8).
+    /// Rules for segmenting SDUs. A length indicator takes one octet in PDUs of at most 126 octets,
+    /// otherwise two (TS 25.322 §9.2.2.8).
     #[inline]
-    pub(in crate::radio::rlc) fn cutting(&self) -> Cutting {
-        Cutting {
+    pub(in crate::radio::rlc) fn segmentation_rules(&self) -> SegmentationRules {
+        SegmentationRules {
             payload: self.pdu_payload.0,
             length_indicator: if self.pdu_octets() <= 126 { 1 } else { 2 },
-            rule: self.length_indicators,
+            indicator_rule: self.length_indicators,
             marks_start: false,
         }
     }
 
     /// Whether a PDU sent `transmissions` times may be retransmitted.
     #[inline]
-    pub(super) fn may_send_again(&self, transmissions: u16) -> bool {
+    pub(super) fn may_retransmit(&self, transmissions: u16) -> bool {
         let counted = u32::from(transmissions) + u32::from(self.max_dat_reading == MaxDatReading::Ts25322);
         self.sdu_discard == SduDiscard::Timer || self.max_dat.is_none_or(|max_dat| counted < max_dat)
     }

@@ -37,7 +37,7 @@ pub use config::{
 
 use self::receiver::Receiver;
 use self::reset::Reset;
-use self::sender::{Ride, Sender};
+use self::sender::{RetransmissionPiggyback, Sender};
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
 use super::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status, WaitingSdu};
@@ -95,23 +95,26 @@ impl AmEntity {
         lost: Lost,
     ) {
         self.handle_timeout(cx);
-        let (mut rest, mut not_taken) = (lost, 0);
+        // `rest` has the lost blocks from the current PDU on.
+        let (mut rest, mut ignored) = (lost, 0);
         for pdu in &set.pdus {
             let lost = rest;
             if !rest.is_none() {
                 rest = rest.from(pdu.blocks());
             }
             match pdu {
-                Pdu::Data(run) if !self.reset.blocks() => self.handle_run(cx, set, run, lost),
-                other => not_taken += self.handle_other(cx, set, other, lost),
+                Pdu::Data(run) if !self.reset.is_blocking() => self.handle_run(cx, set, run, lost),
+                other => ignored += self.handle_other(cx, set, other, lost),
             }
         }
-        if not_taken > 0 {
-            self.receiver.dropped(cx, not_taken, PduDrop::Resetting);
+        if ignored > 0 {
+            self.receiver.record_dropped(cx, ignored, PduDrop::Resetting);
         }
-        self.see_to_reset(cx);
+        self.start_wanted_reset(cx);
     }
 
+    /// Receives a run of data PDUs. The polling bit and a piggybacked STATUS are in the last PDU,
+    /// so they have no effect if that PDU is lost.
     #[inline]
     fn handle_run<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -122,7 +125,7 @@ impl AmEntity {
     ) {
         let count = u64::from(run.count);
         if lost.is_none() {
-            self.take_part(cx, run.first, count, set.ends_of(run));
+            self.receive_arrived(cx, run.first, count, set.ends_of(run));
         } else if self.receive_run(cx, set, run, lost) < count {
             return;
         }
@@ -134,8 +137,8 @@ impl AmEntity {
         }
     }
 
-    /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs up to the last of
-    /// them.
+    /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs in the run up to
+    /// the last one that arrived.
     #[inline(never)]
     fn receive_run<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -146,7 +149,7 @@ impl AmEntity {
     ) -> u64 {
         let mut end = 0;
         for_each_arrived(run, set.ends_of(run), lost.0, |from, count, ends| {
-            self.take_part(cx, run.first.plus(from), count, ends);
+            self.receive_arrived(cx, run.first.plus(from), count, ends);
             end = from + count;
         });
         end
@@ -154,15 +157,15 @@ impl AmEntity {
 
     /// Receives `count` PDUs starting with `first`, in which these SDUs end.
     #[inline(always)]
-    fn take_part<T: TraceSink<TraceEvent>>(
+    fn receive_arrived<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         first: Sn,
         count: u64,
         ends: &[SduEnd],
     ) {
-        self.await_status_period(cx.now);
-        self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
+        self.start_timer_status_periodic(cx.now);
+        self.receiver.receive_pdus(cx, &self.config, &mut self.timers, first, count, ends);
     }
 
     /// Handles PDUs other than data. Returns the number of PDUs that the entity ignores in its
@@ -181,17 +184,17 @@ impl AmEntity {
         match *pdu {
             Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
             Pdu::ResetAck(rsn) if !self.reset.has_failed() => self.handle_reset_ack(cx, rsn),
-            Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
+            Pdu::Status(ref status) if !self.reset.is_blocking() => self.handle_status(cx, set, status),
             // PDUs of another mode come from a peer with another configuration.
-            Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.dropped(cx, arrived, PduDrop::WrongMode),
+            Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.record_dropped(cx, arrived, PduDrop::WrongMode),
             _ => return arrived,
         }
         0
     }
 
-    /// Timer_Status_Periodic starts with the first PDU that arrives.
+    /// Starts Timer_Status_Periodic when the first PDU arrives.
     #[inline]
-    fn await_status_period(&mut self, now: Time) {
+    fn start_timer_status_periodic(&mut self, now: Time) {
         if let Some(period) = self.config.timer_status_periodic
             && !self.timers.is_running(Timer::StatusPeriodic)
         {
@@ -208,10 +211,10 @@ impl AmEntity {
         let (config, timers) = (&self.config, &mut self.timers);
         if let Some(lsn) = status.lsn {
             let missing = set.missing_of(status);
-            let applied = self.sender.apply_status(cx, config, timers, lsn, missing);
+            let applied = self.sender.apply_report(cx, config, timers, lsn, missing);
             if applied.is_err() {
                 self.sender.wants_reset |= config.erroneous_sn == ErroneousSn::Reset;
-                self.receiver.dropped(cx, 1, PduDrop::ErroneousSn);
+                self.receiver.record_dropped(cx, 1, PduDrop::ErroneousSn);
                 return;
             }
         }
@@ -240,24 +243,25 @@ impl AmEntity {
         if self.timers.take_due(Timer::Poll, now).is_some() {
             self.sender.poll_timer_expired(cx, &mut self.timers);
         }
-        // A poll or report that waited is due now, which `has_work` detects.
+        // The poll or report that was prohibited needs no action here: it is due now, which
+        // `has_work` detects.
         self.timers.take_due(Timer::PollProhibit, now);
         self.timers.take_due(Timer::StatusProhibit, now);
         if self.timers.take_due(Timer::PollPeriodic, now).is_some() {
-            self.sender.poll_period_ended(cx, config, &mut self.timers);
+            self.sender.poll_period_expired(cx, config, &mut self.timers);
         }
         if let Some(at) = self.timers.take_due(Timer::StatusPeriodic, now)
             && let Some(period) = config.timer_status_periodic
         {
-            let missed = now.saturating_since(at) / period;
-            self.timers.set(Timer::StatusPeriodic, at + period * (missed + 1));
+            let missed_periods = now.saturating_since(at) / period;
+            self.timers.set(Timer::StatusPeriodic, at + period * (missed_periods + 1));
             self.receiver.trigger(now, config, &mut self.timers);
         }
         if self.timers.take_due(Timer::Epc, now).is_some() {
-            self.receiver.counted_down(now, config, &mut self.timers);
+            self.receiver.epc_expired(now, config, &mut self.timers);
         }
         if self.timers.take_due(Timer::StatusWait, now).is_some() {
-            self.write_report();
+            self.prepare_report();
         }
         if self.timers.take_due(Timer::Discard, now).is_some() {
             self.sender.discard_timer_expired(cx, &self.config, &mut self.timers);
@@ -266,13 +270,13 @@ impl AmEntity {
             self.sender.mrw_timer_expired(&self.config);
         }
         if !self.reset.has_failed() && self.timers.take_due(Timer::Reset, now).is_some() {
-            self.send_reset_again(cx);
+            self.repeat_reset(cx);
         }
-        self.see_to_reset(cx);
+        self.start_wanted_reset(cx);
     }
 
     /// Fills `set` with at most `blocks` blocks: STATUS, then retransmissions, then new data.
-    /// Returns whether the next TTI is of use, like [`has_work`](Self::has_work).
+    /// Returns the value of [`has_work`](Self::has_work) afterwards.
     #[inline(always)]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -282,8 +286,8 @@ impl AmEntity {
     ) -> bool {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
-        if !self.is_undisturbed(cx.now) {
-            if self.nothing_carries_the_report(cx.now) {
+        if !self.has_only_new_data(cx.now) {
+            if self.only_waiting_report_is_due(cx.now) {
                 return true;
             }
             self.send_due_pdus(cx, blocks, set);
@@ -294,7 +298,8 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
-        // A poll requested by these PDUs was sent with them, or is prohibited for now.
+        // Only new data can be due in the next TTI: these PDUs carried any poll that they caused,
+        // unless it is prohibited for now.
         self.sender.can_send_new()
     }
 
@@ -311,27 +316,28 @@ impl AmEntity {
         if self.reset.has_work() {
             self.reset.send(cx, &self.config, &mut self.timers, blocks, set);
         }
-        if self.reset.blocks() {
+        if self.reset.is_blocking() {
             return;
         }
-        let (piggyback, ride) = self.send_status(cx, blocks, set);
-        self.send_data(cx, blocks, piggyback, ride, set);
-        self.see_to_reset(cx);
+        let (piggyback, on_retransmission) = self.send_status(cx, blocks, set);
+        self.send_data(cx, blocks, piggyback, on_retransmission, set);
+        self.start_wanted_reset(cx);
     }
 
-    /// Fills the rest of `set` with data PDUs, which carry the given STATUS.
+    /// Fills the rest of `set` with data PDUs. `piggyback` is the STATUS that the next new PDU
+    /// carries, `on_retransmission` the STATUS that a retransmitted PDU carries.
     #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
         piggyback: Option<Status>,
-        ride: Option<Ride>,
+        on_retransmission: Option<RetransmissionPiggyback>,
         set: &mut BlockSet,
     ) {
         let (config, timers) = (&self.config, &mut self.timers);
         if set.blocks < blocks && self.sender.nacked_count > 0 {
-            self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, ride, set);
+            self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, on_retransmission, set);
         }
         if set.blocks < blocks {
             if piggyback.is_some() && self.sender.can_send_new() {
@@ -362,25 +368,26 @@ impl AmEntity {
         self.timers.next()
     }
 
-    /// Whether only new data can be due now, the usual case. Prohibited reports and polls wait.
+    /// Whether nothing but new data may be due now. Prohibited reports and polls are not due.
     #[inline(always)]
-    fn is_undisturbed(&self, now: Time) -> bool {
-        self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
+    fn has_only_new_data(&self, now: Time) -> bool {
+        self.receiver.has_no_status_due(now) & self.sender_has_only_new_data(now)
     }
 
-    /// Like `is_undisturbed`, but the receiving side may have something to answer.
+    /// Like `has_only_new_data`, without the reports and MRW_ACKs of the receiving side.
     #[inline(always)]
-    fn is_sender_undisturbed(&self, now: Time) -> bool {
-        self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
+    fn sender_has_only_new_data(&self, now: Time) -> bool {
+        self.reset.is_idle() & !self.suspended & self.sender.has_only_new_data(now)
     }
 
-    /// Whether the next TTI is of use. A STATUS that waits for a data PDU counts.
+    /// Whether the entity may have PDUs for the next TTI. True also while a report waits for a data
+    /// PDU to carry it.
     #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
-        if self.is_undisturbed(now) {
+        if self.has_only_new_data(now) {
             return self.sender.can_send_new();
         }
-        if self.suspended | self.reset.blocks() {
+        if self.suspended | self.reset.is_blocking() {
             return !self.suspended && self.reset.has_work();
         }
         self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
@@ -392,9 +399,9 @@ impl AmEntity {
         self.suspended = true;
     }
 
-    /// Sends only `n` further new PDUs until [`resume`](Self::resume): those from VT(S) + N on
-    /// wait. Retransmissions and reports continue, and a RESET keeps the limit. Returns VT(S)
-    /// (CRLC-SUSPEND, TS 25.322 §9.7.5).
+    /// Sends only `n` further new PDUs until [`resume`](Self::resume): PDUs from VT(S) + N on wait
+    /// (CRLC-SUSPEND, TS 25.322 §9.7.5). Retransmissions and reports continue. A RESET does not
+    /// change the number of PDUs still allowed. Returns VT(S).
     pub fn suspend_after(&mut self, n: u32) -> Sn {
         self.sender.suspend_from(n.into());
         Sn::of(self.sender.vt_s)
@@ -411,18 +418,18 @@ impl AmEntity {
         self.suspended
     }
 
-    /// Re-establishes the entity, as the peer must, too: state variables get their initial values,
-    /// and all timers stop. SDUs of which something was sent are lost. The others stay.
+    /// Re-establishes the entity: state variables get their initial values, and all timers stop.
+    /// SDUs with a sent part are lost, the others stay. The peer must be re-established, too.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers = Timers::default();
         self.reset = Reset::default();
         self.return_to_initial_state(cx);
         if !self.sender.buffer.is_empty() {
-            self.sender.await_poll_period(cx.now, &self.config, &mut self.timers);
+            self.sender.start_timer_poll_periodic(cx.now, &self.config, &mut self.timers);
         }
     }
 
-    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
+    /// Discards the SDUs without a sent part. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.lose_unsent(cx, &self.config, &mut self.timers);
     }
@@ -443,7 +450,7 @@ impl AmEntity {
         self.reset.has_failed()
     }
 
-    /// Data to send, for the first time or again.
+    /// New data and retransmissions to send.
     pub fn backlog(&self) -> Backlog {
         self.sender.backlog(&self.config)
     }
@@ -453,8 +460,8 @@ impl AmEntity {
         self.sender.waiting_sdus(into);
     }
 
-    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321 §8.2.2). A control PDU counts as a
-    /// whole PDU.
+    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321
+    /// §8.2.2). A control PDU counts as a whole PDU.
     pub fn available_for_transmission(&self, now: Time) -> Bytes {
         let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
         let data = self.sender.available_for_transmission(&self.config, now);

@@ -13,9 +13,9 @@ use crate::trace::TraceEvent;
 /// State of the sender's polls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Polls {
-    /// VT(PDU): PDUs sent since the last poll for Poll_PDU.
+    /// VT(PDU): PDUs sent since Poll_PDU last caused a poll.
     vt_pdu: u32,
-    /// VT(SDU): SDUs sent since the last poll for Poll_SDU.
+    /// VT(SDU): SDUs sent since Poll_SDU last caused a poll.
     vt_sdu: u32,
     /// Causes of a poll that no PDU has carried yet, and the earliest time at which a PDU may carry
     /// it. `Time::NEVER`: no cause.
@@ -24,13 +24,13 @@ pub(super) struct Polls {
     /// No PDU polls before this instant.
     prohibited_until: Time,
     /// VT(S) just after the last poll.
-    pub up_to: u64,
+    pub vt_s_at_last_poll: u64,
 }
 
 impl Default for Polls {
     fn default() -> Self {
         let (causes, due, prohibited_until) = (PollCauses::default(), Time::NEVER, Time::ZERO);
-        Polls { vt_pdu: 0, vt_sdu: 0, causes, due, prohibited_until, up_to: 0 }
+        Polls { vt_pdu: 0, vt_sdu: 0, causes, due, prohibited_until, vt_s_at_last_poll: 0 }
     }
 }
 
@@ -49,22 +49,22 @@ impl Polls {
 
     /// Cancels the pending poll.
     #[inline]
-    pub fn forget(&mut self, timers: &mut Timers) {
+    pub fn cancel(&mut self, timers: &mut Timers) {
         if self.causes.any() {
-            self.carried();
+            self.clear();
             timers.stop(Timer::PollProhibit);
         }
     }
 
-    /// Notes that no poll is pending.
+    /// No poll is pending any more, because a PDU carried it or it was cancelled.
     #[inline]
-    fn carried(&mut self) {
+    fn clear(&mut self) {
         (self.causes, self.due) = (PollCauses::default(), Time::NEVER);
     }
 
     fn trigger(&mut self, now: Time, timers: &mut Timers, causes: PollCauses) {
         self.causes |= causes;
-        // Only a poll that is sent prohibits others, and then none is pending.
+        // If polls are not prohibited, this time is in the past and the poll is due immediately.
         self.due = self.prohibited_until;
         if now < self.prohibited_until {
             timers.set(Timer::PollProhibit, self.prohibited_until);
@@ -73,8 +73,8 @@ impl Polls {
 }
 
 impl Sender {
-    /// Maximum length of a run of new (`new`) or retransmitted PDUs whose last PDU is the first one
-    /// that must poll.
+    /// Number of PDUs up to the next one that must poll, that one included: the maximum length of a
+    /// run, in which only the last PDU may poll. `new`: the PDUs are new, otherwise retransmitted.
     #[inline]
     pub(super) fn pdus_to_next_poll(&self, now: Time, config: &RlcConfig, new: bool) -> u32 {
         if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, new) }
@@ -94,15 +94,15 @@ impl Sender {
             .map_or(counted, |pdus| counted.min((self.vt_a + pdus).saturating_sub(self.vt_s).max(1) as u32))
     }
 
-    /// Whether the outstanding part of the window is large enough that the last new PDU polls.
+    /// Whether Poll_Window is reached, so that the last new PDU must poll.
     #[inline]
-    pub(super) fn window_polls(&self, config: &RlcConfig) -> bool {
+    pub(super) fn window_requires_poll(&self, config: &RlcConfig) -> bool {
         config.poll_window_pdus(self.vt_ws).is_some_and(|pdus| self.vt_s - self.vt_a >= pdus)
     }
 
-    /// Whether `finished` further SDUs cause a poll.
+    /// Counts `finished` further SDUs for Poll_SDU. Returns whether they cause a poll.
     #[inline]
-    pub(super) fn sdus_poll(&mut self, config: &RlcConfig, finished: u32) -> bool {
+    pub(super) fn count_finished_sdus(&mut self, config: &RlcConfig, finished: u32) -> bool {
         self.polls.vt_sdu += finished;
         let polls = config.poll_sdu.is_some_and(|poll_sdu| self.polls.vt_sdu >= poll_sdu);
         if polls {
@@ -111,8 +111,8 @@ impl Sender {
         polls
     }
 
-    /// Whether the last of the `pdus` PDUs just taken polls. `wanted` are causes other than the
-    /// number of PDUs. A prohibited poll stays pending.
+    /// Whether the last PDU of the next run polls. The run has `pdus` PDUs, and `wanted` are the
+    /// causes other than Poll_PDU. A prohibited poll stays pending.
     #[inline]
     pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -137,8 +137,8 @@ impl Sender {
         }
         let (ue, direction) = (self.ue, self.direction);
         cx.show(|| Detail::Poll { ue, direction, causes });
-        self.polls.carried();
-        self.polls.up_to = self.vt_s;
+        self.polls.clear();
+        self.polls.vt_s_at_last_poll = self.vt_s;
         if let Some(timer_poll) = config.timer_poll {
             timers.set(Timer::Poll, cx.now + timer_poll);
         }
@@ -162,23 +162,24 @@ impl Sender {
         cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
     }
 
-    /// Triggers the poll of the last PDU in the buffer, which was sent before it was the last one.
+    /// Triggers the poll for the last PDU in the buffer. Needed if the PDU became the last one after
+    /// it was sent, because later SDUs were discarded.
     pub(super) fn poll_for_last(&mut self, now: Time, timers: &mut Timers) {
         self.polls.trigger(now, timers, PollCauses::LAST_PDU);
     }
 
     /// Handles the expiry of Timer_Poll_Periodic: polls if there are data to send or to be
     /// acknowledged.
-    pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &RlcConfig, timers: &mut Timers) {
+    pub fn poll_period_expired<T>(&mut self, cx: &Context<'_, T>, config: &RlcConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
             self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
-            self.await_poll_period(cx.now, config, timers);
+            self.start_timer_poll_periodic(cx.now, config, timers);
         }
     }
 
-    /// Timer_Poll_Periodic runs from time zero. It has no deadline while there is nothing to poll
-    /// for.
-    pub fn await_poll_period(&self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+    /// Starts Timer_Poll_Periodic if it is not running. Its expiries are multiples of the period
+    /// from time zero, so that stopping it while nothing needs a poll does not shift them.
+    pub fn start_timer_poll_periodic(&self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if let Some(period) = config.timer_poll_periodic
             && !timers.is_running(Timer::PollPeriodic)
         {

@@ -13,48 +13,49 @@ use crate::Context;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::window::Flags;
+use crate::radio::rlc::window::PduSet;
 use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// The receiving side. `direction` is the direction of the data that it receives.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver {
-    /// Earliest time of a pending report (Timer_Status_Prohibit). `Time::NEVER`: no report is
-    /// pending.
+    /// Earliest time at which the pending report may be sent (Timer_Status_Prohibit).
+    /// `Time::NEVER`: no report is pending.
     report_due: Time,
     /// SN_MRW_LENGTH and N_LENGTH of an MRW that must be answered.
     mrw: Option<(Sn, u8)>,
     ue: UeId,
     direction: Direction,
-    /// Number of SDUs ending in PDU `given_up_below` that were discarded, too, if that PDU has not
-    /// arrived.
-    given_up_ends: u8,
-    /// The window that every report grants.
+    /// Number of SDUs ending in PDU `discarded_below` that the sender discarded, too. Their ends
+    /// are removed when that PDU arrives. 0 if it has arrived.
+    discarded_ends: u8,
+    /// Window in PDUs that every report grants to the peer.
     pub(super) granted_window: Option<NonZeroU16>,
     /// VR(R): the next PDU in sequence.
     pub(super) vr_r: u64,
-    /// VR(H): one above the highest PDU seen.
+    /// VR(H): one above the highest PDU that has arrived.
     pub(super) vr_h: u64,
-    /// SDUs with known ends that are not below VR(R), in order, delivered or not.
+    /// SDUs that end in PDUs at or above VR(R) that have arrived, in order. With out-of-sequence
+    /// delivery some of them are already delivered.
     ends: VecDeque<KnownEnd>,
     /// The sender discarded the PDUs below this count.
-    given_up_below: u64,
+    discarded_below: u64,
     delivered: VecDeque<Sdu>,
     prohibited_until: Time,
     /// PDUs that have arrived between VR(R) and VR(H).
-    pub(super) arrived: Flags,
-    /// All PDUs requested by the last report are below this count (EPC).
-    asked_up_to: u64,
-    /// The first part of a report was sent. Missing PDUs from this count on are still to be
-    /// reported.
-    pub(super) report_from: Option<u64>,
-    /// A report that was written before its TTI (EURANE), …
-    pub(super) written: Option<Status>,
-    /// … and its missing PDUs.
-    pub(super) written_missing: Vec<SnRun>,
+    pub(super) arrived: PduSet,
+    /// All PDUs requested by the last report are below this count (estimated PDU counter, EPC).
+    requested_below: u64,
+    /// If a report did not fit into one STATUS: the first PDU of its next part.
+    pub(super) next_part_from: Option<u64>,
+    /// A report that was built before the TTI in which it is sent (EURANE).
+    pub(super) prepared: Option<Status>,
+    /// Missing PDUs of the prepared report.
+    pub(super) prepared_missing: Vec<SnRun>,
 }
 
+/// An SDU of which the end has arrived: its first PDU, the PDU that indicates its end, and the SDU.
 #[derive(Debug, Clone, Copy)]
 struct KnownEnd {
     first: u64,
@@ -71,26 +72,26 @@ impl Receiver {
             direction,
             vr_r: 0,
             vr_h: 0,
-            arrived: Flags::default(),
+            arrived: PduSet::default(),
             ends: VecDeque::new(),
-            given_up_below: 0,
-            given_up_ends: 0,
+            discarded_below: 0,
+            discarded_ends: 0,
             delivered: VecDeque::new(),
             report_due: Time::NEVER,
             prohibited_until: Time::ZERO,
-            report_from: None,
-            asked_up_to: 0,
+            next_part_from: None,
+            requested_below: 0,
             granted_window: config.granted_window.and_then(|window| NonZeroU16::new(window as u16)),
             mrw: None,
-            written: None,
-            written_missing: Vec::new(),
+            prepared: None,
+            prepared_missing: Vec::new(),
         }
     }
 
     /// Receives `count` PDUs of one run starting with number `first`, all of which have arrived.
     /// `ends` are their SDU ends.
     #[inline(always)]
-    pub fn take_run<T: TraceSink<TraceEvent>>(
+    pub fn receive_pdus<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
@@ -100,11 +101,11 @@ impl Receiver {
         ends: &[SduEnd],
     ) {
         let in_sequence = self.vr_r == self.vr_h && first == Sn::of(self.vr_r);
-        if in_sequence && count <= config.receive_window() && self.given_up_ends == 0 {
+        if in_sequence && count <= config.receive_window() && self.discarded_ends == 0 {
             self.vr_r += count;
             self.vr_h = self.vr_r;
-            self.show_in_sequence(cx, count);
-            // Usually no end is stored, and these need not be stored either.
+            self.record_in_sequence(cx, count);
+            // Usually no end is stored. The SDUs that end in this run are then delivered directly.
             if self.ends.is_empty() {
                 ends.iter().for_each(|end| self.deliver_end(cx, count_below(self.vr_r, end.first), &end.sdu));
             } else {
@@ -112,12 +113,12 @@ impl Receiver {
                 self.deliver(cx);
             }
         } else {
-            self.take_out_of_sequence(cx, config, timers, first, count, ends);
+            self.receive_out_of_sequence(cx, config, timers, first, count, ends);
         }
     }
 
     #[inline]
-    fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
+    fn receive_out_of_sequence<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
@@ -126,26 +127,26 @@ impl Receiver {
         count: u64,
         ends: &[SduEnd],
     ) {
-        if !self.take_new_run(cx.now, config, timers, first, count, ends) {
-            self.take_one_by_one(cx, config, timers, first, count, ends);
+        if !self.receive_new_run(cx.now, config, timers, first, count, ends) {
+            self.receive_one_by_one(cx, config, timers, first, count, ends);
         }
-        // Almost always PDU VR(R) is the missing one, and remains missing.
+        // Usually PDU VR(R) is still missing, and nothing can be delivered in sequence.
         if self.arrived.contains(self.vr_r) {
             self.advance(cx);
             self.deliver(cx);
         }
         if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
-            self.notice_gap(cx.now, config, timers);
+            self.trigger_for_gap(cx.now, config, timers);
         }
         if !config.in_sequence {
-            self.deliver_whole(cx);
+            self.deliver_complete(cx);
         }
     }
 
-    /// Receives a run of PDUs at once, and returns true, if all of them are in the window, none has
-    /// arrived before, and no SDU end was discarded by the last MRW.
+    /// Receives a run of PDUs at once, unless some PDUs are outside the window or duplicates, or
+    /// discarded SDU ends must be removed. Returns false without any effect in these cases.
     #[inline(always)]
-    fn take_new_run(
+    fn receive_new_run(
         &mut self,
         now: Time,
         config: &RlcConfig,
@@ -156,20 +157,22 @@ impl Receiver {
     ) -> bool {
         let from = first.count_from(self.vr_r);
         let to = from + count;
-        let fits = to - self.vr_r <= config.receive_window() && self.given_up_ends == 0;
+        let fits = to - self.vr_r <= config.receive_window() && self.discarded_ends == 0;
         if !fits || !self.arrived.insert_new_range(from, to) {
             return false;
         }
         if from > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
-            self.notice_gap(now, config, timers);
+            self.trigger_for_gap(now, config, timers);
         }
         self.vr_h = self.vr_h.max(to);
-        ends.iter().for_each(|end| self.keep_end(KnownEnd::find(end, end.sn.count_from(from) + 1)));
+        ends.iter().for_each(|end| self.store_end(KnownEnd::find(end, end.sn.count_from(from) + 1)));
         true
     }
 
+    /// Receives a run PDU by PDU: drops those outside the window, ignores duplicates, and removes
+    /// the ends of SDUs that the last MRW discarded.
     #[inline(never)]
-    fn take_one_by_one<T: TraceSink<TraceEvent>>(
+    fn receive_one_by_one<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
@@ -180,28 +183,29 @@ impl Receiver {
     ) {
         for step in 0..count {
             let sn = first.plus(step);
-            let here = ends.iter().take_while(|end| end.sn == sn).count();
-            let (mut ends_here, rest) = ends.split_at(here);
+            let end_count = ends.iter().take_while(|end| end.sn == sn).count();
+            let (mut ends_here, rest) = ends.split_at(end_count);
             ends = rest;
             if !sn.is_within(Sn::of(self.vr_r), config.receive_window()) {
                 // PDUs within a window below VR(R) are duplicates or were discarded.
                 if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - config.receive_window()) {
-                    self.dropped(cx, 1, PduDrop::OutsideWindow);
+                    self.record_dropped(cx, 1, PduDrop::OutsideWindow);
                 }
                 continue;
             }
             let pdu = sn.count_from(self.vr_r);
-            if pdu == self.given_up_below {
-                ends_here = &ends_here[here.min(usize::from(std::mem::take(&mut self.given_up_ends)))..];
+            if pdu == self.discarded_below {
+                ends_here =
+                    &ends_here[end_count.min(usize::from(std::mem::take(&mut self.discarded_ends)))..];
             }
             if pdu >= self.vr_h {
                 if pdu > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
-                    self.notice_gap(cx.now, config, timers);
+                    self.trigger_for_gap(cx.now, config, timers);
                 }
                 self.vr_h = pdu + 1;
             }
             if self.arrived.insert(pdu) {
-                ends_here.iter().for_each(|end| self.keep_end(KnownEnd::find(end, pdu + 1)));
+                ends_here.iter().for_each(|end| self.store_end(KnownEnd::find(end, pdu + 1)));
             }
         }
     }
@@ -209,25 +213,25 @@ impl Receiver {
     /// Delivers complete SDUs, even if PDUs before them are missing (out-of-sequence delivery, TS
     /// 25.322 §4.2.1.3). No bit shows where an SDU begins: this follows from the end of the
     /// previous SDU, if no PDU is missing from there on.
-    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        for at in 1..self.ends.len() {
-            let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
-            if !end.delivered && self.arrived.first_gap(before, end.sn + 1) > end.sn {
-                self.ends[at].delivered = true;
-                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
+    fn deliver_complete<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+        for index in 1..self.ends.len() {
+            let (previous_end, end) = (self.ends[index - 1].sn, self.ends[index]);
+            if !end.delivered && self.arrived.first_gap(previous_end, end.sn + 1) > end.sn {
+                self.ends[index].delivered = true;
+                deliver_sdu(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
     }
 
-    /// Whether all PDUs of an SDU have arrived. The implicit form of MRW uses the description of an
-    /// SDU, which contains its first PDU.
-    fn is_whole(&self, end: &KnownEnd) -> bool {
-        end.first >= self.given_up_below
+    /// Whether all PDUs of an SDU have arrived. Only the implicit form of MRW calls this: the first
+    /// PDU of an SDU is known to the simulator, but not from the bits of the PDUs.
+    fn is_complete(&self, end: &KnownEnd) -> bool {
+        end.first >= self.discarded_below
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
     }
 
     #[inline]
-    fn keep_end(&mut self, end: KnownEnd) {
+    fn store_end(&mut self, end: KnownEnd) {
         if self.ends.back().is_none_or(|last| last.sn <= end.sn) {
             return self.ends.push_back(end);
         }
@@ -240,12 +244,12 @@ impl Receiver {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
         self.arrived.clear_range(self.vr_r, next);
         let count = next - std::mem::replace(&mut self.vr_r, next);
-        self.show_in_sequence(cx, count);
+        self.record_in_sequence(cx, count);
     }
 
-    /// Shows the last `count` PDUs below VR(R), which have just become in-sequence.
+    /// Records that the last `count` PDUs below VR(R) are now received in sequence.
     #[inline(always)]
-    fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
+    fn record_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
         let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
         cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
     }
@@ -254,25 +258,29 @@ impl Receiver {
     #[inline]
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         while let Some(end) = self.ends.front().filter(|end| end.sn < self.vr_r) {
-            if !end.delivered && end.first >= self.given_up_below {
-                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
+            if !end.delivered && end.first >= self.discarded_below {
+                deliver_sdu(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
             self.ends.pop_front();
         }
     }
 
-    /// Delivers an SDU that is completely below VR(R) and began in PDU `first`, unless its start
-    /// was discarded. A peer that discards the start of an SDU should discard its end, too.
-    /// Otherwise the rest is not a packet and is not delivered.
+    /// Delivers an SDU that is completely below VR(R) and began in PDU `first`. If an MRW discarded
+    /// the start of the SDU but not its end, the rest is not a packet and is not delivered.
     #[inline]
     fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, first: u64, sdu: &Sdu) {
-        if first >= self.given_up_below {
-            hand_up(cx, self.ue, self.direction, sdu, &mut self.delivered);
+        if first >= self.discarded_below {
+            deliver_sdu(cx, self.ue, self.direction, sdu, &mut self.delivered);
         }
     }
 
     /// Records PDUs from the peer that are dropped.
-    pub fn dropped<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u32, why: PduDrop) {
+    pub fn record_dropped<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        count: u32,
+        why: PduDrop,
+    ) {
         let (ue, direction) = (self.ue, self.direction);
         cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
     }
@@ -307,9 +315,9 @@ impl Receiver {
         }
         let Some(target) = self.target_of(config, mrw, discarded) else { return };
         while self.ends.front().is_some_and(|end| end.sn < target) {
-            let end = self.ends.pop_front().expect("it was looked at");
-            if implicit && !end.delivered && self.is_whole(&end) {
-                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
+            let end = self.ends.pop_front().expect("the loop condition found an end");
+            if implicit && !end.delivered && self.is_complete(&end) {
+                deliver_sdu(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
         let arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
@@ -318,9 +326,9 @@ impl Receiver {
                 self.ends.pop_front();
             }
         }
-        self.given_up_ends = if arrived { 0 } else { mrw.n_length };
+        self.discarded_ends = if arrived { 0 } else { mrw.n_length };
         self.arrived.clear_range(self.vr_r, target);
-        self.given_up_below = target;
+        self.discarded_below = target;
         let (ue, direction, ends) = (self.ue, self.direction, mrw.n_length);
         let (first, count) = (Sn::of(self.vr_r), target - self.vr_r);
         cx.show(|| Detail::Skipped { ue, direction, first, count, ends });
@@ -343,30 +351,31 @@ impl Receiver {
         (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
-    /// Starts the EPC for the PDUs requested by a report, or stops the EPC if there are none.
-    pub fn count_down(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+    /// Starts the EPC (estimated PDU counter) for the PDUs requested by a report, or stops it if
+    /// there are none.
+    pub fn start_epc(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if config.timer_epc.is_none() {
             return;
         }
-        let asked = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
-        self.asked_up_to = self.vr_h;
-        match config.epc_wait(self.direction, asked).filter(|_| asked > 0) {
+        let requested = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
+        self.requested_below = self.vr_h;
+        match config.epc_wait(self.direction, requested).filter(|_| requested > 0) {
             Some(wait) => timers.set(Timer::Epc, now + wait),
             None => timers.stop(Timer::Epc),
         }
     }
 
-    /// VR(EP) reached zero: requests a new report if a PDU requested by the last one is still
-    /// missing.
-    pub fn counted_down(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        if self.vr_r < self.asked_up_to {
+    /// Handles the expiry of the EPC: triggers a report if a PDU requested by the last report is
+    /// still missing.
+    pub fn epc_expired(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+        if self.vr_r < self.requested_below {
             self.trigger(now, config, timers);
         }
     }
 
     /// Whether neither a report nor an MRW_ACK is due.
     #[inline]
-    pub fn is_undisturbed(&self, now: Time) -> bool {
+    pub fn has_no_status_due(&self, now: Time) -> bool {
         !(self.report_is_due(now) | self.mrw.is_some())
     }
 
@@ -385,8 +394,8 @@ impl Receiver {
 
     /// Number of stored elements.
     #[cfg(test)]
-    pub fn held(&self) -> usize {
-        self.ends.len() + self.delivered.len() + self.written_missing.len()
+    pub fn stored_elements(&self) -> usize {
+        self.ends.len() + self.delivered.len() + self.prepared_missing.len()
     }
 
     /// Sets all variables to their initial values, with nothing received (TS 25.322 §11.4.3).
@@ -398,7 +407,7 @@ impl Receiver {
     /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
     /// the trigger waits or is forgotten.
     #[inline]
-    fn notice_gap(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+    fn trigger_for_gap(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         let is_forgotten =
             now < self.prohibited_until && config.gap_while_prohibited == GapWhileProhibited::Forgotten;
         if !is_forgotten {
@@ -406,23 +415,23 @@ impl Receiver {
         }
     }
 
-    /// Triggers a report. While reports are prohibited, the report waits.
+    /// Triggers a report, unless one is pending. While reports are prohibited, the report waits.
     #[inline]
     pub fn trigger(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         if self.report_due == Time::NEVER {
-            self.want_report(now, config, timers);
+            self.schedule_report(now, config, timers);
         }
     }
 
-    fn want_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+    fn schedule_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         let due = now.max(self.prohibited_until);
         self.report_due = due;
         if now < due {
             timers.set(Timer::StatusProhibit, due);
         }
         if !config.piggyback_wait.is_zero() {
-            // Data sent at the very end of the wait still carry the report, because timers precede
-            // ticks.
+            // One nanosecond later than the wait: data that leave at its last instant still carry
+            // the report. Timers are handled before the transmissions of the same instant.
             timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
         }
     }
@@ -433,12 +442,12 @@ impl Receiver {
         self.report_due <= now
     }
 
-    /// Clears the report state after a report was sent, and starts Timer_Status_Prohibit.
-    pub fn reported(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
+    /// Ends the pending report after its last part was sent, and starts Timer_Status_Prohibit.
+    pub fn finish_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
         self.report_due = Time::NEVER;
-        self.report_from = None;
-        self.written = None;
-        self.written_missing.clear();
+        self.next_part_from = None;
+        self.prepared = None;
+        self.prepared_missing.clear();
         timers.stop(Timer::StatusProhibit);
         timers.stop(Timer::StatusWait);
         if let Some(prohibit) = config.timer_status_prohibit {
@@ -457,7 +466,7 @@ impl KnownEnd {
 }
 
 /// Records the delivery of an SDU from the peer, and appends it to `delivered`.
-fn hand_up<T: TraceSink<TraceEvent>>(
+fn deliver_sdu<T: TraceSink<TraceEvent>>(
     cx: &mut Context<'_, T>,
     ue: UeId,
     direction: Direction,

@@ -4,38 +4,39 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::AmEntity;
-use super::sender::Ride;
-use super::status::Beside;
+use super::sender::RetransmissionPiggyback;
+use super::status::OtherSufis;
 use crate::Context;
 use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
 
 impl AmEntity {
-    /// EURANE: no data came in time to carry the report. It is written now and sent in the next
-    /// TTI, when it may be out of date.
-    pub(super) fn write_report(&mut self) {
-        let mut missing = std::mem::take(&mut self.receiver.written_missing);
+    /// Handles the expiry of [`Timer::StatusWait`](super::Timer::StatusWait): no data PDU was sent
+    /// in time to carry the report. As in EURANE (an extension of ns-2), the report is built now
+    /// and sent unchanged in the next TTI, when it may be out of date.
+    pub(super) fn prepare_report(&mut self) {
+        let mut missing = std::mem::take(&mut self.receiver.prepared_missing);
         missing.clear();
-        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), Beside::default());
-        self.receiver.written = Some(self.receiver.report(&self.config, extent, &mut missing));
-        self.receiver.written_missing = missing;
+        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), OtherSufis::default());
+        self.receiver.prepared = Some(self.receiver.report(&self.config, extent, &mut missing));
+        self.receiver.prepared_missing = missing;
     }
 
-    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs, or returns them to be carried by the next
-    /// new PDU or by a retransmitted one.
+    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs. If a STATUS is to be piggybacked, returns
+    /// it instead: as the first value for the next new PDU, as the second for a retransmitted one.
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) -> (Option<Status>, Option<Ride>) {
+    ) -> (Option<Status>, Option<RetransmissionPiggyback>) {
         while set.blocks < blocks && self.status_is_due(cx.now) {
             match self.next_status(cx, blocks - set.blocks, set) {
-                Sent::Alone => {}
-                Sent::Waits => break,
-                Sent::With(status) => return (Some(status), None),
-                Sent::Again(ride) => return (None, Some(ride)),
+                StatusDelivery::OwnPdu => {}
+                StatusDelivery::Waits => break,
+                StatusDelivery::OnNewPdu(status) => return (Some(status), None),
+                StatusDelivery::OnRetransmission(carrier) => return (None, Some(carrier)),
             }
         }
         (None, None)
@@ -43,95 +44,104 @@ impl AmEntity {
 
     #[inline]
     pub(super) fn status_is_due(&self, now: Time) -> bool {
-        self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
+        self.receiver.report_is_due(now) | self.sender.discards.mrw_due | self.receiver.owes_mrw_ack()
     }
 
-    /// For an entity with something due: whether this is only a report that waits for data to carry
-    /// it, and there are no data. This is the usual case while a report waits.
+    /// Call only if something is due. Whether this is only a report that waits for a data PDU to
+    /// carry it, and no new data can be sent.
     #[inline]
-    pub(super) fn nothing_carries_the_report(&self, now: Time) -> bool {
-        let is_by_report = self.is_sender_undisturbed(now) && !self.receiver.owes_mrw_ack();
-        is_by_report && self.report_waits() && !self.sender.can_send_new()
+    pub(super) fn only_waiting_report_is_due(&self, now: Time) -> bool {
+        let only_report_due = self.sender_has_only_new_data(now) && !self.receiver.owes_mrw_ack();
+        only_report_due && self.report_waits() && !self.sender.can_send_new()
     }
 
-    /// Whether a due report waits for data to carry it, until Timer::StatusWait writes it. Later
-    /// parts of a report do not wait.
+    /// Whether a due report waits for a data PDU to carry it, until Timer::StatusWait expires.
+    /// Prepared reports and later parts of a report do not wait.
     #[inline]
     fn report_waits(&self) -> bool {
-        let has_begun = self.receiver.written.is_some() | self.receiver.report_from.is_some();
-        !has_begun & !self.config.piggyback_wait.is_zero()
+        let has_started = self.receiver.prepared.is_some() | self.receiver.next_part_from.is_some();
+        !has_started & !self.config.piggyback_wait.is_zero()
     }
 
+    /// Builds the next due STATUS: chooses its contents and the PDU that carries it, updates the
+    /// report timers, and adds the STATUS to `set` unless it is to be piggybacked. `room`: free
+    /// blocks in `set`.
     #[inline]
     fn next_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         room: u32,
         set: &mut BlockSet,
-    ) -> Sent {
+    ) -> StatusDelivery {
         let report_due = self.receiver.report_is_due(cx.now);
-        let beside = Beside {
+        let others = OtherSufis {
             mrw: self.sender.mrw_fields(),
             mrw_ack: self.receiver.owes_mrw_ack(),
             window: report_due && self.receiver.granted_window.is_some(),
         };
-        let alone = self.config.pdu_octets();
-        // A report that was written before its TTI is sent unchanged.
-        let written = self.receiver.written.is_some();
-        let mut extent = (report_due && !written).then(|| self.receiver.extent(&self.config, alone, beside));
-        if beside.takes_room() {
-            // A report that does not fit together with the rest comes next.
-            extent = extent.filter(|extent| !extent.is_cramped);
+        let own_pdu_octets = self.config.pdu_octets();
+        // Contents. A prepared report is sent unchanged.
+        let is_prepared = self.receiver.prepared.is_some();
+        let mut extent =
+            (report_due && !is_prepared).then(|| self.receiver.extent(&self.config, own_pdu_octets, others));
+        if others.any() {
+            // If the report does not fit beside the other SUFIs, the next STATUS contains it.
+            extent = extent.filter(|extent| !extent.fits_no_missing_pdu);
         }
-        let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
-        let rides = !written && self.sender.can_carry(&self.config, octets);
-        let again = if written { None } else { self.sender.carried_by(&self.config, octets, room) };
-        if !rides && report_due && self.report_waits() && beside.mrw.is_none() {
-            return Sent::Waits;
+        let octets = extent.map_or_else(|| others.octets(), |extent| extent.octets);
+        // The PDU that carries the STATUS.
+        let is_on_new_pdu = !is_prepared && self.sender.can_carry(&self.config, octets);
+        let retransmission =
+            if is_prepared { None } else { self.sender.retransmission_with_room(&self.config, octets, room) };
+        if !is_on_new_pdu && report_due && self.report_waits() && others.mrw.is_none() {
+            return StatusDelivery::Waits;
         }
-        let is_first = self.receiver.report_from.is_none();
-        let mut status = match (self.receiver.written.take(), extent) {
+        let is_first_part = self.receiver.next_part_from.is_none();
+        let mut status = match (self.receiver.prepared.take(), extent) {
             (Some(status), _) => {
                 debug_assert!(set.missing.is_empty());
-                set.missing.append(&mut self.receiver.written_missing);
+                set.missing.append(&mut self.receiver.prepared_missing);
                 status
             }
             (None, Some(extent)) => self.receiver.report(&self.config, extent, &mut set.missing),
             (None, None) => Status { octets, ..Status::default() },
         };
-        let reported = extent.is_some() || written;
-        if reported && is_first {
-            self.receiver.count_down(cx.now, &self.config, &mut self.timers);
+        // The first part of a report starts the EPC. The last part ends the report and starts
+        // Timer_Status_Prohibit. `Receiver::report` has updated `next_part_from`.
+        let has_report = extent.is_some() || is_prepared;
+        if has_report && is_first_part {
+            self.receiver.start_epc(cx.now, &self.config, &mut self.timers);
         }
-        if reported && self.receiver.report_from.is_none() {
-            self.receiver.reported(cx.now, &self.config, &mut self.timers);
+        let is_last_part = self.receiver.next_part_from.is_none();
+        if has_report && is_last_part {
+            self.receiver.finish_report(cx.now, &self.config, &mut self.timers);
         }
-        status.window = self.receiver.granted_window.filter(|_| beside.window);
+        status.window = self.receiver.granted_window.filter(|_| others.window);
         status.mrw_ack = self.receiver.take_mrw_ack();
         status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
         let (ue, direction, mrw) = (self.sender.ue, self.sender.direction, status.mrw.is_some());
-        let piggybacked = rides || again.is_some();
-        let octets = u32::from(if piggybacked { status.octets } else { alone });
+        let piggybacked = is_on_new_pdu || retransmission.is_some();
+        let octets = u32::from(if piggybacked { status.octets } else { own_pdu_octets });
         cx.record(|| TraceEvent::StatusSent { ue, direction, octets, piggybacked, mrw });
-        match again {
-            _ if rides => Sent::With(status),
-            Some(pdu) => Sent::Again(Ride { pdu, status }),
+        match retransmission {
+            _ if is_on_new_pdu => StatusDelivery::OnNewPdu(status),
+            Some(pdu) => StatusDelivery::OnRetransmission(RetransmissionPiggyback { pdu, status }),
             None => {
                 set.push_status(status);
-                Sent::Alone
+                StatusDelivery::OwnPdu
             }
         }
     }
 }
 
-/// Result for a due STATUS.
-enum Sent {
-    /// Sent in a PDU of its own.
-    Alone,
-    /// Not yet.
+/// How a due STATUS is sent.
+enum StatusDelivery {
+    /// In a PDU of its own, which was added to the block set.
+    OwnPdu,
+    /// Not yet: the report waits for a data PDU to carry it.
     Waits,
     /// To be carried by the next new PDU.
-    With(Status),
+    OnNewPdu(Status),
     /// To be carried by a retransmitted PDU.
-    Again(Ride),
+    OnRetransmission(RetransmissionPiggyback),
 }

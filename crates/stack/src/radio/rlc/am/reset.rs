@@ -1,12 +1,12 @@
 //! RLC RESET: TS 25.322 §11.4. Both ends return to their initial state. PDUs in flight are lost.
 //!
 //! ```text
-//!   initiator   RESET rsn ──────────────►   resets, answers every RESET of the same RSN alike
+//!   initiator   RESET rsn ──────────────►   resets, and answers each repetition of the same RSN
 //!               resets  ◄───── RESET ACK rsn
 //! ```
 //!
-//! Meanwhile the initiator neither sends nor accepts other PDUs. Hyper frame numbers have no effect
-//! without ciphering and are not kept.
+//! During the procedure the initiator neither sends nor accepts other PDUs. Hyper frame numbers
+//! have no effect without ciphering and are not stored.
 
 use umts_kernel::TraceSink;
 
@@ -20,14 +20,14 @@ use crate::trace::TraceEvent;
 /// State of the resets that the entity initiates and of those that it receives.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reset {
-    /// Active parts of the state. Almost always none, which a single comparison shows.
+    /// Flags that are set. Usually none, which a single comparison detects.
     state: State,
     /// RSN of the next procedure, which alternates.
     rsn: bool,
     /// VT(RST): number of RESETs sent in the procedure.
     vt_rst: u32,
     /// RSN of the last received RESET, which is also the RSN of the RESET ACK.
-    heard: Option<bool>,
+    last_received_rsn: Option<bool>,
 }
 
 /// Flags, one bit each.
@@ -45,39 +45,39 @@ impl State {
     const FAILED: u8 = 1 << 3;
 
     #[inline]
-    fn has(self, any: u8) -> bool {
-        self.0 & any != 0
+    fn has_any(self, flags: u8) -> bool {
+        self.0 & flags != 0
     }
 
-    /// Clears the flags `any`. Returns whether one of them was set.
-    fn take(&mut self, any: u8) -> bool {
-        let was = self.has(any);
-        self.0 &= !any;
-        was
+    /// Clears `flags`. Returns whether one of them was set.
+    fn take(&mut self, flags: u8) -> bool {
+        let was_set = self.has_any(flags);
+        self.0 &= !flags;
+        was_set
     }
 }
 
 impl Reset {
     /// Whether only RESET and RESET ACK may be sent and received.
     #[inline]
-    pub fn blocks(&self) -> bool {
-        self.state.has(State::PENDING | State::FAILED)
+    pub fn is_blocking(&self) -> bool {
+        self.state.has_any(State::PENDING | State::FAILED)
     }
 
     #[inline]
     pub fn has_work(&self) -> bool {
-        !self.has_failed() & self.state.has(State::DUE | State::ACK_DUE)
+        !self.has_failed() & self.state.has_any(State::DUE | State::ACK_DUE)
     }
 
-    /// Whether no procedure is in progress and none must be answered.
+    /// Whether no flag is set: no procedure is in progress, none must be answered, none has failed.
     #[inline]
-    pub fn is_at_rest(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.state.0 == 0
     }
 
     #[inline]
     pub fn has_failed(&self) -> bool {
-        self.state.has(State::FAILED)
+        self.state.has_any(State::FAILED)
     }
 
     /// Adds due RESET ACK and RESET PDUs to `set`.
@@ -94,7 +94,7 @@ impl Reset {
         }
         if set.blocks < blocks
             && self.state.take(State::ACK_DUE)
-            && let Some(rsn) = self.heard
+            && let Some(rsn) = self.last_received_rsn
         {
             set.push_control(Pdu::ResetAck(rsn));
         }
@@ -107,9 +107,9 @@ impl Reset {
 }
 
 impl AmEntity {
-    /// Starts a reset if a procedure requires one.
+    /// Starts a reset if the sender has requested one.
     #[inline]
-    pub(super) fn see_to_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+    pub(super) fn start_wanted_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.sender.wants_reset {
             self.begin_reset(cx);
         }
@@ -118,25 +118,26 @@ impl AmEntity {
     #[cold]
     fn begin_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.wants_reset = false;
-        if self.reset.blocks() {
+        if self.reset.is_blocking() {
             return;
         }
         self.reset.state.0 |= State::PENDING;
         self.reset.vt_rst = 0;
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcReset { ue, direction });
-        self.send_reset_again(cx);
+        self.repeat_reset(cx);
     }
 
-    /// Sends a RESET, unless it was sent MaxRST - 1 times. Then the error is unrecoverable.
-    pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+    /// Marks the RESET as due, unless it was sent MaxRST - 1 times: then the error is
+    /// unrecoverable.
+    pub(super) fn repeat_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.reset.vt_rst + 1 < self.config.max_rst {
             self.reset.state.0 |= State::DUE;
             return;
         }
         self.reset.state.0 |= State::FAILED;
         self.timers = Timers::default();
-        // The caller is woken immediately and fetches the error.
+        // Expires immediately, so that the caller calls `take_unrecoverable_error`.
         self.timers.set(Timer::Reset, cx.now);
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
@@ -155,15 +156,15 @@ impl AmEntity {
     /// Handles a RESET: answers it, and resets unless it repeats the last one.
     pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
         self.reset.state.0 |= State::ACK_DUE;
-        if self.reset.heard != Some(rsn) {
-            self.reset.heard = Some(rsn);
+        if self.reset.last_received_rsn != Some(rsn) {
+            self.reset.last_received_rsn = Some(rsn);
             self.return_to_initial_state(cx);
         }
     }
 
     /// Handles a RESET ACK: ends the procedure if the RSN matches.
     pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
-        if !self.reset.state.has(State::PENDING) || rsn != self.reset.rsn {
+        if !self.reset.state.has_any(State::PENDING) || rsn != self.reset.rsn {
             return;
         }
         self.reset.state.take(State::PENDING | State::DUE);

@@ -11,15 +11,15 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use super::config::{BufferCounts, Piggyback};
-use super::discard::GivenUp;
+use super::discard::DiscardState;
 use super::polling::Polls;
 use super::timers::{Timer, Timers};
 use crate::Context;
 use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::buffer::{Buffer, Cutting};
-use crate::radio::rlc::window::Flags;
+use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
+use crate::radio::rlc::window::PduSet;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
@@ -36,7 +36,7 @@ pub(super) struct Sender {
     /// VT(WS): the window.
     pub(super) vt_ws: u64,
     pub(super) nacked_count: u32,
-    pub(super) cutting: Cutting,
+    pub(super) rules: SegmentationRules,
     pub(super) ue: UeId,
     pub(super) direction: Direction,
     /// RLC must be reset.
@@ -46,23 +46,23 @@ pub(super) struct Sender {
     pub(super) octets: u64,
     /// The first PDU that a suspension with N blocks.
     suspended_from: u64,
-    pub(super) given_up: GivenUp,
+    pub(super) discards: DiscardState,
     /// Ends of SDUs between VT(A) and VT(S).
     pub(super) ends: VecDeque<SentSdu>,
     /// PDUs between VT(A) and VT(S) with padding, and the octets of padding.
     pub(super) padded: VecDeque<(u64, u16)>,
     /// PDUs reported missing and not retransmitted yet.
-    pub(super) nacked: Flags,
-    /// PDUs between VT(A) and VT(S) that were retransmitted, …
-    pub(super) sent_again: Flags,
-    /// … and VT(DAT) by PDU, the number of transmissions. `None` before the first retransmission:
-    /// an idle user has no window.
+    pub(super) nacked: PduSet,
+    /// PDUs between VT(A) and VT(S) that were retransmitted. VT(DAT) of all others is 1.
+    pub(super) retransmitted: PduSet,
+    /// VT(DAT), the number of transmissions, of each retransmitted PDU, as a ring of the window.
+    /// Empty before the first retransmission, so that an idle user needs no memory for it.
     vt_dat: Box<[u16]>,
     /// Number of SDUs that were completely acknowledged or discarded.
     pub(super) sdus_done: u64,
 }
 
-/// An SDU that is completely in PDUs.
+/// An SDU that is completely in PDUs: it begins in PDU `first`, and PDU `sn` indicates its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SentSdu {
     pub first: u64,
@@ -70,9 +70,9 @@ pub(super) struct SentSdu {
     pub sdu: Sdu,
 }
 
-/// A STATUS carried in the padding of a retransmitted PDU.
+/// A STATUS to be carried in the padding of PDU `pdu`, which is about to be retransmitted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ride {
+pub(super) struct RetransmissionPiggyback {
     pub pdu: u64,
     pub status: Status,
 }
@@ -83,22 +83,22 @@ impl Sender {
             ue,
             direction,
             buffer: Buffer::default(),
-            cutting: config.cutting(),
+            rules: config.segmentation_rules(),
             vt_s: 0,
             vt_a: 0,
             vt_ms: u64::from(config.window),
             vt_ws: u64::from(config.window),
             suspended_from: u64::MAX,
-            sent_again: Flags::default(),
+            retransmitted: PduSet::default(),
             vt_dat: Box::default(),
             polls: Polls::default(),
-            nacked: Flags::default(),
+            nacked: PduSet::default(),
             nacked_count: 0,
             ends: VecDeque::new(),
             padded: VecDeque::new(),
             octets: 0,
             sdus_done: 0,
-            given_up: GivenUp::default(),
+            discards: DiscardState::default(),
             wants_reset: false,
         }
     }
@@ -121,9 +121,9 @@ impl Sender {
         }
         self.octets = octets;
         self.buffer.push(sdu);
-        self.await_poll_period(cx.now, config, timers);
+        self.start_timer_poll_periodic(cx.now, config, timers);
         if !timers.is_running(Timer::Discard) {
-            self.await_discard(config, timers);
+            self.set_timer_discard(config, timers);
         }
         let (ue, direction) = (self.ue, self.direction);
         cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
@@ -138,13 +138,13 @@ impl Sender {
 
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
-        debug_assert_eq!(self.vt_ms, self.window_end(), "every change of VT(A) is announced");
+        debug_assert_eq!(self.vt_ms, self.window_end(), "update_vt_ms follows every change of VT(A)");
         self.vt_ms.saturating_sub(self.vt_s)
     }
 
     /// Updates VT(MS) after a change of VT(A), VT(WS) or a suspension.
     #[inline]
-    pub(super) fn window_moved(&mut self) {
+    pub(super) fn update_vt_ms(&mut self) {
         self.vt_ms = self.window_end();
     }
 
@@ -156,37 +156,37 @@ impl Sender {
     /// Sends new PDUs only below VT(S) + `n` from now on (TS 25.322 §9.7.5).
     pub fn suspend_from(&mut self, n: u64) {
         self.suspended_from = self.vt_s.saturating_add(n);
-        self.window_moved();
+        self.update_vt_ms();
     }
 
     /// Ends a suspension.
     pub fn resume(&mut self) {
         self.suspended_from = u64::MAX;
-        self.window_moved();
+        self.update_vt_ms();
     }
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        // Branch-free, because the processor cannot predict which TTI takes the last octet.
+        // Without a branch, because the processor cannot predict in which TTI the buffer runs empty.
         !self.buffer.is_empty() & (self.window_left() > 0)
     }
 
-    /// Whether only new data can be due: no retransmission, MRW or poll.
+    /// Whether no retransmission, MRW or poll is due, so that only new data may be sent.
     #[inline]
-    pub fn is_undisturbed(&self, now: Time) -> bool {
-        !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.is_due(now))
+    pub fn has_only_new_data(&self, now: Time) -> bool {
+        !((self.nacked_count > 0) | self.discards.mrw_due | self.polls.is_due(now))
     }
 
-    /// Whether a poll could be carried by repeating the last PDU, because there is nothing else to
-    /// send.
+    /// Whether the last PDU may be repeated to carry a poll: it is neither acknowledged nor
+    /// discarded.
     #[inline]
     fn can_repeat_last(&self) -> bool {
-        self.vt_a < self.vt_s && self.vt_s > self.given_up.floor
+        self.vt_a < self.vt_s && self.vt_s > self.discards.floor
     }
 
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
-        self.given_up.mrw_due || self.has_data(now)
+        self.discards.mrw_due || self.has_data(now)
     }
 
     /// Whether a data PDU could be sent.
@@ -198,7 +198,7 @@ impl Sender {
     /// VT(DAT) of a PDU between VT(A) and VT(S).
     #[inline]
     pub(super) fn transmissions(&self, pdu: u64) -> u16 {
-        if self.sent_again.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
+        if self.retransmitted.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
     }
 
     #[inline]
@@ -211,7 +211,7 @@ impl Sender {
     pub fn apply_window(&mut self, config: &RlcConfig, wsn: NonZeroU16) {
         if u32::from(wsn.get()) <= config.window {
             self.vt_ws = u64::from(wsn.get());
-            self.window_moved();
+            self.update_vt_ms();
         }
     }
 
@@ -223,28 +223,29 @@ impl Sender {
         cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
     }
 
-    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. One of them may carry a STATUS
-    /// (`ride`).
+    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. `on_retransmission`: the STATUS
+    /// that one of them carries.
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
         timers: &mut Timers,
         room: u32,
-        ride: Option<Ride>,
+        on_retransmission: Option<RetransmissionPiggyback>,
         set: &mut BlockSet,
     ) {
         let mut sent = 0;
-        let mut from = self.vt_a.max(self.given_up.floor);
+        let mut from = self.vt_a.max(self.discards.floor);
         while sent < room && self.nacked_count > 0 {
             let first = self.nacked.first_member(from, self.vt_s);
-            let most = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
-            let mut end = self.nacked.first_gap(first, (first + most).min(self.vt_s));
+            let max_run = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
+            let mut end = self.nacked.first_gap(first, (first + max_run).min(self.vt_s));
             // The PDU with the STATUS is a run of its own.
-            let status = ride.filter(|ride| ride.pdu == first).map(|ride| ride.status);
-            end = match ride {
-                Some(ride) if ride.pdu == first => first + 1,
-                Some(ride) if ride.pdu > first => end.min(ride.pdu),
+            let status =
+                on_retransmission.filter(|carrier| carrier.pdu == first).map(|carrier| carrier.status);
+            end = match on_retransmission {
+                Some(carrier) if carrier.pdu == first => first + 1,
+                Some(carrier) if carrier.pdu > first => end.min(carrier.pdu),
                 _ => end,
             };
             debug_assert!(first < end, "nacked_count counts members between VT(A) and VT(S)");
@@ -253,14 +254,16 @@ impl Sender {
             self.nacked_count -= count;
             let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
             let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(last);
-            self.send_again(cx, config, timers, first..end, wanted, status, set);
+            self.retransmit(cx, config, timers, first..end, wanted, status, set);
             sent += count;
             from = end;
         }
     }
 
+    /// Retransmits the consecutive PDUs `pdus`. The last one polls if `wanted` or another cause
+    /// requires it.
     #[expect(clippy::too_many_arguments, reason = "the arguments of its callers")]
-    fn send_again<T: TraceSink<TraceEvent>>(
+    fn retransmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
@@ -274,7 +277,7 @@ impl Sender {
         let mark = set.ends_mark();
         let mut at = self.ends.partition_point(|end| end.sn < first);
         while let Some(end) = self.ends.get(at).filter(|end| end.sn < pdus.end) {
-            set.ends.push(end.on_the_air());
+            set.ends.push(end.sdu_end());
             at += 1;
         }
         if self.vt_dat.is_empty() {
@@ -283,7 +286,7 @@ impl Sender {
         for pdu in pdus {
             let place = self.place(pdu);
             self.vt_dat[place] = self.transmissions(pdu).saturating_add(1);
-            self.sent_again.insert(pdu);
+            self.retransmitted.insert(pdu);
         }
         let poll = self.decide_poll(cx, config, timers, count, wanted);
         let run = DataRun {
@@ -301,28 +304,28 @@ impl Sender {
 
     /// Whether the next new PDU can carry a STATUS of `octets`.
     pub fn can_carry(&self, config: &RlcConfig, octets: u16) -> bool {
-        let cutting = self.cutting;
-        let li = cutting.length_indicator;
+        let rules = self.rules;
+        let li = rules.length_indicator;
         if self.nacked_count > 0 || !self.can_send_new() {
             return false;
         }
         match config.piggyback {
             Piggyback::Off => false,
             Piggyback::Padding => {
-                self.buffer.padding_of_last_pdu(&cutting).is_some_and(|padding| padding >= octets + li)
+                self.buffer.padding_of_last_pdu(&rules).is_some_and(|padding| padding >= octets + li)
             }
             // Three octets of data are the smallest part that EURANE combines with something else.
             Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload.0,
         }
     }
 
-    /// The PDU among at most `room` retransmissions of this TTI whose padding has room for a STATUS
-    /// of `octets`.
-    pub fn carried_by(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
+    /// The first PDU to retransmit that has enough padding for a STATUS of `octets`. `None` if not
+    /// all retransmissions fit into the `room` blocks of this TTI.
+    pub fn retransmission_with_room(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
         if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
             return None;
         }
-        let needed = octets + self.cutting.length_indicator;
+        let needed = octets + self.rules.length_indicator;
         let fits = |&&(pdu, padding): &&(u64, u16)| padding >= needed && self.nacked.contains(pdu);
         self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
     }
@@ -337,17 +340,17 @@ impl Sender {
         set: &mut BlockSet,
     ) {
         while set.blocks < blocks && self.can_send_new() {
-            let most = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, true));
-            let most = u64::from(most).min(self.window_left()) as u32;
-            let count = self.buffer.full_pdus(&self.cutting, most);
+            let max_run = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, true));
+            let max_run = u64::from(max_run).min(self.window_left()) as u32;
+            let count = self.buffer.full_pdus(&self.rules, max_run);
             if count == 0 {
                 self.send_composed(cx, config, timers, None, set);
                 continue;
             }
             let first = self.vt_s;
-            self.buffer.take_full(&self.cutting, first, count);
+            self.buffer.take_full(&self.rules, first, count);
             self.vt_s += u64::from(count);
-            let wanted = PollCauses::WINDOW.when(self.window_polls(config));
+            let wanted = PollCauses::WINDOW.when(self.window_requires_poll(config));
             let mark = set.ends_mark();
             let poll = self.decide_poll(cx, config, timers, count, wanted);
             let run = DataRun { poll, ..DataRun::new(first, count, (mark, mark)) };
@@ -365,20 +368,20 @@ impl Sender {
         piggyback: Option<&Status>,
         set: &mut BlockSet,
     ) {
-        let cutting = self.cutting;
+        let rules = self.rules;
         let (first, mark) = (self.vt_s, set.ends_mark());
-        let taken = piggyback.map_or(0, |status| status.octets + cutting.length_indicator);
-        let composed = self.buffer.compose(&cutting, first, cutting.payload - taken, set);
-        self.keep_ends(first, &set.ends[usize::from(mark)..]);
+        let taken = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
+        let composed = self.buffer.compose(&rules, first, rules.payload - taken, set);
+        self.store_ends(first, &set.ends[usize::from(mark)..]);
         if composed.padding > 0 && piggyback.is_none() {
             self.padded.push_back((first, composed.padding));
         }
-        let sdus_poll = self.sdus_poll(config, composed.finished);
+        let poll_sdu_reached = self.count_finished_sdus(config, composed.finished);
         self.vt_s += 1;
         let last = self.buffer.is_empty() && config.poll_last_pdu;
         let wanted = PollCauses::LAST_PDU.when(last)
-            | PollCauses::POLL_SDU.when(sdus_poll)
-            | PollCauses::WINDOW.when(self.window_polls(config));
+            | PollCauses::POLL_SDU.when(poll_sdu_reached)
+            | PollCauses::WINDOW.when(self.window_requires_poll(config));
         let poll = self.decide_poll(cx, config, timers, 1, wanted);
         let ends = (mark, set.ends_mark());
         let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
@@ -386,9 +389,9 @@ impl Sender {
         set.push_data(run);
     }
 
-    /// If no poll is due, sends a run of new PDUs that contain only the middle of an SDU and do not
-    /// poll, at most `room`, provided such a run is next. [`send_new`](Self::send_new) would begin
-    /// with the same run. Most runs are of this kind.
+    /// Fast path of [`send_new`](Self::send_new), which would begin with the same run: sends at most
+    /// `room` new PDUs that contain only the middle of an SDU and do not poll. Sends nothing if the
+    /// next PDU is of another kind. Call only if no poll is due.
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -398,13 +401,13 @@ impl Sender {
         set: &mut BlockSet,
     ) {
         let to_next_poll = self.pdus_to_counted_poll(cx.now, config, true);
-        let most = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
-        let count = self.buffer.full_pdus(&self.cutting, most);
+        let max_run = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
+        let count = self.buffer.full_pdus(&self.rules, max_run);
         if count == 0 || count == to_next_poll || config.poll_window.is_some() {
             return;
         }
         let first = self.vt_s;
-        self.buffer.take_full(&self.cutting, first, count);
+        self.buffer.take_full(&self.rules, first, count);
         self.vt_s += u64::from(count);
         self.polls.count(count);
         let mark = set.ends_mark();
@@ -413,10 +416,11 @@ impl Sender {
         set.push_data(run);
     }
 
-    fn keep_ends(&mut self, sent_in: u64, ends: &[SduEnd]) {
+    /// Stores the SDUs that end in PDU `pdu`.
+    fn store_ends(&mut self, pdu: u64, ends: &[SduEnd]) {
         for end in ends {
-            let first = sent_in - Sn::of(sent_in).steps_from(end.first);
-            self.ends.push_back(SentSdu { first, sn: sent_in, sdu: end.sdu });
+            let first = pdu - Sn::of(pdu).steps_from(end.first);
+            self.ends.push_back(SentSdu { first, sn: pdu, sdu: end.sdu });
         }
     }
 
@@ -432,28 +436,28 @@ impl Sender {
             return;
         }
         let last = self.vt_s - 1;
-        if config.may_send_again(self.transmissions(last)) {
-            self.send_again(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
+        if config.may_retransmit(self.transmissions(last)) {
+            self.retransmit(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
         } else {
-            self.polls.forget(timers);
+            self.polls.cancel(timers);
             self.reach_max_dat(cx, config, timers, last);
         }
     }
 
     /// Number of stored elements.
     #[cfg(test)]
-    pub fn held(&self) -> usize {
-        self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.sdus()
+    pub fn stored_elements(&self) -> usize {
+        self.ends.len() + self.padded.len() + self.discards.stored_elements() + self.buffer.sdus()
     }
 
-    /// Octets of the counters of the window.
+    /// Octets of memory for VT(DAT) of all PDUs.
     #[cfg(test)]
     pub fn window_octets(&self) -> usize {
         size_of_val(&*self.vt_dat)
     }
 
-    /// Sets all variables to their initial values. SDUs of which something was sent are lost (TS
-    /// 25.322 §11.4.3).
+    /// Sets all variables to their initial values. SDUs with a sent part are lost (TS 25.322
+    /// §11.4.3). The number of PDUs that a suspension with N still allows is kept.
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -463,7 +467,7 @@ impl Sender {
         self.discard_sent(cx, config, |_, _| true);
         self.ends.clear();
         self.nacked.clear_range(self.vt_a, self.vt_s);
-        self.sent_again.clear_range(self.vt_a, self.vt_s);
+        self.retransmitted.clear_range(self.vt_a, self.vt_s);
         self.padded.clear();
         if self.suspended_from != u64::MAX {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_s);
@@ -471,17 +475,17 @@ impl Sender {
         self.vt_s = 0;
         self.vt_a = 0;
         self.vt_ws = u64::from(config.window);
-        self.window_moved();
+        self.update_vt_ms();
         self.polls = Polls::default();
         self.nacked_count = 0;
-        self.given_up = GivenUp::default();
+        self.discards = DiscardState::default();
         self.wants_reset = false;
-        self.await_discard(config, timers);
+        self.set_timer_discard(config, timers);
     }
 }
 
 impl SentSdu {
-    fn on_the_air(&self) -> SduEnd {
+    fn sdu_end(&self) -> SduEnd {
         SduEnd { first: Sn::of(self.first), sn: Sn::of(self.sn), sdu: self.sdu }
     }
 }

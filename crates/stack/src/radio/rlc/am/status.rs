@@ -8,9 +8,10 @@
 //! ```
 //!
 //! A codeword of RLIST holds 3 bits of a number, least significant group first, and a flag for the
-//! last codeword of the number. A number is the distance from the previous missing PDU. `0001`
-//! instead means that the next number counts further consecutive PDUs. Rows of three or more PDUs
-//! after the first one are written in this form.
+//! last codeword of the number. A number is the distance from the previous missing PDU. The
+//! codeword `0001` in the place of a number means that the next number counts further consecutive
+//! missing PDUs. This form is used if three or more missing PDUs follow the first one of a run.
+//! LENGTH is the number of octets minus 1 (BITMAP), of pairs (LIST) or of codewords (RLIST).
 
 use super::config::StatusFormat;
 use super::receiver::Receiver;
@@ -33,38 +34,38 @@ const WINDOW: u64 = 16;
 /// BITMAP and RLIST without map or codewords: type 4, LENGTH 4, FSN 12.
 const HEAD: u64 = 20;
 /// A BITMAP covers at most 128 PDUs.
-const BITMAP_MOST: u64 = 128;
+const BITMAP_MAX_PDUS: u64 = 128;
 /// LIST without its runs. A run is SN 12 and L 4, for up to 16 PDUs. At most 15 runs.
 const LIST_HEAD: u64 = 8;
 const LIST_RUN: u64 = 16;
-const LIST_RUN_MOST: u64 = 16;
-const LIST_MOST: u64 = 15;
+const LIST_RUN_MAX_PDUS: u64 = 16;
+const LIST_MAX_RUNS: u64 = 15;
 /// RLIST: at most 15 codewords.
 const CODEWORD: u64 = 4;
-const RLIST_MOST: u64 = 15;
-/// PDUs in the largest window.
-const WINDOW_MOST: u64 = 4095;
+const RLIST_MAX_CODEWORDS: u64 = 15;
+/// Maximum number of PDUs in a window.
+const MAX_WINDOW: u64 = 4095;
 /// EURANE: bits before the map, and maximum bits of the map.
 const EURANE_HEAD: u64 = 20;
-const EURANE_MOST: u64 = 300;
+const EURANE_MAX_BITS: u64 = 300;
 
-/// Contents of a STATUS besides a report.
+/// SUFIs of a STATUS that are not part of a report.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Beside {
-    /// SN_MRW fields of an MRW.
+pub(super) struct OtherSufis {
+    /// Number of SN_MRW fields of an MRW. `None`: no MRW.
     pub mrw: Option<u64>,
     pub mrw_ack: bool,
     pub window: bool,
 }
 
-impl Beside {
+impl OtherSufis {
     fn bits(self) -> u64 {
         self.mrw.map_or(0, |sns| MRW + sns * SN_MRW)
             + if self.mrw_ack { MRW_ACK } else { 0 }
             + if self.window { WINDOW } else { 0 }
     }
 
-    pub fn takes_room(self) -> bool {
+    pub fn any(self) -> bool {
         self.bits() > 0
     }
 
@@ -74,77 +75,84 @@ impl Beside {
     }
 }
 
-/// The range of a report, and its size.
+/// The part of a report that fits into a STATUS, and the size of the STATUS.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
+    /// The first missing PDU that is reported.
     from: u64,
+    /// One above the last PDU that is reported on.
     end: u64,
+    /// Octets of the STATUS without padding, other SUFIs included.
     pub octets: u16,
     /// A PDU is missing, and not even the first missing PDU fits.
-    pub is_cramped: bool,
+    pub fits_no_missing_pdu: bool,
 }
 
-/// SN_MRW fields that fit into a STATUS of `octets` together with a window and an MRW_ACK.
-pub(super) fn most_sn_mrw(octets: u16) -> usize {
+/// Number of SN_MRW fields that fit into a STATUS of `octets` beside a WINDOW and an MRW_ACK.
+pub(super) fn max_sn_mrw(octets: u16) -> usize {
     let others = PDU_TYPE + MRW + MRW_ACK + WINDOW + NO_MORE;
     ((u64::from(octets) * 8).saturating_sub(others) / SN_MRW).max(1) as usize
 }
 
 impl Receiver {
-    /// Range of a report of at most `most` octets: missing PDUs from `report_from` on, as far as
-    /// they fit.
-    pub(super) fn extent(&self, config: &RlcConfig, most: u16, beside: Beside) -> Extent {
-        let from = self.report_from.map_or(self.vr_r, |from| from.max(self.vr_r));
+    /// The part of the report, from `next_part_from` on, that fits into a STATUS of at most
+    /// `max_octets` together with the SUFIs `others`.
+    pub(super) fn extent(&self, config: &RlcConfig, max_octets: u16, others: OtherSufis) -> Extent {
+        let from = self.next_part_from.map_or(self.vr_r, |from| from.max(self.vr_r));
         let from = self.arrived.first_gap(from, self.vr_h);
-        let most = u64::from(most) * 8;
+        let max_bits = u64::from(max_octets) * 8;
         let (end, bits) = match config.status_format {
             StatusFormat::Bitmap => {
-                self.map(from, most, u64::MAX, |mapped| PDU_TYPE + bitmaps(mapped) + ACK + beside.bits())
+                self.map(from, max_bits, u64::MAX, |mapped| PDU_TYPE + bitmaps(mapped) + ACK + others.bits())
             }
             StatusFormat::Eurane => {
-                self.map(from, most, EURANE_MOST - 1, |mapped| eurane(mapped) + beside.bits())
+                self.map(from, max_bits, EURANE_MAX_BITS - 1, |mapped| eurane(mapped) + others.bits())
             }
-            StatusFormat::List => self.runs(from, most, PDU_TYPE + ACK + beside.bits(), List::default()),
-            StatusFormat::Rlist => self.runs(from, most, PDU_TYPE + ACK + beside.bits(), Rlist::default()),
+            StatusFormat::List => self.runs(from, max_bits, PDU_TYPE + ACK + others.bits(), List::default()),
+            StatusFormat::Rlist => {
+                self.runs(from, max_bits, PDU_TYPE + ACK + others.bits(), Rlist::default())
+            }
         };
-        let is_cramped = bits > most || (end == from && from < self.vr_h);
-        Extent { from, end, octets: bits.div_ceil(8) as u16, is_cramped }
+        let fits_no_missing_pdu = bits > max_bits || (end == from && from < self.vr_h);
+        Extent { from, end, octets: bits.div_ceil(8) as u16, fits_no_missing_pdu }
     }
 
-    /// A map with one bit per PDU from `from` on, at most `longest`, shortened by octets until it
-    /// fits.
-    fn map(&self, from: u64, most: u64, longest: u64, bits: impl Fn(u64) -> u64) -> (u64, u64) {
-        let mut end = self.vr_h.min(from.saturating_add(longest));
-        while end > from && bits(end - from) > most {
+    /// A map with one bit per PDU from `from` on, for at most `max_pdus` PDUs, shortened by octets
+    /// until it fits into `max_bits`. `bits` returns the bits of the STATUS for a number of mapped
+    /// PDUs. Returns the end of the map and the bits of the STATUS.
+    fn map(&self, from: u64, max_bits: u64, max_pdus: u64, bits: impl Fn(u64) -> u64) -> (u64, u64) {
+        let mut end = self.vr_h.min(from.saturating_add(max_pdus));
+        while end > from && bits(end - from) > max_bits {
             end -= 8.min(end - from);
         }
         (end, bits(end - from))
     }
 
-    /// Rows of missing PDUs, as many as fit.
-    fn runs(&self, from: u64, most: u64, around: u64, mut sufis: impl Sufis) -> (u64, u64) {
-        let mut bits = around;
+    /// Runs of missing PDUs from `from` on, as many as fit into `max_bits`. `fixed_bits`: bits of
+    /// the STATUS without the runs. Returns the end of the reported range and the bits of the STATUS.
+    fn runs(&self, from: u64, max_bits: u64, fixed_bits: u64, mut sufis: impl SufiSize) -> (u64, u64) {
+        let mut bits = fixed_bits;
         let mut at = from;
-        // The first row is shortened if necessary. Its start is always reported.
-        if at < self.vr_h && around + sufis.longest_first() > most {
-            return (from + 1, around + sufis.add(from, from + 1));
+        // If the STATUS may be too small for one run, only the first missing PDU is reported.
+        if at < self.vr_h && fixed_bits + sufis.max_first_bits() > max_bits {
+            return (from + 1, fixed_bits + sufis.add(from, from + 1));
         }
         while at < self.vr_h {
             let arrived = self.arrived.first_member(at, self.vr_h);
-            let end = arrived.min(at + sufis.longest_row());
-            let more = sufis.add(at, end);
-            if bits + more > most {
+            let end = arrived.min(at + sufis.max_run());
+            let run_bits = sufis.add(at, end);
+            if bits + run_bits > max_bits {
                 return (at, bits);
             }
-            bits += more;
+            bits += run_bits;
             at = self.arrived.first_gap(end, self.vr_h);
         }
         (self.vr_h, bits)
     }
 
-    /// Writes the report or its next part. A part acknowledges only its own range. A part that does
-    /// not begin with the oldest missing PDU acknowledges the PDUs below that one (TS 25.322
-    /// §9.2.2.11.3). Missing PDUs are appended to `missing`.
+    /// Builds the report, or its next part, and appends the missing PDUs to `missing`. The first
+    /// part acknowledges up to the end of its range. Later parts do not list the oldest missing
+    /// PDUs, so they acknowledge only the PDUs below VR(R) (TS 25.322 §9.2.2.11.3).
     pub(super) fn report(&mut self, config: &RlcConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
         let mark = missing.len() as u16;
@@ -154,11 +162,12 @@ impl Receiver {
             missing.push(SnRun { first: Sn::of(at), count: (arrived - at) as u16 });
             at = self.arrived.first_gap(arrived, end);
         }
-        let is_first = self.report_from.is_none();
-        let more = config.status_format != StatusFormat::Eurane
+        let is_first = self.next_part_from.is_none();
+        // EURANE sends no further parts.
+        let has_next_part = config.status_format != StatusFormat::Eurane
             && self.arrived.first_gap(end, self.vr_h) < self.vr_h
             && end > from;
-        self.report_from = more.then_some(end);
+        self.next_part_from = has_next_part.then_some(end);
         Status {
             lsn: Some(Sn::of(if is_first { end } else { self.vr_r })),
             missing: (mark, missing.len() as u16),
@@ -168,21 +177,24 @@ impl Receiver {
     }
 }
 
+/// Bits of BITMAP SUFIs for `mapped` PDUs.
 fn bitmaps(mapped: u64) -> u64 {
-    let (whole, rest) = (mapped / BITMAP_MOST, mapped % BITMAP_MOST);
-    whole * (HEAD + BITMAP_MOST) + if rest > 0 { HEAD + rest.div_ceil(8) * 8 } else { 0 }
+    let (whole, rest) = (mapped / BITMAP_MAX_PDUS, mapped % BITMAP_MAX_PDUS);
+    whole * (HEAD + BITMAP_MAX_PDUS) + if rest > 0 { HEAD + rest.div_ceil(8) * 8 } else { 0 }
 }
 
+/// Bits of EURANE's report for `mapped` PDUs: the map also has a bit for the PDU before them.
 fn eurane(mapped: u64) -> u64 {
     EURANE_HEAD + if mapped == 0 { 0 } else { mapped + 1 }
 }
 
-/// The size of SUFIs. `add` returns the bits for one more row of missing PDUs.
-trait Sufis {
-    /// Maximum length of a row that is written as one.
-    fn longest_row(&self) -> u64;
-    /// Maximum number of bits for the first row.
-    fn longest_first(&self) -> u64;
+/// Computes the size of SUFIs that list runs of missing PDUs.
+trait SufiSize {
+    /// Maximum number of PDUs in one run.
+    fn max_run(&self) -> u64;
+    /// Maximum number of bits for the first run.
+    fn max_first_bits(&self) -> u64;
+    /// Adds the run `first..end`. Returns the bits that it takes.
     fn add(&mut self, first: u64, end: u64) -> u64;
 }
 
@@ -190,17 +202,17 @@ trait Sufis {
 #[derive(Default)]
 struct List(u64);
 
-impl Sufis for List {
-    fn longest_row(&self) -> u64 {
-        LIST_RUN_MOST
+impl SufiSize for List {
+    fn max_run(&self) -> u64 {
+        LIST_RUN_MAX_PDUS
     }
 
-    fn longest_first(&self) -> u64 {
+    fn max_first_bits(&self) -> u64 {
         LIST_HEAD + LIST_RUN
     }
 
     fn add(&mut self, _: u64, _: u64) -> u64 {
-        let head = if self.0.is_multiple_of(LIST_MOST) { LIST_HEAD } else { 0 };
+        let head = if self.0.is_multiple_of(LIST_MAX_RUNS) { LIST_HEAD } else { 0 };
         self.0 += 1;
         head + LIST_RUN
     }
@@ -210,37 +222,37 @@ impl Sufis for List {
 #[derive(Default)]
 struct Rlist(Option<(u64, u64)>);
 
-impl Sufis for Rlist {
-    fn longest_row(&self) -> u64 {
-        WINDOW_MOST
+impl SufiSize for Rlist {
+    fn max_run(&self) -> u64 {
+        MAX_WINDOW
     }
 
-    fn longest_first(&self) -> u64 {
-        HEAD + (1 + codewords(WINDOW_MOST)) * CODEWORD
+    fn max_first_bits(&self) -> u64 {
+        HEAD + (1 + codewords(MAX_WINDOW)) * CODEWORD
     }
 
     fn add(&mut self, first: u64, end: u64) -> u64 {
-        let further = end - 1 - first;
-        let Some((last, used)) = self.0.replace((end - 1, row(further))) else {
-            return HEAD + row(further) * CODEWORD;
+        let following = end - 1 - first;
+        let Some((last, used)) = self.0.replace((end - 1, run_codewords(following))) else {
+            return HEAD + run_codewords(following) * CODEWORD;
         };
         let distance = codewords(first - last);
-        if used + distance > RLIST_MOST {
-            return HEAD + row(further) * CODEWORD;
+        if used + distance > RLIST_MAX_CODEWORDS {
+            return HEAD + run_codewords(following) * CODEWORD;
         }
-        if used + distance + row(further) > RLIST_MOST {
-            // The PDUs after the first one of the row begin another SUFI.
-            self.0 = Some((end - 1, row(further - 1)));
-            return distance * CODEWORD + HEAD + row(further - 1) * CODEWORD;
+        if used + distance + run_codewords(following) > RLIST_MAX_CODEWORDS {
+            // The first PDU of the run still fits. The other PDUs of the run begin another SUFI.
+            self.0 = Some((end - 1, run_codewords(following - 1)));
+            return distance * CODEWORD + HEAD + run_codewords(following - 1) * CODEWORD;
         }
-        self.0 = Some((end - 1, used + distance + row(further)));
-        (distance + row(further)) * CODEWORD
+        self.0 = Some((end - 1, used + distance + run_codewords(following)));
+        (distance + run_codewords(following)) * CODEWORD
     }
 }
 
-/// Codewords for `further` consecutive PDUs after a listed one.
-fn row(further: u64) -> u64 {
-    if further < 3 { further } else { 1 + codewords(further) }
+/// Codewords for `following` consecutive PDUs after a listed one.
+fn run_codewords(following: u64) -> u64 {
+    if following < 3 { following } else { 1 + codewords(following) }
 }
 
 /// Codewords of a number, with three bits of the number in each.
@@ -270,44 +282,45 @@ mod tests {
             arrived in prop::collection::btree_set(0u64..1500, 1..300),
             dense in prop::collection::btree_set(0u64..200, 0..200),
             format in prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],
-            most in prop_oneof![8u16..20, 20u16..200, Just(4000)],
+            max_octets in prop_oneof![8u16..20, 20u16..200, Just(4000)],
         ) {
             let config = RlcConfig { status_format: format, rx_window: Some(2047), ..config() };
             let mut receiver = Receiver::new(UeId(0), Direction::Downlink, &config);
             let mut trace = NoTrace;
             let mut cx = Context::new(Time::ZERO, &mut trace);
             for pdu in arrived.union(&dense) {
-                receiver.take_run(&mut cx, &config, &mut Timers::default(), Sn::of(*pdu), 1, &[]);
+                receiver.receive_pdus(&mut cx, &config, &mut Timers::default(), Sn::of(*pdu), 1, &[]);
             }
-            let mut named = std::collections::BTreeSet::new();
+            let mut listed = std::collections::BTreeSet::new();
             loop {
                 let mut set = BlockSet::default();
-                let extent = receiver.extent(&config, most, Beside::default());
+                let extent = receiver.extent(&config, max_octets, OtherSufis::default());
                 let status = receiver.report(&config, extent, &mut set.missing);
                 let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
-                let wire = StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(most.into());
-                prop_assert!(wire.is_ok(), "{} octets said, {most} are there", status.octets);
+                let wire = StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(max_octets.into());
+                prop_assert!(wire.is_ok(), "{} octets computed, {max_octets} allowed", status.octets);
                 let fits = |octets: u16| {
                     let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
                     StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(octets.into()).is_ok()
                 };
                 prop_assert!(fits(status.octets) && !fits(status.octets - 1), "{} octets", status.octets);
                 for run in &set.missing {
-                    named.extend((0..u64::from(run.count)).map(|n| u64::from(run.first.value()) + n));
+                    listed.extend((0..u64::from(run.count)).map(|n| u64::from(run.first.value()) + n));
                 }
-                if receiver.report_from.is_none() {
+                if receiver.next_part_from.is_none() {
                     break;
                 }
             }
             let missing: std::collections::BTreeSet<u64> =
                 (0..receiver.vr_h).filter(|pdu| !arrived.contains(pdu) && !dense.contains(pdu)).collect();
-            prop_assert_eq!(named, missing);
+            prop_assert_eq!(listed, missing);
         }
     }
 
     #[test]
-    fn numbers_take_a_codeword_for_three_of_their_bits() {
-        // 300, 301, 309 to 318, 326: FSN and eight codewords, 3 0 3 1 2 3 0 3 in hexadecimal.
+    fn rlist_codeword_holds_three_bits_of_a_number() {
+        // Missing PDUs 300, 301, 309 to 318 and 326 take the FSN and eight codewords, in hexadecimal
+        // 3 (+1), 0 3 (+8), 1 2 3 (nine further ones), 0 3 (+8).
         let mut rlist = Rlist::default();
         let bits = rlist.add(300, 302) + rlist.add(309, 319) + rlist.add(326, 327);
         assert_eq!(bits, HEAD + 8 * CODEWORD);

@@ -15,9 +15,11 @@ pub(super) enum Timer {
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
-    /// Timer_EPC plus the transmission time of the requested PDUs, VR(EP).
+    /// Timer_EPC plus the transmission time of the requested PDUs. The standard counts these down
+    /// in VR(EP), the estimated PDU counter.
     Epc,
-    /// EURANE: the time for which a report waits for data to carry it.
+    /// Not in the standard, from EURANE: maximum time for which a report waits for a data PDU to
+    /// carry it.
     StatusWait,
     /// Timer_Discard of the oldest SDU.
     Discard,
@@ -49,10 +51,10 @@ impl Default for Timers {
 impl Timers {
     #[inline]
     pub fn set(&mut self, timer: Timer, at: Time) {
-        let before = std::mem::replace(&mut self.deadlines[timer as usize], at);
+        let previous = std::mem::replace(&mut self.deadlines[timer as usize], at);
         if at <= self.next {
             self.next = at;
-        } else if before == self.next {
+        } else if previous == self.next {
             self.next = self.deadlines.iter().copied().fold(Time::NEVER, Time::min);
         }
     }
@@ -73,7 +75,7 @@ impl Timers {
         STOPPED_BY_RESET.into_iter().for_each(|timer| self.stop(timer));
     }
 
-    /// Stops `timer` if it is due. Returns the time since when it was due.
+    /// Stops `timer` if it is due. Returns its deadline.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         let at = self.deadlines[timer as usize];

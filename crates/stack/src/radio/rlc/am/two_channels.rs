@@ -1,8 +1,8 @@
 //! Acknowledged mode over two logical channels: data PDUs on one, control PDUs on the other (TS 25.322 §4.2.1.3).
 //!
 //! A grant for data PDUs may limit the number of SDUs that the sender may start. SDUs that were
-//! started continue, and so do retransmissions. The last PDU that may be sent counts as the last
-//! one in the buffer and polls as such.
+//! started continue, and so do retransmissions. For polling, the last PDU that may be sent is the
+//! last PDU in the buffer.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -17,17 +17,16 @@ impl AmEntity {
     /// Whether the entity has control PDUs to send.
     #[inline]
     pub fn has_control(&self, now: Time) -> bool {
-        !self.suspended & (self.reset.has_work() | (!self.reset.blocks() & self.status_is_due(now)))
+        !self.suspended & (self.reset.has_work() | (!self.reset.is_blocking() & self.status_is_due(now)))
     }
 
     /// Whether the entity has data PDUs to send.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
-        !(self.suspended | self.reset.blocks()) && self.sender.has_data(now)
+        !(self.suspended | self.reset.is_blocking()) && self.sender.has_data(now)
     }
 
-    /// Fills `set` with at most `blocks` control PDUs. A STATUS that a data PDU would carry is sent
-    /// alone.
+    /// Fills `set` with at most `blocks` control PDUs. No STATUS is piggybacked.
     pub fn poll_control<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -41,11 +40,14 @@ impl AmEntity {
         if self.reset.has_work() {
             self.reset.send(cx, &self.config, &mut self.timers, blocks, set);
         }
-        if !self.reset.blocks() {
-            let riding = self.send_status(cx, blocks, set);
-            debug_assert!(matches!(riding, (None, None)), "reports ride where there is one channel");
+        if !self.reset.is_blocking() {
+            let piggybacked = self.send_status(cx, blocks, set);
+            debug_assert!(
+                matches!(piggybacked, (None, None)),
+                "the configuration of two channels excludes piggybacking"
+            );
         }
-        self.see_to_reset(cx);
+        self.start_wanted_reset(cx);
     }
 
     /// Fills `set` with at most `blocks` data PDUs: retransmissions, then new data.
@@ -57,17 +59,17 @@ impl AmEntity {
     ) {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
-        if self.suspended || self.reset.blocks() {
+        if self.suspended || self.reset.is_blocking() {
             return;
         }
-        if self.sender.is_undisturbed(cx.now) {
+        if self.sender.has_only_new_data(cx.now) {
             self.sender.send_middle(cx, &self.config, blocks, set);
             if set.blocks == blocks {
                 return;
             }
         }
         self.send_data(cx, blocks, None, None, set);
-        self.see_to_reset(cx);
+        self.start_wanted_reset(cx);
     }
 
     /// Lets the sender start only `sdus` further SDUs from now on. `None`: unlimited.

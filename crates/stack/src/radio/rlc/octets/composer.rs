@@ -1,4 +1,4 @@
-//! The octets that a sending entity puts on the air.
+//! Encodes the block sets of a sending entity as octets.
 
 use std::collections::VecDeque;
 
@@ -11,40 +11,42 @@ use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// Hyper frame numbers have no effect without ciphering and are not kept.
+/// HFNI field of a RESET. Hyper frame numbers have no effect without ciphering and are not stored.
 const HFNI: u32 = 0;
 
-/// Encodes the block sets of a sending entity as octets.
+/// Follows a sending entity and encodes its block sets.
 ///
-/// [`queue`](Self::queue) takes the octets of an SDU when `SduQueued` is recorded,
-/// [`observe`](Self::observe) the other events of the entity, and [`compose`](Self::compose) its
-/// block sets in the order in which they leave. The composer keeps SDUs that are not completely in
+/// Call [`queue`](Self::queue) with the octets of an SDU when `SduQueued` is recorded,
+/// [`observe`](Self::observe) for the other events of the entity, and [`compose`](Self::compose) for
+/// each block set in the order of transmission. The composer stores SDUs that are not completely in
 /// PDUs, and the PDUs of one window.
 #[derive(Debug, Clone)]
 pub struct Composer {
     encoding: Encoding,
-    waiting: VecDeque<Waiting>,
-    /// Octets of the first SDU that are in PDUs.
+    waiting: VecDeque<QueuedSdu>,
+    /// Number of octets of the first SDU that are already in PDUs.
     head_sent: usize,
     /// Number of waiting SDUs that may still be started.
-    may_begin: u64,
-    /// An SDU whose end is indicated in the next PDU, and the length indicator.
-    untold: Option<(PacketId, LengthIndicator)>,
-    /// PDUs with their counts, in ascending order.
-    sent: VecDeque<(u64, Layout)>,
+    startable_sdus: u64,
+    /// An SDU that is completely sent except for its length indicator, which the next PDU contains.
+    pending_end: Option<(PacketId, LengthIndicator)>,
+    /// PDUs that may be retransmitted, with their counts (sequence numbers that do not wrap), in
+    /// ascending order.
+    sent: VecDeque<(u64, DataPdu)>,
 }
 
+/// An SDU with octets that are not in PDUs yet.
 #[derive(Debug, Clone)]
-struct Waiting {
+struct QueuedSdu {
     sdu: PacketId,
     octets: Vec<u8>,
 }
 
 /// A data PDU without the fields that may change between transmissions.
 #[derive(Debug, Clone, Default)]
-struct Layout {
+struct DataPdu {
     indicators: Vec<LengthIndicator>,
-    /// The SDUs whose ends are in this PDU.
+    /// The SDUs that end according to the length indicators of this PDU.
     ends: Vec<PacketId>,
     data: Vec<u8>,
     transmissions: u32,
@@ -63,7 +65,7 @@ impl Composer {
     /// A composer for an entity that has not sent anything yet.
     pub fn new(encoding: Encoding) -> Self {
         let (waiting, sent) = (VecDeque::new(), VecDeque::new());
-        Composer { encoding, waiting, head_sent: 0, may_begin: u64::MAX, untold: None, sent }
+        Composer { encoding, waiting, head_sent: 0, startable_sdus: u64::MAX, pending_end: None, sent }
     }
 
     /// The formats of the PDUs.
@@ -73,22 +75,22 @@ impl Composer {
 
     /// Handles an SDU that entered the transmission buffer.
     pub fn queue(&mut self, sdu: PacketId, octets: Vec<u8>) {
-        self.waiting.push_back(Waiting { sdu, octets });
+        self.waiting.push_back(QueuedSdu { sdu, octets });
     }
 
-    /// Handles an event of the entity: PDUs sent, SDUs discarded or held back, return to the
-    /// initial state.
+    /// Handles an event of the entity: new PDUs, discarded SDUs, a limit on SDUs to start, or the
+    /// return to the initial state.
     pub fn observe(&mut self, event: &TraceEvent) {
         match *event {
             TraceEvent::PdusSent { first_sn, count, retransmission: false, .. } => {
                 self.fill(u64::from(first_sn), u64::from(count));
             }
             TraceEvent::SduDiscarded { sdu, .. } => self.discard(sdu),
-            TraceEvent::SdusLimited { sdus, .. } => self.may_begin = sdus.map_or(u64::MAX, u64::from),
+            TraceEvent::SdusLimited { sdus, .. } => self.startable_sdus = sdus.map_or(u64::MAX, u64::from),
             TraceEvent::RlcInitialState { .. } => {
                 self.sent.clear();
                 debug_assert!(
-                    self.head_sent == 0 && self.untold.is_none(),
+                    self.head_sent == 0 && self.pending_end.is_none(),
                     "incomplete SDUs were discarded before"
                 );
             }
@@ -97,14 +99,14 @@ impl Composer {
     }
 
     /// Octets of stored SDUs and PDUs.
-    pub fn kept_octets(&self) -> usize {
+    pub fn stored_octets(&self) -> usize {
         let waiting: usize = self.waiting.iter().map(|waiting| waiting.octets.len()).sum();
-        waiting + self.sent.iter().map(|(_, layout)| layout.data.len()).sum::<usize>()
+        waiting + self.sent.iter().map(|(_, pdu)| pdu.data.len()).sum::<usize>()
     }
 
     fn discard(&mut self, sdu: PacketId) {
-        if self.untold.is_some_and(|(untold, _)| untold == sdu) {
-            self.untold = None;
+        if self.pending_end.is_some_and(|(pending_end, _)| pending_end == sdu) {
+            self.pending_end = None;
         } else if let Some(at) = self.waiting.iter().position(|waiting| waiting.sdu == sdu) {
             if at == 0 {
                 self.head_sent = 0;
@@ -113,84 +115,86 @@ impl Composer {
         }
     }
 
-    /// Builds `pdus` new PDUs. The first one has number `first`.
+    /// Builds `pdus` new PDUs, the first one with count `first`, and drops the oldest stored PDUs,
+    /// which are below the window.
     fn fill(&mut self, first: u64, pdus: u64) {
-        let keep = match self.encoding.mode {
+        let max_pdus = match self.encoding.mode {
             Mode::Am { window, .. } => window + Lost::MOST_BLOCKS as usize,
             Mode::Um(_) | Mode::Tm { .. } => Lost::MOST_BLOCKS as usize,
         };
         for count in first..first + pdus {
-            let layout = match self.encoding.mode {
-                Mode::Am { .. } | Mode::Um(_) => self.cut(),
-                Mode::Tm { .. } => self.cut_without_header(),
+            let pdu = match self.encoding.mode {
+                Mode::Am { .. } | Mode::Um(_) => self.segment(),
+                Mode::Tm { .. } => self.segment_without_header(),
             };
-            self.sent.push_back((count, layout));
-            if self.sent.len() > keep {
+            self.sent.push_back((count, pdu));
+            if self.sent.len() > max_pdus {
                 self.sent.pop_front();
             }
         }
     }
 
     /// Builds one PDU (TS 25.322 §9.2.2.8).
-    fn cut(&mut self) -> Layout {
-        let cutting = self.encoding.cutting;
-        let mut layout = Layout::default();
-        let mut room = cutting.payload;
-        if let Some((sdu, indicator)) = self.untold.take() {
-            layout.indicators.push(indicator);
-            layout.ends.push(sdu);
-        } else if cutting.marks_start && self.head_sent == 0 {
-            layout.indicators.push(LengthIndicator::StartsHere);
+    fn segment(&mut self) -> DataPdu {
+        let rules = self.encoding.rules;
+        let mut pdu = DataPdu::default();
+        let mut room = rules.payload;
+        if let Some((sdu, indicator)) = self.pending_end.take() {
+            pdu.indicators.push(indicator);
+            pdu.ends.push(sdu);
+        } else if rules.marks_start && self.head_sent == 0 {
+            pdu.indicators.push(LengthIndicator::StartsHere);
         }
-        room -= layout.indicators.len() as u16 * cutting.length_indicator;
+        room -= pdu.indicators.len() as u16 * rules.length_indicator;
         let mut parts = 0;
-        while room > 0 && (parts == 0 || cutting.takes_more(room)) {
-            let Some(head) = self.waiting.front().filter(|_| self.head_sent > 0 || self.may_begin > 0) else {
+        while room > 0 && (parts == 0 || rules.takes_more(room)) {
+            let Some(head) = self.waiting.front().filter(|_| self.head_sent > 0 || self.startable_sdus > 0)
+            else {
                 break;
             };
-            self.may_begin -= u64::from(self.head_sent == 0);
+            self.startable_sdus -= u64::from(self.head_sent == 0);
             let rest = &head.octets[self.head_sent..];
-            let fit = cutting.fit(rest.len() as u64, room);
+            let fit = rules.fit(rest.len() as u64, room);
             let taken = rest.len().min(usize::from(room));
-            layout.data.extend_from_slice(&rest[..taken]);
+            pdu.data.extend_from_slice(&rest[..taken]);
             parts += 1;
-            if fit == Fit::Goes {
+            if fit == Fit::Continues {
                 self.head_sent += taken;
                 break;
             }
             let sdu = head.sdu;
             self.waiting.pop_front();
             self.head_sent = 0;
-            self.untold = match fit {
+            self.pending_end = match fit {
                 Fit::Fills => Some((sdu, LengthIndicator::PreviousFilled)),
                 Fit::OneShort => Some((sdu, LengthIndicator::PreviousOneShort)),
-                Fit::Ends | Fit::Goes => None,
+                Fit::Ends | Fit::Continues => None,
             };
-            if self.untold.is_some() {
+            if self.pending_end.is_some() {
                 break;
             }
-            layout.indicators.push(LengthIndicator::End(layout.data.len() as u16));
-            layout.ends.push(sdu);
-            room -= taken as u16 + cutting.length_indicator;
+            pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
+            pdu.ends.push(sdu);
+            room -= taken as u16 + rules.length_indicator;
         }
-        layout
+        pdu
     }
 
     /// Builds one PDU of transparent mode.
-    fn cut_without_header(&mut self) -> Layout {
-        let head = self.waiting.front().expect("PDUs are made of SDUs");
+    fn segment_without_header(&mut self) -> DataPdu {
+        let head = self.waiting.front().expect("the entity fills PDUs only from waiting SDUs");
         let end = head.octets.len().min(self.head_sent + self.encoding.pdu_octets);
-        let mut layout = Layout { data: head.octets[self.head_sent..end].to_vec(), ..Layout::default() };
+        let mut pdu = DataPdu { data: head.octets[self.head_sent..end].to_vec(), ..DataPdu::default() };
         self.head_sent = end;
         if end == head.octets.len() {
-            layout.ends.push(head.sdu);
+            pdu.ends.push(head.sdu);
             self.waiting.pop_front();
             self.head_sent = 0;
         }
-        layout
+        pdu
     }
 
-    /// Octets of a block set that leaves now, one entry per block.
+    /// Encodes a block set that is sent now, one entry per block.
     ///
     /// # Panics
     /// Panics if the set does not belong to the observed entity.
@@ -233,57 +237,65 @@ impl Composer {
         status_pdu(reports, status, set).padded_to(octets)
     }
 
-    /// PDU number `step` of a run.
+    /// Encodes the PDU at offset `step` in a run.
     fn data_pdu(&mut self, set: &BlockSet, run: &DataRun, step: u64) -> Composed {
         let sn = run.first.plus(step);
-        let at = self.place(sn);
+        let at = self.index_of(sn);
         self.sent[at].1.transmissions += 1;
-        let (count, layout) = &self.sent[at];
-        let told = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
-        assert!(told.eq(layout.ends.iter().copied()), "PDU {count} encodes the described ends of SDUs");
+        let (count, pdu) = &self.sent[at];
+        let described_ends = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
+        assert!(
+            described_ends.eq(pdu.ends.iter().copied()),
+            "PDU {count} encodes the described ends of SDUs"
+        );
         let is_last = step + 1 == u64::from(run.count);
         let status = run.piggyback.as_ref().filter(|_| is_last);
-        let octets = self.emit(*count, layout, run.poll && is_last, status, set);
-        Composed { octets, transmissions: layout.transmissions }
+        let octets = self.emit(*count, pdu, run.poll && is_last, status, set);
+        Composed { octets, transmissions: pdu.transmissions }
     }
 
-    /// Index of the newest PDU with this number.
-    fn place(&self, sn: Sn) -> usize {
-        let newest = self.sent.back().expect("it was sent before").0;
+    /// Index in `sent` of the newest PDU with this sequence number.
+    fn index_of(&self, sn: Sn) -> usize {
+        let newest = self.sent.back().expect("the PDU was built when it was first sent").0;
         let count = newest - Sn::of(newest).steps_from(sn);
-        self.sent.binary_search_by_key(&count, |(count, _)| *count).expect("a PDU of the window is kept")
+        self.sent
+            .binary_search_by_key(&count, |(count, _)| *count)
+            .expect("the PDUs of the window are stored")
     }
 
+    /// The octets of a data PDU with the given polling bit, and with padding or a STATUS after its
+    /// data.
     fn emit(
         &self,
         count: u64,
-        layout: &Layout,
+        pdu: &DataPdu,
         poll: bool,
         status: Option<&Status>,
         set: &BlockSet,
     ) -> Vec<u8> {
-        let Encoding { mode, cutting, pdu_octets } = self.encoding;
-        let li = usize::from(cutting.length_indicator);
-        let mut indicators = layout.indicators.clone();
-        let mut data = layout.data.clone();
-        let left = usize::from(cutting.payload) - indicators.len() * li - data.len();
+        let Encoding { mode, rules, pdu_octets } = self.encoding;
+        let li = usize::from(rules.length_indicator);
+        let mut indicators = pdu.indicators.clone();
+        let mut data = pdu.data.clone();
+        let left = usize::from(rules.payload) - indicators.len() * li - data.len();
         if let Some(status) = status {
             indicators.push(LengthIndicator::PiggybackedStatus);
-            let status = self.status(status, set, left - li).expect("it rides where it fits");
+            let status =
+                self.status(status, set, left - li).expect("RLC piggybacks a STATUS only if it fits");
             status.emit(&mut data);
         } else {
             // One octet after an indicator of two octets is ignored without any indication.
-            let is_told = li > 0 && left >= li;
-            indicators.extend(is_told.then_some(LengthIndicator::Padding));
-            data.resize(data.len() + left - if is_told { li } else { 0 }, 0);
+            let has_indicator = li > 0 && left >= li;
+            indicators.extend(has_indicator.then_some(LengthIndicator::Padding));
+            data.resize(data.len() + left - if has_indicator { li } else { 0 }, 0);
         }
         let mut out = Vec::with_capacity(pdu_octets);
         match mode {
             Mode::Am { format, .. } => AmdPdu::new(format, Sn::of(count), poll, indicators, &data)
-                .expect("it is composed by the rules")
+                .expect("the composer follows the rules of the format")
                 .emit(&mut out),
             Mode::Um(format) => UmdPdu::new(format, UmSn::of(count), indicators, &data)
-                .expect("it is composed by the rules")
+                .expect("the composer follows the rules of the format")
                 .emit(&mut out),
             Mode::Tm { .. } => out = data,
         }
@@ -292,6 +304,7 @@ impl Composer {
     }
 }
 
+/// Encodes a control PDU.
 fn control(emit: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>) -> Composed {
     let mut octets = Vec::new();
     emit(&mut octets).expect("control PDUs are no longer than data PDUs");

@@ -1,4 +1,4 @@
-//! Decodes the octets of blocks to the block set that a receiver uses.
+//! Decodes the octets of blocks into a block set for the receiving entity.
 
 use super::encoding::{Encoding, Mode};
 use super::sufis::read_status;
@@ -8,28 +8,31 @@ use crate::radio::rlc::{BlockSet, DataRun, Pdu, SduEnd, Sn};
 
 /// A decoded data PDU.
 #[derive(Debug)]
-pub(super) struct Arrived<'a> {
+pub(super) struct DecodedPdu<'a> {
     /// Sequence number. For a UMD PDU only seven bits of it were read.
     pub sn: Sn,
     pub payload: Payload<'a>,
-    /// The ends of SDUs according to the description.
+    /// The ends of SDUs in this PDU, as the sender described them.
     pub ends: &'a [SduEnd],
 }
 
 impl Encoding {
-    /// Decodes the blocks of `sent` that are not in `lost` and adds them to `set` in order. Blocks
-    /// that cannot be decoded are omitted. Only the octets of `sent` are read, and the packets that
-    /// end there, by block and length indicator. Data PDUs with headers are also passed to
-    /// `arrived`. Returns the lost blocks of `set`, which only transparent mode has.
+    /// Decodes the blocks of `sent` that are not in `lost` into `set`, in order. Only the octets of
+    /// `sent` are used, and the metadata of the packets that end there. AMD and UMD PDUs are also
+    /// passed to `decoded`. In transparent mode, which has no headers, `set` also contains the lost
+    /// blocks. Returns the lost blocks of `set`: none in the other modes.
+    ///
+    /// # Errors
+    /// Returns an error if a block is not a valid PDU.
     ///
     /// # Panics
-    /// Panics if the number of ends in a PDU differs from the description.
+    /// Panics if the number of SDU ends in a PDU differs from the description in `sent`.
     pub(super) fn decode<'a>(
         &self,
         sent: &'a BlockSet,
         lost: Lost,
         set: &mut BlockSet,
-        mut arrived: impl FnMut(&Arrived<'a>),
+        mut decoded: impl FnMut(&DecodedPdu<'a>),
     ) -> Result<Lost, WireError> {
         set.clear();
         if let Mode::Tm { segmentation } = self.mode {
@@ -47,10 +50,10 @@ impl Encoding {
                 if lost.contains(block + step) {
                     continue;
                 }
-                let told = run.map(|run| ends_in(sent, run, step));
+                let described = run.map(|run| ends_in(sent, run, step));
                 match self.mode {
                     Mode::Am { format, .. } => match AmPdu::parse(octets, format)? {
-                        AmPdu::Data(pdu) => read_amd(&pdu, told.unwrap_or_default(), set, &mut arrived),
+                        AmPdu::Data(pdu) => read_amd(&pdu, described.unwrap_or_default(), set, &mut decoded),
                         AmPdu::Status(pdu) => {
                             let status = read_status(&pdu, set);
                             set.push_status(status);
@@ -62,10 +65,14 @@ impl Encoding {
                         let pdu = UmdPdu::parse(octets, format)?;
                         let run = run.expect("a UM entity sends UMD PDUs");
                         let sn = run.first.plus(u64::from(step));
-                        assert_eq!(UmSn::of(sn.value().into()), pdu.sn(), "seven bits of the number travel");
-                        read_umd(sn, &pdu, told.unwrap_or_default(), set, &mut arrived);
+                        assert_eq!(
+                            UmSn::of(sn.value().into()),
+                            pdu.sn(),
+                            "the lowest seven bits of the number are sent"
+                        );
+                        read_umd(sn, &pdu, described.unwrap_or_default(), set, &mut decoded);
                     }
-                    Mode::Tm { .. } => unreachable!("it was read before"),
+                    Mode::Tm { .. } => unreachable!("transparent mode returned above"),
                 }
             }
             block += count;
@@ -74,7 +81,7 @@ impl Encoding {
     }
 }
 
-/// The ends in PDU `step` of a run according to the description.
+/// The described SDU ends in the PDU at offset `step` of a run.
 fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, step: u32) -> &'a [SduEnd] {
     let sn = run.first.plus(u64::from(step));
     let ends = sent.ends_of(run);
@@ -85,40 +92,40 @@ fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, step: u32) -> &'a [SduEnd] {
 
 fn read_amd<'a>(
     pdu: &AmdPdu<'a>,
-    told: &'a [SduEnd],
+    described: &'a [SduEnd],
     set: &mut BlockSet,
-    arrived: &mut impl FnMut(&Arrived<'a>),
+    decoded: &mut impl FnMut(&DecodedPdu<'a>),
 ) {
     let mark = set.ends_mark();
-    put_ends(pdu.payload(), pdu.sn(), told, set, |_| pdu.sn());
+    push_ends(pdu.payload(), pdu.sn(), described, set, |_| pdu.sn());
     let piggyback = pdu.piggyback().map(|status| read_status(status, set));
     let ends = (mark, set.ends_mark());
     let run = DataRun::new(pdu.sn().value().into(), 1, ends);
     set.push_data(DataRun { poll: pdu.poll(), piggyback, ..run });
-    arrived(&Arrived { sn: pdu.sn(), payload: pdu.payload().clone(), ends: told });
+    decoded(&DecodedPdu { sn: pdu.sn(), payload: pdu.payload().clone(), ends: described });
 }
 
 fn read_umd<'a>(
     sn: Sn,
     pdu: &UmdPdu<'a>,
-    told: &'a [SduEnd],
+    described: &'a [SduEnd],
     set: &mut BlockSet,
-    arrived: &mut impl FnMut(&Arrived<'a>),
+    decoded: &mut impl FnMut(&DecodedPdu<'a>),
 ) {
     let mark = set.ends_mark();
-    put_ends(pdu.payload(), sn, told, set, |end| end.first);
+    push_ends(pdu.payload(), sn, described, set, |end| end.first);
     let starts = pdu.payload().indicators().first() == Some(&LengthIndicator::StartsHere);
     let run = DataRun::new(sn.value().into(), 1, (mark, set.ends_mark()));
     set.push_run(Pdu::Umd(DataRun { starts, ..run }), 1);
-    arrived(&Arrived { sn, payload: pdu.payload().clone(), ends: told });
+    decoded(&DecodedPdu { sn, payload: pdu.payload().clone(), ends: described });
 }
 
-/// Adds the ends of the length indicators. No bit shows where an SDU begins. `first` returns a
-/// replacement for its start.
-fn put_ends(
+/// Adds the SDU ends that the length indicators of a PDU show. No bit shows in which PDU an SDU
+/// begins: `first` returns the value for this field.
+fn push_ends(
     payload: &Payload<'_>,
     sn: Sn,
-    told: &[SduEnd],
+    described: &[SduEnd],
     set: &mut BlockSet,
     first: impl Fn(&SduEnd) -> Sn,
 ) {
@@ -127,11 +134,12 @@ fn put_ends(
         matches!(li, Li::End(_) | Li::PreviousFilled | Li::PreviousOneShort)
     };
     let ends = payload.indicators().iter().filter(is_end).count();
-    assert_eq!(ends, told.len(), "the ends of SDUs in PDU {}", sn.value());
-    set.ends.extend(told.iter().map(|end| SduEnd { first: first(end), sn, sdu: end.sdu }));
+    assert_eq!(ends, described.len(), "the ends of SDUs in PDU {}", sn.value());
+    set.ends.extend(described.iter().map(|end| SduEnd { first: first(end), sn, sdu: end.sdu }));
 }
 
-/// Transparent mode has no header: all blocks of a TTI form one SDU, or each block is one.
+/// Transparent mode has no header. With segmentation all blocks of a TTI form one SDU, otherwise
+/// each block is one SDU.
 fn read_transparent(sent: &BlockSet, segmentation: bool, set: &mut BlockSet) {
     let per_sdu = if segmentation { sent.blocks } else { 1 };
     for (index, end) in sent.ends.iter().enumerate() {

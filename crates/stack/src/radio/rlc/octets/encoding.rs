@@ -1,11 +1,11 @@
-//! The formats of a bearer's PDUs as octets, if its options have an encoding.
+//! The encoding of a bearer's PDUs as octets. Some options of other simulators have no encoding.
 
 use std::fmt;
 
 use crate::radio::rlc::am::{
     Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
-use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::um;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
 use crate::radio::rlc::{RlcConfig, RlcMode};
@@ -14,7 +14,7 @@ use crate::radio::rlc::{RlcConfig, RlcMode};
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(super) mode: Mode,
-    pub(super) cutting: Cutting,
+    pub(super) rules: SegmentationRules,
     pub(super) pdu_octets: usize,
 }
 
@@ -37,7 +37,8 @@ pub(super) enum Mode {
     Tm { segmentation: bool },
 }
 
-/// Keys of the scenario with options of another simulator that no bits can express.
+/// The keys of the scenario, with their values, that TS 25.322 cannot encode: simplifications of
+/// another simulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoEncoding(pub Vec<&'static str>);
 
@@ -62,7 +63,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a bearer in wire mode. In this mode receivers use only bits.
+    /// The encoding of a bearer in wire mode, in which receivers use only the received bits.
     ///
     /// # Errors
     /// Returns an error if the options have no encoding, or give a receiver information that no bit
@@ -72,7 +73,7 @@ impl Encoding {
         if config.mode != RlcMode::Am {
             return Ok(encoding);
         }
-        named([
+        refuse_chosen([
             (
                 config.mrw_acknowledgment == MrwAcknowledgment::Implicit,
                 "rlc.mrw_acknowledgment = \"implicit\"",
@@ -86,7 +87,7 @@ impl Encoding {
     }
 
     fn of_am(config: &RlcConfig) -> Result<Self, NoEncoding> {
-        named([
+        refuse_chosen([
             (config.header == Header::Uncounted, "rlc.header = \"uncounted\""),
             (config.length_indicators == LengthIndicators::Eurane, "rlc.length_indicators = \"eurane\""),
             (config.status_format == StatusFormat::Eurane, "rlc.status_format = \"eurane\""),
@@ -95,23 +96,27 @@ impl Encoding {
         let pdu_octets = usize::from(config.pdu_payload.0) + AMD_HEADER;
         let format = AmdFormat::of_size(pdu_octets);
         let mode = Mode::Am { format, reports: config.status_format, window: config.window as usize };
-        Ok(Encoding { mode, cutting: config.cutting(), pdu_octets })
+        Ok(Encoding { mode, rules: config.segmentation_rules(), pdu_octets })
     }
 
     fn of_um(config: &RlcConfig) -> Self {
         let pdu_octets = usize::from(config.pdu_payload.0) + UMD_HEADER;
-        Encoding { mode: Mode::Um(UmdFormat::of_size(pdu_octets)), cutting: um::cutting(config), pdu_octets }
+        Encoding {
+            mode: Mode::Um(UmdFormat::of_size(pdu_octets)),
+            rules: um::segmentation_rules(config),
+            pdu_octets,
+        }
     }
 
     fn of_tm(config: &RlcConfig) -> Self {
-        let cutting = Cutting {
+        let rules = SegmentationRules {
             payload: config.pdu_payload.0,
             length_indicator: 0,
-            rule: LengthIndicators::Ts25322,
+            indicator_rule: LengthIndicators::Ts25322,
             marks_start: false,
         };
         let mode = Mode::Tm { segmentation: config.tm_segmentation };
-        Encoding { mode, cutting, pdu_octets: usize::from(config.pdu_payload.0) }
+        Encoding { mode, rules, pdu_octets: usize::from(config.pdu_payload.0) }
     }
 
     /// The mode of the bearer.
@@ -141,12 +146,12 @@ impl Encoding {
     /// Octets of a length indicator with its extension bit. Zero in transparent mode, which has
     /// none.
     pub fn length_indicator_octets(&self) -> u16 {
-        self.cutting.length_indicator
+        self.rules.length_indicator
     }
 }
 
-/// Returns the chosen options without an encoding as an error, if there are any.
-fn named<const N: usize>(options: [(bool, &'static str); N]) -> Result<(), NoEncoding> {
+/// Returns an error with the names of the chosen options, if there are any.
+fn refuse_chosen<const N: usize>(options: [(bool, &'static str); N]) -> Result<(), NoEncoding> {
     let chosen: Vec<_> = options.into_iter().filter_map(|(chosen, name)| chosen.then_some(name)).collect();
     if chosen.is_empty() { Ok(()) } else { Err(NoEncoding(chosen)) }
 }

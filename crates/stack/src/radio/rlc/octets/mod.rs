@@ -1,18 +1,19 @@
-//! Block sets as octets: encodes the descriptions with the codec of [`wire`](super::wire), and
-//! decodes them.
+//! Encodes block sets as octets with the codec of [`wire`](super::wire), and decodes them. Otherwise
+//! the simulation passes block sets as descriptions: structures that list the PDUs and the ends of
+//! SDUs, without payload.
 //!
 //! ```text
 //!   sending entity ── events ──► Composer ── octets of each block ──►  air  ──► decode ──► receiving entity
 //!         └──────── block set, described ────────┘                              (wire mode)
 //! ```
 //!
-//! A [`Composer`] follows one sending entity. It keeps the octets of waiting SDUs, cuts them like
-//! the entity does (with the same [`Cutting`](super::buffer::Cutting)), and keeps each PDU while a
-//! window may need it. Captures use it.
+//! A [`Composer`] follows one sending entity. It stores the octets of waiting SDUs, segments them
+//! as the entity does, with the same [`SegmentationRules`](super::buffer::SegmentationRules), and
+//! stores each PDU as long as it may be retransmitted. Captures use it.
 //!
-//! In *wire mode* ([`Wired`]) the two ends of a bearer exchange only octets: the receiver gets all
-//! its information from bits. The description of a packet, which no bit carries, is found
-//! separately by block and length indicator. The assembled octets are checked against that packet.
+//! In *wire mode* ([`Wired`]) the two ends of a bearer exchange only octets, and the receiver
+//! decides from these bits alone. The metadata of a packet are not in the bits. They are looked up
+//! by block and length indicator, and the assembled octets are compared with the packet's octets.
 //!
 //! Options that simplify TS 25.322 have no encoding ([`NoEncoding`]).
 

@@ -8,7 +8,7 @@ use crate::radio::rlc::wire::{
 };
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sn, SnRun, Status};
 
-/// The shortest PDU of a status.
+/// The shortest STATUS PDU for `status`. The lists of `status` are in `set`.
 pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) -> StatusPdu<'static> {
     let mut sufis = Vec::new();
     let count = |n: u8| MrwCount::new(n).expect("N_LENGTH has four bits");
@@ -30,12 +30,13 @@ pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) 
     StatusPdu::new(sufis, status.lsn.map_or(StatusEnd::NoMore, StatusEnd::Ack))
 }
 
-/// Number of PDUs in a map: up to LSN if the report covers the PDUs up to LSN, otherwise up to the
-/// last missing one.
+/// Number of PDUs that the bitmaps cover, from the first missing one on: up to the LSN, or up to the
+/// last missing PDU if that is further.
 fn mapped(status: &Status, missing: &[SnRun]) -> u64 {
     let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return 0 };
     let needed = last.first.steps_from(first.first) + u64::from(last.count);
-    // The LSN of a further part of a report is below all PDUs in it.
+    // The LSN of a later part of a report is below all PDUs that the part lists. The distance, which
+    // is modulo 4096, is then large.
     let up_to_lsn = status.lsn.map_or(0, |lsn| lsn.steps_from(first.first));
     if up_to_lsn < Sn::MODULUS / 2 { needed.max(up_to_lsn) } else { needed }
 }
@@ -55,28 +56,28 @@ pub(in crate::radio::rlc) fn missing_sufis(
 }
 
 fn lists(missing: &[SnRun]) -> Vec<Sufi> {
-    let most = usize::from(List::MOST_PDUS);
+    let max_pdus = usize::from(List::MAX_PDUS);
     let pairs = missing.iter().flat_map(|run| {
-        (0..run.count).step_by(most).map(|from| SnRun {
+        (0..run.count).step_by(max_pdus).map(|from| SnRun {
             first: run.first.plus(from.into()),
-            count: (run.count - from).min(List::MOST_PDUS),
+            count: (run.count - from).min(List::MAX_PDUS),
         })
     });
     let pairs: Vec<_> = pairs.collect();
     let list = |pairs: &[SnRun]| Sufi::List(List::new(pairs.to_vec()).expect("1 to 15 pairs"));
-    pairs.chunks(List::MOST_RUNS).map(list).collect()
+    pairs.chunks(List::MAX_RUNS).map(list).collect()
 }
 
 fn rlists(missing: &[SnRun]) -> Vec<Sufi> {
     let mut rest = missing.to_vec();
     let mut sufis = Vec::new();
     while !rest.is_empty() {
-        let (rlist, mut named) = Rlist::of(&rest).expect("runs ascend");
+        let (rlist, mut listed) = Rlist::of(&rest).expect("runs ascend");
         sufis.push(Sufi::Rlist(rlist));
         rest.retain_mut(|run| {
-            let here = named.min(run.count.into());
-            named -= here;
-            *run = SnRun { first: run.first.plus(here), count: run.count - here as u16 };
+            let listed_of_run = listed.min(run.count.into());
+            listed -= listed_of_run;
+            *run = SnRun { first: run.first.plus(listed_of_run), count: run.count - listed_of_run as u16 };
             run.count > 0
         });
     }
@@ -87,10 +88,10 @@ fn rlists(missing: &[SnRun]) -> Vec<Sufi> {
 fn bitmaps(missing: &[SnRun], mapped: u64) -> Vec<Sufi> {
     let Some(first) = missing.first() else { return Vec::new() };
     let map = |from: u64| {
-        let count = (mapped - from).min(Bitmap::MOST_PDUS);
+        let count = (mapped - from).min(Bitmap::MAX_PDUS);
         Sufi::Bitmap(Bitmap::covering(first.first.plus(from), count, missing).expect("1 to 128 PDUs"))
     };
-    (0..mapped).step_by(Bitmap::MOST_PDUS as usize).map(map).collect()
+    (0..mapped).step_by(Bitmap::MAX_PDUS as usize).map(map).collect()
 }
 
 /// Decodes a STATUS. Its lists of PDUs are added to `set`.
@@ -109,7 +110,7 @@ pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
                 status.mrw = Some(Mrw { sn, n_length, beyond_window: mrw.is_beyond_window() });
             }
             Sufi::MrwAck { n, sn_ack } => status.mrw_ack = Some(MrwAck { sn: *sn_ack, n: n.indicators() }),
-            // Release 7. No entity here sends it.
+            // Release 7. No entity of umtslab sends it.
             Sufi::Poll(_) => {}
         }
     }

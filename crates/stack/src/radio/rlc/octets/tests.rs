@@ -1,4 +1,5 @@
-//! Wire mode has the same trace events as described block sets, for all options and pipes.
+//! Wire mode records the same trace events as block sets passed as descriptions, for all options
+//! and for any losses and delays between the two ends.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,30 +20,34 @@ use crate::radio::rlc::wire::{AmPdu, AmdFormat, LengthIndicator};
 use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, RlcMode, Sdu, SduDiscard};
 use crate::trace::TraceEvent;
 
+/// TTI and one-way delay in ms.
 const TTI: u64 = 10;
 const DELAY: u64 = 30;
+/// Blocks per TTI in downlink and uplink.
 const BLOCKS: [u32; 2] = [6, 2];
 
 /// The events of one TTI.
 #[derive(Debug, Clone)]
 struct Step {
-    /// An SDU of this size is queued at an end.
+    /// The end (0 or 1) that queues an SDU, and the size of the SDU in octets.
     queue: Option<(usize, u32)>,
     /// Lost blocks by direction.
     lost: [u128; 2],
     /// The downlink set arrives twice.
-    doubled: bool,
-    /// The channel is suspended for this number of TTIs.
-    away: u64,
+    is_duplicated: bool,
+    /// Number of TTIs for which both ends are suspended first.
+    suspended_ttis: u64,
 }
 
 /// Two ends with their trace events and delivered SDUs.
 struct Pair {
     ends: [Rlc; 2],
+    /// Block sets in flight, by the end that sent them, with arrival in ms and lost blocks.
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
-    up: Vec<(Time, u64, bool)>,
+    /// Time and id of each delivered SDU, and whether it is erroneous.
+    delivered: Vec<(Time, u64, bool)>,
 }
 
 impl Pair {
@@ -52,7 +57,7 @@ impl Pair {
             pipe: [Vec::new(), Vec::new()],
             now: Time::ZERO,
             trace: Vec::new(),
-            up: Vec::new(),
+            delivered: Vec::new(),
         }
     }
 
@@ -62,7 +67,8 @@ impl Pair {
         let _ = self.ends[end].handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu);
     }
 
-    fn tti(&mut self, number: u64, lost: [u128; 2], doubled: bool) {
+    /// Performs TTI `number`: both ends receive and deliver, then both send.
+    fn tti(&mut self, number: u64, lost: [u128; 2], is_duplicated: bool) {
         let now = number * TTI;
         self.now = Time::ZERO + Duration::from_millis(now);
         for from in 0..2 {
@@ -70,10 +76,10 @@ impl Pair {
             for (_, set, lost) in self.pipe[from].drain(..arrived) {
                 let end = &mut self.ends[1 - from];
                 end.handle_blocks(&mut Context::new(self.now, &mut self.trace), &set, lost);
-                let up = std::iter::from_fn(|| end.poll_delivered());
-                self.up.extend(up.map(|sdu| (self.now, sdu.packet.id.0, false)));
+                let delivered = std::iter::from_fn(|| end.poll_delivered());
+                self.delivered.extend(delivered.map(|sdu| (self.now, sdu.packet.id.0, false)));
                 let erroneous = std::iter::from_fn(|| end.poll_erroneous());
-                self.up.extend(erroneous.map(|(sdu, _)| (self.now, sdu.packet.id.0, true)));
+                self.delivered.extend(erroneous.map(|(sdu, _)| (self.now, sdu.packet.id.0, true)));
             }
         }
         for from in 0..2 {
@@ -85,19 +91,19 @@ impl Pair {
             );
             if set.blocks > 0 {
                 let lost = Lost(lost[from] & Lost::all(set.blocks).0);
-                let copies = 1 + usize::from(doubled && from == 0);
+                let copies = 1 + usize::from(is_duplicated && from == 0);
                 self.pipe[from].extend(std::iter::repeat_n((now + DELAY, set, lost), copies));
             }
         }
     }
 }
 
-/// Situations that occurred, so that the comparison is known to cover them.
+/// Names of the mechanisms that occurred, to check that the comparison covers all of them.
 #[derive(Debug, Default)]
-struct Met(BTreeSet<String>);
+struct Coverage(BTreeSet<String>);
 
-impl Met {
-    fn look(&mut self, pair: &Pair, config: &RlcConfig) {
+impl Coverage {
+    fn record(&mut self, pair: &Pair, config: &RlcConfig) {
         for (_, event) in &pair.trace {
             match event {
                 TraceEvent::StatusSent { piggybacked: true, .. } => self.add("piggybacked STATUS"),
@@ -133,39 +139,41 @@ impl Met {
         }
     }
 
-    fn add(&mut self, what: &str) {
-        self.0.insert(what.to_owned());
+    fn add(&mut self, mechanism: &str) {
+        self.0.insert(mechanism.to_owned());
     }
 }
 
-/// Performs the same steps in both modes and compares.
-fn play(config: &Arc<RlcConfig>, steps: &[Step]) {
-    play_and_look(config, steps, &mut Met::default());
+/// Performs the same steps in both modes and compares their events and delivered SDUs.
+fn perform(config: &Arc<RlcConfig>, steps: &[Step]) {
+    perform_and_record(config, steps, &mut Coverage::default());
 }
 
-fn play_and_look(config: &Arc<RlcConfig>, steps: &[Step], met: &mut Met) {
+/// Like [`perform`], and adds the mechanisms that occurred to `coverage`. After the steps the pair
+/// runs for 400 TTIs without losses.
+fn perform_and_record(config: &Arc<RlcConfig>, steps: &[Step], coverage: &mut Coverage) {
     let ue = UeId(0);
     let mut described = Pair::new(|sends, blocks| Rlc::new(ue, sends, config, blocks));
     let mut wired =
         Pair::new(|sends, blocks| Rlc::wired(ue, sends, config, blocks).expect("it has an encoding"));
     let mut number = 0;
-    let rest = Step { queue: None, lost: [0; 2], doubled: false, away: 0 };
+    let rest = Step { queue: None, lost: [0; 2], is_duplicated: false, suspended_ttis: 0 };
     for (id, step) in steps.iter().chain(std::iter::repeat_n(&rest, 400)).enumerate() {
         for pair in [&mut described, &mut wired] {
             if let Some((end, octets)) = step.queue {
                 pair.queue(end, id as u64, octets);
             }
-            if step.away > 0 {
+            if step.suspended_ttis > 0 {
                 pair.ends.iter_mut().for_each(Rlc::suspend);
-                (0..step.away).for_each(|n| pair.tti(number + n, [0; 2], false));
+                (0..step.suspended_ttis).for_each(|n| pair.tti(number + n, [0; 2], false));
                 pair.ends.iter_mut().zip(BLOCKS).for_each(|(end, blocks)| end.resume(blocks));
             }
-            pair.tti(number + step.away, step.lost, step.doubled);
+            pair.tti(number + step.suspended_ttis, step.lost, step.is_duplicated);
         }
-        number += step.away + 1;
+        number += step.suspended_ttis + 1;
         assert_eq!(described.trace, wired.trace, "in TTI {number}");
-        assert_eq!(described.up, wired.up);
-        met.look(&wired, config);
+        assert_eq!(described.delivered, wired.delivered);
+        coverage.record(&wired, config);
         described.trace.clear();
         wired.trace.clear();
     }
@@ -175,11 +183,11 @@ fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
     let size = prop_oneof![1..largest, 38u32..42, 157u32..163, 1u32..6];
     let queue = prop::option::weighted(0.6, (0usize..2, size.prop_map(move |size| size.min(largest))));
     let lost = || prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
-    let away = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
-    (queue, [lost(), lost()], prop::bool::weighted(0.05), away).prop_map(
-        move |(queue, lost, doubled, away)| {
-            // Only acknowledged mode remembers earlier PDUs.
-            Step { queue, lost, doubled: doubled && am, away }
+    let suspended_ttis = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
+    (queue, [lost(), lost()], prop::bool::weighted(0.05), suspended_ttis).prop_map(
+        move |(queue, lost, is_duplicated, suspended_ttis)| {
+            // Only acknowledged mode detects duplicates.
+            Step { queue, lost, is_duplicated: is_duplicated && am, suspended_ttis }
         },
     )
 }
@@ -217,7 +225,7 @@ fn any_am() -> impl Strategy<Value = RlcConfig> {
     );
     (shape, discard, polls).prop_map(|(shape, discard, polls)| {
         let (pdu_payload, status_format, piggyback, window, in_sequence, send_window) = shape;
-        let ((sdu_discard, timer_discard), max_dat, standard, send_mrw, max_mrw) = discard;
+        let ((sdu_discard, timer_discard), max_dat, counts_as_ts25322, send_mrw, max_mrw) = discard;
         let (poll_sdu, poll_window, timer_poll_prohibit, timer_poll_periodic, status_periodic, prohibit, gap) = polls;
         RlcConfig {
             pdu_payload: Octets(pdu_payload),
@@ -229,7 +237,11 @@ fn any_am() -> impl Strategy<Value = RlcConfig> {
             sdu_discard,
             timer_discard,
             max_dat,
-            max_dat_reading: if standard { MaxDatReading::Ts25322 } else { MaxDatReading::Transmissions },
+            max_dat_reading: if counts_as_ts25322 {
+                MaxDatReading::Ts25322
+            } else {
+                MaxDatReading::Transmissions
+            },
             send_mrw,
             max_mrw,
             poll_pdu: Some(window.min(32) / 2),
@@ -268,13 +280,13 @@ fn any_tm() -> impl Strategy<Value = RlcConfig> {
 }
 
 #[test]
-fn the_options_above_lead_to_every_mechanism() {
+fn random_options_cover_every_mechanism() {
     let mut runner = TestRunner::deterministic();
-    let mut met = Met::default();
+    let mut coverage = Coverage::default();
     for _ in 0..150 {
         let config = any_am().new_tree(&mut runner).expect("no filter").current().into();
         let steps = prop::collection::vec(step(true, 1500), 150).new_tree(&mut runner);
-        play_and_look(&config, &steps.expect("no filter").current(), &mut met);
+        perform_and_record(&config, &steps.expect("no filter").current(), &mut coverage);
     }
     for expected in [
         "Bitmap",
@@ -297,7 +309,7 @@ fn the_options_above_lead_to_every_mechanism() {
         "piggybacked STATUS",
         "retransmission",
     ] {
-        assert!(met.0.iter().any(|what| what.starts_with(expected)), "{expected} in {met:?}");
+        assert!(coverage.0.iter().any(|name| name.starts_with(expected)), "{expected} in {coverage:?}");
     }
 }
 
@@ -305,27 +317,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn acknowledged_mode_is_the_same_in_octets(
+    fn wire_mode_does_not_change_acknowledged_mode(
         config in any_am(), steps in prop::collection::vec(step(true, 1500), 1..150)
     ) {
-        play(&config.into(), &steps);
+        perform(&config.into(), &steps);
     }
 
     #[test]
-    fn unacknowledged_mode_is_the_same_in_octets(
+    fn wire_mode_does_not_change_unacknowledged_mode(
         pdu_payload in prop_oneof![Just(40u16), Just(16), Just(124), Just(125), Just(160)],
         age in prop::option::of(30u64..300), steps in prop::collection::vec(step(false, 600), 1..200)
     ) {
         let timer_discard = age.map(Duration::from_millis);
         let pdu_payload = Octets(pdu_payload);
         let config = RlcConfig { mode: RlcMode::Um, pdu_payload, timer_discard, buffer: None, ..RlcConfig::default() };
-        play(&config.into(), &steps);
+        perform(&config.into(), &steps);
     }
 
     #[test]
-    fn transparent_mode_is_the_same_in_octets(
+    fn wire_mode_does_not_change_transparent_mode(
         config in any_tm(), steps in prop::collection::vec(step(false, 300), 1..100)
     ) {
-        play(&config.into(), &steps);
+        perform(&config.into(), &steps);
     }
 }

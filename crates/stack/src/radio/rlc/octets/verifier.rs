@@ -1,32 +1,35 @@
-//! Wire mode: checks that the octets assembled by a receiver are the octets of the packet.
+//! Wire mode: assembles SDUs from received octets, to compare them with the octets of the packet.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::decoder::Arrived;
+use super::decoder::DecodedPdu;
 use crate::ids::PacketId;
 use crate::radio::rlc::wire::LengthIndicator;
 use crate::radio::rlc::{Sdu, SduEnd, Sn};
 
-/// Maximum number of SDUs with known ends that are not delivered.
-const REMEMBERED: usize = 1 << 15;
+/// Maximum number of stored SDU positions: enough for all undelivered SDUs of a window.
+const MAX_KNOWN_ENDS: usize = 1 << 15;
 
-/// Stores arrived PDUs by number and assembles SDUs.
+/// Stores received PDUs by sequence number and assembles SDUs from them.
 #[derive(Debug, Clone)]
 pub(super) struct Verifier {
     /// The last PDU that arrived with each number.
-    pdus: Vec<Option<Kept>>,
-    /// Positions of the SDUs with known ends, and the index of each end in its PDU.
+    pdus: Vec<Option<StoredPdu>>,
+    /// Position of each SDU that ends in a received PDU, and the index of its end among the ends in
+    /// that PDU.
     ends: BTreeMap<PacketId, (SduEnd, usize)>,
+    /// The SDUs in `ends`, oldest first.
     order: VecDeque<PacketId>,
 }
 
 /// The data of a PDU.
 #[derive(Debug, Clone)]
-struct Kept {
-    /// Length indicator for the end of the previous PDU.
-    tells: Option<LengthIndicator>,
-    /// Parts of SDUs that end in this PDU, then the part that continues in the next PDU.
+struct StoredPdu {
+    /// The length indicator for an SDU that ended in the previous PDU.
+    previous_end: Option<LengthIndicator>,
+    /// The parts of the SDUs that end in this PDU.
     ended: Vec<Vec<u8>>,
+    /// The part of the SDU that continues or is ended by a length indicator in the next PDU.
     open: Vec<u8>,
 }
 
@@ -37,20 +40,20 @@ impl Verifier {
     }
 
     /// Stores a data PDU.
-    pub fn take(&mut self, pdu: &Arrived<'_>) {
+    pub fn store(&mut self, pdu: &DecodedPdu<'_>) {
         let leading = pdu.payload.indicators().first().copied();
-        let tells = leading
+        let previous_end = leading
             .filter(|li| matches!(li, LengthIndicator::PreviousFilled | LengthIndicator::PreviousOneShort));
         let (mut ended, mut open) = (Vec::new(), Vec::new());
         for segment in pdu.payload.segments() {
             if segment.ends { ended.push(segment.octets.to_vec()) } else { open = segment.octets.to_vec() }
         }
-        self.pdus[usize::from(pdu.sn.value())] = Some(Kept { tells, ended, open });
+        self.pdus[usize::from(pdu.sn.value())] = Some(StoredPdu { previous_end, ended, open });
         for (index, end) in pdu.ends.iter().enumerate() {
             self.ends.insert(end.sdu.packet.id, (*end, index));
             self.order.push_back(end.sdu.packet.id);
         }
-        while self.order.len() > REMEMBERED {
+        while self.order.len() > MAX_KNOWN_ENDS {
             let oldest = self.order.pop_front().expect("there are many");
             if !self.order.contains(&oldest) {
                 self.ends.remove(&oldest);
@@ -62,10 +65,12 @@ impl Verifier {
     pub fn assemble(&self, sdu: &Sdu) -> Option<Vec<u8>> {
         let (end, index) = self.ends.get(&sdu.packet.id)?;
         let last = self.pdu(end.sn)?;
-        let ended_here = index.checked_sub(usize::from(last.tells.is_some()));
+        // Index in `ended`. `None` if the SDU ended in the previous PDU and only its indicator is
+        // here. `strip`: octets to remove because the SDU ended one octet before the end of its PDU.
+        let ended_here = index.checked_sub(usize::from(last.previous_end.is_some()));
         let mut octets = ended_here.map_or_else(Vec::new, |index| last.ended[index].clone());
         let mut strip =
-            usize::from(ended_here.is_none() && last.tells == Some(LengthIndicator::PreviousOneShort));
+            usize::from(ended_here.is_none() && last.previous_end == Some(LengthIndicator::PreviousOneShort));
         let mut sn = end.sn;
         while sn != end.first {
             sn = sn.plus(Sn::MODULUS - 1);
@@ -76,7 +81,7 @@ impl Verifier {
         Some(octets)
     }
 
-    fn pdu(&self, sn: Sn) -> Option<&Kept> {
+    fn pdu(&self, sn: Sn) -> Option<&StoredPdu> {
         self.pdus[usize::from(sn.value())].as_ref()
     }
 }

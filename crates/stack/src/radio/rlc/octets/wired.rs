@@ -22,7 +22,8 @@ pub struct Wired {
     pub(in crate::radio::rlc) inner: Rlc,
     composer: Composer,
     verifier: Verifier,
-    read: BlockSet,
+    /// The decoded block set, stored to reuse its memory.
+    decoded: BlockSet,
 }
 
 impl Wired {
@@ -36,42 +37,42 @@ impl Wired {
             inner: Rlc::new(ue, sends, config, blocks),
             composer: Composer::new(Encoding::of_wire_mode(config)?),
             verifier: Verifier::new(),
-            read: BlockSet::default(),
+            decoded: BlockSet::default(),
         })
     }
 
     /// Calls a method of the entity while the composer observes its events.
-    pub(in crate::radio::rlc) fn watched<T: TraceSink<TraceEvent>, R>(
+    pub(in crate::radio::rlc) fn run_observed<T: TraceSink<TraceEvent>, R>(
         &mut self,
         cx: &mut Context<'_, T>,
-        act: impl FnOnce(&mut Rlc, &mut Context<'_, Watch<'_>>) -> R,
+        call: impl FnOnce(&mut Rlc, &mut Context<'_, ComposerSink<'_>>) -> R,
     ) -> R {
         let now = cx.now;
-        let mut watch = Watch { composer: &mut self.composer, pass_on: cx };
-        act(&mut self.inner, &mut Context::new(now, &mut watch))
+        let mut sink = ComposerSink { composer: &mut self.composer, next: cx };
+        call(&mut self.inner, &mut Context::new(now, &mut sink))
     }
 
-    /// Fills `set` with at most `blocks` blocks and their octets. Returns whether the next TTI is
-    /// of use.
+    /// Fills `set` with at most `blocks` blocks and their octets. Returns the value of
+    /// [`Rlc::has_work`] afterwards.
     pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
-        self.filled(cx, set, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set))
+        self.fill_and_encode(cx, set, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set))
     }
 
-    /// Lets the entity fill `set`, and adds the octets.
-    pub(in crate::radio::rlc) fn filled<T: TraceSink<TraceEvent>, R>(
+    /// Calls `fill` to fill `set`, and adds the octets. Returns the result of `fill`.
+    pub(in crate::radio::rlc) fn fill_and_encode<T: TraceSink<TraceEvent>, R>(
         &mut self,
         cx: &mut Context<'_, T>,
         set: &mut BlockSet,
-        fill: impl FnOnce(&mut Rlc, &mut Context<'_, Watch<'_>>, &mut BlockSet) -> R,
+        fill: impl FnOnce(&mut Rlc, &mut Context<'_, ComposerSink<'_>>, &mut BlockSet) -> R,
     ) -> R {
-        let told = self.watched(cx, |rlc, cx| fill(rlc, cx, set));
+        let result = self.run_observed(cx, |rlc, cx| fill(rlc, cx, set));
         set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
-        told
+        result
     }
 
     /// Receives the octets of a block set.
@@ -81,21 +82,22 @@ impl Wired {
         set: &BlockSet,
         lost: Lost,
     ) {
-        let mut read = std::mem::take(&mut self.read);
+        let mut decoded = std::mem::take(&mut self.decoded);
         let verifier = &mut self.verifier;
-        let seen = self
+        let lost_in_decoded = self
             .composer
             .encoding()
-            .decode(set, lost, &mut read, |pdu| verifier.take(pdu))
+            .decode(set, lost, &mut decoded, |pdu| verifier.store(pdu))
             .expect("composed PDUs can be parsed");
-        self.watched(cx, |rlc, cx| {
-            rlc.handle_blocks(cx, &read, seen);
-            // Lost blocks are not decoded, except in transparent mode.
-            if seen != lost {
+        self.run_observed(cx, |rlc, cx| {
+            rlc.handle_blocks(cx, &decoded, lost_in_decoded);
+            // Except in transparent mode, lost blocks are not in `decoded`, so `handle_blocks` could
+            // not record the SDUs that end in them.
+            if lost_in_decoded != lost {
                 rlc.record_lost_ends(cx, set, lost);
             }
         });
-        self.read = read;
+        self.decoded = decoded;
     }
 
     /// Whether an SDU is ready for the upper layer.
@@ -119,19 +121,19 @@ impl Wired {
     }
 }
 
-/// Observes the events of an entity before their actual trace sink.
-pub(in crate::radio::rlc) struct Watch<'a> {
+/// A trace sink that passes the events of an entity to the composer, and then to the next sink.
+pub(in crate::radio::rlc) struct ComposerSink<'a> {
     composer: &'a mut Composer,
-    pass_on: &'a mut dyn PassOn,
+    next: &'a mut dyn NextSink,
 }
 
-/// The actual trace sink.
-trait PassOn {
+/// The sink of the caller's context, without its type parameter.
+trait NextSink {
     fn record(&mut self, event: &TraceEvent);
     fn show(&mut self, detail: &Detail<'_>);
 }
 
-impl<T: TraceSink<TraceEvent>> PassOn for Context<'_, T> {
+impl<T: TraceSink<TraceEvent>> NextSink for Context<'_, T> {
     fn record(&mut self, event: &TraceEvent) {
         Context::record(self, || *event);
     }
@@ -141,7 +143,7 @@ impl<T: TraceSink<TraceEvent>> PassOn for Context<'_, T> {
     }
 }
 
-impl TraceSink<TraceEvent> for Watch<'_> {
+impl TraceSink<TraceEvent> for ComposerSink<'_> {
     const WANTS_DETAIL: bool = true;
 
     fn record(&mut self, _: Time, event: &TraceEvent) {
@@ -151,15 +153,16 @@ impl TraceSink<TraceEvent> for Watch<'_> {
             }
             _ => self.composer.observe(event),
         }
-        self.pass_on.record(event);
+        self.next.record(event);
     }
 
     fn show(&mut self, _: Time, detail: &Detail<'_>) {
-        self.pass_on.show(detail);
+        self.next.show(detail);
     }
 }
 
-/// The octets of a packet in wire mode. All packets, and all positions in a packet, differ.
+/// The octets of a packet in wire mode: pseudo-random, seeded by the packet's id, so that octets
+/// assembled from wrong PDUs are detected.
 pub(in crate::radio::rlc) fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
     let mut x = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {

@@ -16,8 +16,8 @@ use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
-use crate::radio::rlc::backlog::Cut;
-use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::backlog::BlockCounter;
+use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::{Backlog, BlockSet, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
@@ -46,6 +46,7 @@ pub struct TmEntity {
     /// PDUs per TTI of the channel.
     blocks: u32,
     queue: SduQueue,
+    /// Number of PDUs sent.
     sent: u64,
     delivered: VecDeque<Sdu>,
     erroneous: VecDeque<Sdu>,
@@ -91,7 +92,7 @@ impl TmEntity {
                 Pdu::Tmd(run) => {
                     let bad = lost.from(block).0 & Lost::all(count).0;
                     for end in set.ends_of(run) {
-                        self.take(cx, end.sdu, bad != 0);
+                        self.receive_sdu(cx, end.sdu, bad != 0);
                     }
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
@@ -100,7 +101,7 @@ impl TmEntity {
         }
     }
 
-    fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, is_bad: bool) {
+    fn receive_sdu<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, is_bad: bool) {
         if is_bad && self.erroneous_sdus == ErroneousSdus::Dropped {
             self.queue.record_lost(cx, &sdu);
             return;
@@ -109,7 +110,7 @@ impl TmEntity {
         if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
     }
 
-    /// Records the SDUs that end in blocks of the peer that never arrive as lost.
+    /// Records the SDUs of the peer that end in the `lost` blocks of `set` as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -124,8 +125,8 @@ impl TmEntity {
         self.queue.handle_timeout(cx);
     }
 
-    /// Fills `set` with at most `blocks` blocks. If an SDU needs more, the blocks are left to
-    /// others.
+    /// Fills `set` with at most `blocks` blocks. An SDU that needs more blocks waits. Returns
+    /// whether SDUs remain to be sent.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -135,8 +136,8 @@ impl TmEntity {
         self.handle_timeout(cx);
         while let Some(octets) = self.queue.buffer.head_octets().filter(|_| !self.queue.suspended) {
             let pdus = octets.div_ceil(u64::from(self.pdu_payload));
-            if pdus > self.most_pdus() {
-                let sdu = self.queue.buffer.take_whole().expect("it was looked at");
+            if pdus > self.max_pdus_per_sdu() {
+                let sdu = self.queue.buffer.take_whole().expect("the loop condition found an SDU");
                 self.queue.record_discarded(cx, &sdu);
                 self.queue.record_level(cx);
                 continue;
@@ -153,22 +154,23 @@ impl TmEntity {
     }
 
     /// Maximum number of PDUs of an SDU.
-    fn most_pdus(&self) -> u64 {
+    fn max_pdus_per_sdu(&self) -> u64 {
         if self.segmentation { u64::from(self.blocks) } else { 1 }
     }
 
+    /// Sends the first SDU in `count` PDUs.
     fn send_head<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         count: u32,
         set: &mut BlockSet,
     ) {
-        let sdu = self.queue.buffer.take_whole().expect("it was looked at");
+        let sdu = self.queue.buffer.take_whole().expect("the caller found an SDU");
         let first = self.sent;
         self.sent += u64::from(count);
         let mark = set.ends_mark();
         set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(self.sent - 1), sdu });
-        self.queue.put_into(cx, set, first, count, mark, Pdu::Tmd);
+        self.queue.push_pdus(cx, set, first, count, mark, Pdu::Tmd);
         self.queue.record_level(cx);
     }
 
@@ -194,7 +196,7 @@ impl TmEntity {
         self.queue.next_discard()
     }
 
-    /// Whether the next TTI is of use.
+    /// Whether there are SDUs to send, and sending is not suspended.
     pub fn has_work(&self) -> bool {
         self.queue.has_work()
     }
@@ -214,19 +216,19 @@ impl TmEntity {
     /// TTI.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Context<'_, T>) {}
 
-    /// Discards the SDUs of which nothing was sent.
+    /// Discards the waiting SDUs.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 
     /// Data to send.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog(&Cutting::without_indicators(self.pdu_payload), u64::from(self.blocks))
+        self.queue.backlog(&SegmentationRules::without_indicators(self.pdu_payload), u64::from(self.blocks))
     }
 
     /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.queue.waiting_sdus(Cut::apart(self.pdu_payload), into);
+        self.queue.waiting_sdus(BlockCounter::one_sdu_per_pdu(self.pdu_payload), into);
     }
 
     /// Octets of SDUs that are not in PDUs yet.

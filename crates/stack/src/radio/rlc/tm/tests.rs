@@ -42,13 +42,13 @@ fn without_segmentation_an_sdu_is_a_pdu() {
         queue(&mut tm, id, octets).unwrap();
     }
     let set = send(&mut tm, 2);
-    // SDU 1 fits no PDU: it is given up.
+    // SDU 1 is larger than a PDU and is discarded.
     assert_eq!(set.ends.iter().map(|end| end.sdu.packet.id.0).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(tm.buffer_occupancy(), Bytes(40));
 }
 
 #[test]
-fn an_sdu_waits_for_a_tti_that_holds_it_and_is_given_up_if_there_is_none() {
+fn sdu_waits_for_enough_blocks_and_is_discarded_if_the_channel_has_too_few() {
     let mut tm = entity(&config());
     queue(&mut tm, 0, 400).unwrap();
     queue(&mut tm, 1, 481).unwrap();
@@ -77,7 +77,7 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
 }
 
 #[test]
-fn an_sdu_that_is_too_old_is_given_up() {
+fn sdu_is_discarded_when_timer_discard_expires() {
     let mut tm = entity(&RlcConfig { timer_discard: Some(Duration::from_millis(50)), ..config() });
     queue(&mut tm, 0, 100).unwrap();
     assert_eq!(tm.poll_timeout(), Some(ms(50)));
@@ -86,7 +86,7 @@ fn an_sdu_that_is_too_old_is_given_up() {
 }
 
 #[test]
-fn after_a_change_of_channel_another_number_of_blocks_counts() {
+fn resumed_entity_uses_the_blocks_per_tti_of_the_new_channel() {
     let mut tm = entity(&config());
     queue(&mut tm, 0, 500).unwrap();
     tm.suspend();

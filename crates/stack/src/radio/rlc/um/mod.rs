@@ -7,9 +7,12 @@
 //!
 //! A length indicator (0x7C, 0x7FFC) marks an SDU that begins with the first data octet of a PDU,
 //! so that the receiver finds its start after a loss. A lost PDU destroys every SDU with a segment
-//! in it. Seven bits do not show the loss of 128 consecutive PDUs or a multiple: octets from both
-//! sides of such a loss are joined and delivered although they are not a packet. Not modelled:
-//! ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
+//! in it. The sequence number has seven bits, so the loss of 128 consecutive PDUs, or of a multiple
+//! of 128, is not detected: the octets before and after such a loss are joined and delivered as an
+//! erroneous SDU.
+//!
+//! Not modelled: ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence
+//! delivery.
 
 #[cfg(test)]
 mod tests;
@@ -24,21 +27,21 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
 use crate::radio::rlc::arrived::for_each_arrived;
-use crate::radio::rlc::backlog::Cut;
-use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::backlog::BlockCounter;
+use crate::radio::rlc::buffer::SegmentationRules;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
 use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Rules for cutting SDUs: a length indicator takes one octet up to PDUs of 125 octets (TS 25.322
-/// §9.2.2.8).
-pub(super) fn cutting(config: &RlcConfig) -> Cutting {
+/// Rules for segmenting SDUs. A length indicator takes one octet in PDUs of at most 125 octets, one
+/// of which is the header, otherwise two (TS 25.322 §9.2.2.8).
+pub(super) fn segmentation_rules(config: &RlcConfig) -> SegmentationRules {
     let payload = config.pdu_payload.0;
-    Cutting {
+    SegmentationRules {
         payload,
         length_indicator: if payload < 125 { 1 } else { 2 },
-        rule: LengthIndicators::Ts25322,
+        indicator_rule: LengthIndicators::Ts25322,
         marks_start: true,
     }
 }
@@ -46,19 +49,20 @@ pub(super) fn cutting(config: &RlcConfig) -> Cutting {
 /// One end of an unacknowledged-mode bearer.
 #[derive(Debug, Clone)]
 pub struct UmEntity {
-    cutting: Cutting,
+    rules: SegmentationRules,
     queue: SduQueue,
-    /// VT(US): the next PDU, counted without wrapping, and the first PDU that a suspension with N
-    /// blocks.
+    /// VT(US): the next PDU, counted without wrapping.
     vt_us: u64,
+    /// The first PDU that a suspension with N blocks.
     suspended_from: u64,
     /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
     /// According to the sequence numbers, all octets of the SDU that continues in this PDU have
     /// arrived.
-    knows_start: bool,
-    /// First PDU of the row before VR(US) that really has no gap.
-    unbroken_from: u64,
+    is_start_known: bool,
+    /// First PDU of the contiguous run of PDUs before VR(US). Known to the simulator, but not from
+    /// seven bits: used only to tell erroneous SDUs from correct ones.
+    contiguous_from: u64,
     delivered: VecDeque<Sdu>,
     /// SDUs joined from parts that do not belong together.
     erroneous: VecDeque<Sdu>,
@@ -68,13 +72,13 @@ impl UmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
     pub fn new(ue: UeId, sends: Direction, config: &RlcConfig) -> Self {
         UmEntity {
-            cutting: cutting(config),
+            rules: segmentation_rules(config),
             queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
             vt_us: 0,
             suspended_from: u64::MAX,
             vr_us: 0,
-            knows_start: true,
-            unbroken_from: 0,
+            is_start_known: true,
+            contiguous_from: 0,
             delivered: VecDeque::new(),
             erroneous: VecDeque::new(),
         }
@@ -103,7 +107,7 @@ impl UmEntity {
             match pdu {
                 Pdu::Umd(run) => {
                     for_each_arrived(run, set.ends_of(run), lost.from(block).0, |from, count, ends| {
-                        self.take_run(cx, run.first.plus(from), count, run.starts, ends);
+                        self.receive_run(cx, run.first.plus(from), count, run.starts, ends);
                     });
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
@@ -115,7 +119,7 @@ impl UmEntity {
         }
     }
 
-    /// Records the SDUs that end in blocks of the peer that never arrive as lost.
+    /// Records the SDUs of the peer that end in the `lost` blocks of `set` as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -125,7 +129,9 @@ impl UmEntity {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
-    fn take_run<T: TraceSink<TraceEvent>>(
+    /// Receives `count` consecutive PDUs, and delivers the SDUs that end in them if, according to
+    /// the sequence numbers, their start has arrived.
+    fn receive_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         first: Sn,
@@ -135,18 +141,18 @@ impl UmEntity {
     ) {
         let pdu = first.count_from(self.vr_us);
         if pdu != self.vr_us {
-            self.unbroken_from = pdu;
-            self.knows_start &= UmSn::of(pdu) == UmSn::of(self.vr_us);
+            self.contiguous_from = pdu;
+            self.is_start_known &= UmSn::of(pdu) == UmSn::of(self.vr_us);
         }
-        self.knows_start |= starts;
+        self.is_start_known |= starts;
         self.vr_us = pdu + count;
         for end in ends {
             let began = self.vr_us - 1 - Sn::of(self.vr_us - 1).steps_from(end.first).min(self.vr_us - 1);
-            if !std::mem::replace(&mut self.knows_start, true) {
+            if !std::mem::replace(&mut self.is_start_known, true) {
                 self.queue.record_lost(cx, &end.sdu);
                 continue;
             }
-            if began >= self.unbroken_from {
+            if began >= self.contiguous_from {
                 self.queue.record_delivered(cx, &end.sdu);
                 self.delivered.push_back(end.sdu);
             } else {
@@ -162,7 +168,7 @@ impl UmEntity {
         self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
-    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use.
+    /// Fills `set` with at most `blocks` blocks. Returns whether PDUs remain to be sent.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -170,24 +176,24 @@ impl UmEntity {
         set: &mut BlockSet,
     ) -> bool {
         self.handle_timeout(cx);
-        let before = self.queue.occupancy();
+        let occupancy_before = self.queue.occupancy();
         while set.blocks < blocks && self.has_work() {
             let first = self.vt_us;
             let mark = set.ends_mark();
             let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
-            let full = self.queue.buffer.full_pdus(&self.cutting, allowed.min(blocks - set.blocks));
-            let starts = self.queue.buffer.marks_start(&self.cutting);
+            let full = self.queue.buffer.full_pdus(&self.rules, allowed.min(blocks - set.blocks));
+            let starts = self.queue.buffer.marks_start(&self.rules);
             if full > 0 {
-                self.queue.buffer.take_full(&self.cutting, first, full);
+                self.queue.buffer.take_full(&self.rules, first, full);
             } else {
-                self.queue.buffer.compose(&self.cutting, first, self.cutting.payload, set);
+                self.queue.buffer.compose(&self.rules, first, self.rules.payload, set);
             }
             let count = full.max(1);
             self.vt_us += u64::from(count);
             let umd = |run| Pdu::Umd(DataRun { starts, ..run });
-            self.queue.put_into(cx, set, first, count, mark, umd);
+            self.queue.push_pdus(cx, set, first, count, mark, umd);
         }
-        if self.queue.occupancy() != before {
+        if self.queue.occupancy() != occupancy_before {
             self.queue.record_level(cx);
         }
         self.has_work()
@@ -214,7 +220,7 @@ impl UmEntity {
         self.queue.next_discard()
     }
 
-    /// Whether the next TTI is of use.
+    /// Whether there are PDUs to send, and sending is not suspended.
     pub fn has_work(&self) -> bool {
         self.queue.has_work() && self.vt_us < self.suspended_from
     }
@@ -237,33 +243,33 @@ impl UmEntity {
         self.suspended_from = u64::MAX;
     }
 
-    /// Re-establishes the entity, as the peer must, too: numbers start from zero. An SDU of which
-    /// something was sent is lost. The others stay.
+    /// Re-establishes the entity: sequence numbers start from zero. An SDU with a sent part is lost,
+    /// the others stay. The peer must be re-established, too.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        let mut given_up = Vec::new();
-        self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
-        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        let mut discarded = Vec::new();
+        self.queue.buffer.discard_started(|_, _| true, |sdu| discarded.push(sdu));
+        discarded.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
         if self.suspended_from != u64::MAX {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_us);
         }
-        (self.vt_us, self.vr_us, self.knows_start, self.unbroken_from) = (0, 0, true, 0);
+        (self.vt_us, self.vr_us, self.is_start_known, self.contiguous_from) = (0, 0, true, 0);
         let (ue, direction) = (self.queue.ue, self.queue.sends);
         cx.record(|| TraceEvent::RlcInitialState { ue, direction });
         self.queue.record_level(cx);
     }
 
-    /// Discards the SDUs of which nothing was sent.
+    /// Discards the SDUs without a sent part.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog(&self.cutting, self.suspended_from - self.vt_us)
+        self.queue.backlog(&self.rules, self.suspended_from - self.vt_us)
     }
 
     /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.queue.waiting_sdus(Cut::by(self.cutting), into);
+        self.queue.waiting_sdus(BlockCounter::new(self.rules), into);
     }
 
     /// Octets of SDUs that are not in PDUs yet.
@@ -278,6 +284,6 @@ impl UmEntity {
 
     /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.cutting.payload))
+        Bytes(u64::from(self.rules.payload))
     }
 }

@@ -54,7 +54,8 @@ fn lost_pdu_destroys_only_its_own_sdus() {
     for id in 0..4 {
         queue(&mut um, 0, id, 60);
     }
-    // SDU 0: PDUs 0, 1; SDU 1: 1 to 3; SDU 2: 3, 4; SDU 3: 4 to 6.
+    // In PDUs of 40 octets: SDU 0 is in PDUs 0 and 1, SDU 1 in 1 to 3, SDU 2 in 3 and 4, SDU 3 in 4
+    // to 6.
     let set = send(&mut um, 0, 20);
     for (lost, expected) in [
         (vec![], vec![0, 1, 2, 3]),
@@ -92,12 +93,13 @@ fn loss_of_128_pdus_is_undetected() {
         queue(&mut um, 0, 0, 40 * 140);
         queue(&mut um, 0, 1, 100);
         assert!(delivered(&mut peer, &send(&mut um, 0, 5), &[]).is_empty());
+        // These PDUs are lost: 64, then the others.
         send(&mut um, 0, 64);
         send(&mut um, 0, lost - 64);
         assert_eq!(delivered(&mut peer, &send(&mut um, 0, 20), &[]), [1], "{lost} lost");
-        let none: Vec<u64> =
+        let delivered_with_errors: Vec<u64> =
             std::iter::from_fn(|| peer.poll_erroneous()).map(|sdu| sdu.packet.id.0).collect();
-        assert_eq!(none, erroneous, "{lost} lost");
+        assert_eq!(delivered_with_errors, erroneous, "{lost} lost");
     }
 }
 
@@ -123,10 +125,10 @@ fn suspension_with_n_permits_n_further_pdus() {
 }
 
 proptest! {
-    /// An SDU is delivered if and only if all its PDUs arrive, in order, over many wraps of the
-    /// seven bits.
+    /// An SDU is delivered if and only if all its PDUs arrive, also after the seven-bit sequence
+    /// number has wrapped around many times.
     #[test]
-    fn exactly_the_undamaged_sdus_arrive(
+    fn exactly_the_completely_received_sdus_are_delivered(
         ttis in prop::collection::vec((prop::option::of(1u32..300), any::<u128>(), any::<u128>()), 1..300)
     ) {
         let (mut um, mut peer) = (entity(None), entity(None));

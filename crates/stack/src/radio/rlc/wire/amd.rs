@@ -34,11 +34,12 @@ impl AmdFormat {
     }
 }
 
-/// The fixed header of at least two octets.
+/// View of the fixed header. The PDU has at least two octets.
 #[derive(Debug, Clone, Copy)]
 pub struct AmdView<'a>(&'a [u8]);
 
 impl<'a> AmdView<'a> {
+    /// Creates a view of the octets of a PDU.
     ///
     /// # Errors
     /// Returns an error if the header is incomplete.
@@ -69,7 +70,8 @@ impl<'a> AmdView<'a> {
         self.0[1] & 0x03
     }
 
-    /// The values in the place of length indicators of `width`, up to the first E = 0 or the end.
+    /// The fields that would be length indicators of `width`, valid or not, up to the first E = 0 or
+    /// the end of the PDU.
     pub fn raw_length_indicators(&self, width: LiWidth) -> impl Iterator<Item = u16> + use<'a> {
         let mut reader = BitReader::new(&self.0[AMD_HEADER..]);
         let mut more = self.header_extension() == 0b01;
@@ -110,7 +112,7 @@ impl<'a> AmdPdu<'a> {
         AmdPdu::of(sn, poll, payload)
     }
 
-    /// A PDU with nothing but data whose last octet ends an SDU (HE = 10).
+    /// A PDU that contains only data, whose last octet ends an SDU (HE = 10).
     ///
     /// # Errors
     /// Returns an error if the special value of HE is not configured or there are no data.
@@ -132,9 +134,9 @@ impl<'a> AmdPdu<'a> {
         let piggyback = match payload.indicators().last() {
             Some(LengthIndicator::PiggybackedStatus) => {
                 let status = payload.rest();
-                let before = AMD_HEADER + payload.len() - status.len();
+                let octets_before = AMD_HEADER + payload.len() - status.len();
                 let status = StatusPdu::parse(status);
-                Some(status.map_err(|error| error.rule.at(error.bit + before * 8))?)
+                Some(status.map_err(|error| error.rule.at(error.bit + octets_before * 8))?)
             }
             _ => None,
         };

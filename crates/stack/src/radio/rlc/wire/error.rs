@@ -13,7 +13,7 @@ pub struct WireError {
     pub rule: Rule,
 }
 
-/// A rule of TS 25.322 §9.2 that bytes, or the parts of a value, can violate.
+/// A rule of TS 25.322 §9.2 that a PDU violates. The error message states the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Rule {
     /// The PDU ends inside a field.
@@ -37,17 +37,17 @@ pub enum Rule {
     /// An SDU would end after the end of the PDU.
     #[error("a length indicator points beyond the end of the PDU (§9.2.2.8)")]
     EndBehindPdu,
-    /// A field that may only be first is later.
+    /// A length indicator that may only be the first one follows another one.
     #[error("this length indicator comes before all others (§9.2.2.8)")]
     FirstOnly,
     /// Padding or a piggybacked STATUS is followed by another length indicator.
     #[error("nothing follows a length indicator for padding or a piggybacked STATUS (§9.2.2.8)")]
     LastOnly,
-    /// A length indicator that describes the whole PDU is not alone.
+    /// A length indicator that describes the whole PDU is not the only one.
     #[error("this length indicator describes the whole PDU and stands alone (§9.2.2.8)")]
     AloneOnly,
-    /// Without a length indicator the alternative E-bit marks one whole SDU. The PDU is too short
-    /// for a required indicator.
+    /// With the alternative E-bit: the PDU has too few octets of data for a length indicator that
+    /// describes the whole PDU.
     #[error("the PDU has fewer octets than its length indicator requires (§9.2.2.8)")]
     TooShortForIndicator,
     /// A reserved type of control PDU.
@@ -62,22 +62,22 @@ pub enum Rule {
     /// LIST with LENGTH 0, or more than 15 pairs.
     #[error("a LIST has 1 to 15 pairs (§9.2.2.11.4)")]
     ListLength,
-    /// A pair of a LIST has not 1 to 16 PDUs.
+    /// A pair of a LIST does not list 1 to 16 PDUs.
     #[error("a pair of a LIST names 1 to 16 PDUs (§9.2.2.11.4)")]
     ListRun,
     /// A BITMAP without octets, or with more than 16.
     #[error("a BITMAP has 1 to 16 octets (§9.2.2.11.5)")]
     BitmapLength,
-    /// More codewords than LENGTH can count.
+    /// More codewords than the LENGTH field of an RLIST can count.
     #[error("an RLIST has 15 codewords at most (§9.2.2.11.6)")]
     RlistLength,
-    /// The last codeword does not end a number, or is the mark of a burst.
+    /// The last codeword of an RLIST does not end a number, or is the mark of a burst.
     #[error("the last codeword of an RLIST ends a distance or a burst (§9.2.2.11.6)")]
     RlistOpen,
-    /// A distance or burst of zero.
+    /// A distance or burst length of zero in an RLIST.
     #[error("a number in an RLIST counts at least one PDU (§9.2.2.11.6)")]
     RlistZero,
-    /// An RLIST that wraps around the sequence numbers completely.
+    /// The distances of an RLIST add up to more than a whole cycle of sequence numbers.
     #[error("an RLIST names PDUs of one round of the sequence numbers (§9.2.2.11.6)")]
     RlistBeyondRound,
     /// An MRW with no PDU, with more than 15, or with several beyond the window.
@@ -86,7 +86,8 @@ pub enum Rule {
     /// A field has fewer bits than the value needs.
     #[error("the value does not fit into its field")]
     TooLarge,
-    /// Spare bits of the last octet of a transparent PDU are set, or there are more octets than bits need.
+    /// In a TMD PDU, spare bits of the last octet are set, or there are more octets than the bits
+    /// need.
     #[error("a PDU has as many octets as its bits need")]
     SpareBits,
 }

@@ -1,8 +1,9 @@
 //! Length indicators: TS 25.322 §9.2.2.8. They are between the fixed header and the data, each
 //! followed by a bit E: 1 before another indicator, 0 before data.
 //!
-//! An ordinary length indicator is a *cumulative* offset: octets from the end of the header to the last octet of an SDU
-//! that ends in this PDU. Two SDUs that end and one that begins, in an AMD PDU with 7-bit indicators:
+//! An ordinary length indicator is the offset of the end of an SDU in this PDU. It counts the octets
+//! from the start of the data, so offsets are cumulative. An AMD PDU with 7-bit indicators, in which
+//! two SDUs end and one begins:
 //!
 //! ```text
 //!    1 bit  12 bits  1   2      7   1    7   1
@@ -23,9 +24,9 @@
 //!   └────────┴───────────────────────────────┘   └────────┴──────┴────────────────────────────────────┘
 //! ```
 //!
-//! With 15-bit indicators one octet may remain that no indicator can describe. It is ignored. The
-//! next PDU indicates this (0x7FFB) if the end of the SDU has no indicator. Otherwise this follows
-//! from the indicated end.
+//! With 15-bit indicators one octet may remain at the end of a PDU, too few for an indicator. The
+//! receiver ignores it. If the end of the SDU before it has no indicator, the next PDU indicates
+//! both with 0x7FFB (first figure). Otherwise the indicated end implies it (second figure).
 //!
 //! ```text
 //!   ┌────────┬──────────────────────┬───┐        ┌────────┬────────┬──────────────────────────────────┐
@@ -85,7 +86,8 @@ impl LiWidth {
         }
     }
 
-    /// All bits set: padding. The other special values are below.
+    /// The value with all bits set, which means padding. The other special values are the next
+    /// smaller ones.
     fn ones(self) -> u16 {
         (1 << self.bits()) - 1
     }
@@ -107,7 +109,7 @@ pub enum LengthIndicator {
     /// 0x7FFB: an SDU ended one octet before the end of the previous PDU, and its end has no
     /// indicator there.
     PreviousOneShort,
-    /// 0x7C, 0x7FFC (UM): the first data octet is the first of an SDU.
+    /// 0x7C, 0x7FFC (UM): an SDU starts with the first data octet.
     StartsHere,
     /// 0x7D, 0x7FFD (UM, alternative E-bit): the data is one whole SDU.
     WholeSdu,
@@ -117,7 +119,7 @@ pub enum LengthIndicator {
     Middle,
     /// An SDU ends after this many octets of data.
     End(u16),
-    /// 0x7E, 0x7FFE (AM): a STATUS takes the rest.
+    /// 0x7E, 0x7FFE (AM): the rest of the PDU is a STATUS.
     PiggybackedStatus,
     /// 0x7F, 0x7FFF: the rest is padding.
     Padding,
@@ -178,19 +180,20 @@ impl LengthIndicator {
         }
     }
 
-    /// Whether it concerns the start of the data or the previous PDU.
+    /// Whether it must be the first indicator: it describes the previous PDU, the start of the data,
+    /// or the whole PDU.
     pub(super) fn is_leading(self) -> bool {
         use LengthIndicator as Li;
         matches!(self, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere) || self.is_alone()
     }
 
-    /// Whether it describes the whole PDU.
+    /// Whether it must be the only indicator, because it describes the whole PDU.
     pub(super) fn is_alone(self) -> bool {
         use LengthIndicator as Li;
         matches!(self, Li::WholeSdu | Li::WholeSduOneShort | Li::Middle)
     }
 
-    /// Whether it describes the rest of the PDU.
+    /// Whether it must be the last indicator, because it describes the rest of the PDU.
     pub(super) fn is_trailing(self) -> bool {
         matches!(self, LengthIndicator::PiggybackedStatus | LengthIndicator::Padding)
     }

@@ -1,13 +1,14 @@
-//! RLC PDUs as bits: TS 25.322 §9.2, release 5, with the POLL SUFI of release 7 and the alternative E-bit of release 6.
+//! Codec of RLC PDUs: TS 25.322 §9.2 of release 5, with the alternative E-bit of release 6 and the
+//! POLL SUFI of release 7. A SUFI is a super-field of a STATUS PDU.
 //!
-//! Every format has two layers. A *view* ([`AmdView`], [`UmdView`], [`ControlView`]) reads the
-//! fixed header of any bytes. A *value* ([`AmdPdu`], [`UmdPdu`], [`TmdPdu`], [`StatusPdu`],
-//! [`ResetPdu`]) is always valid: its constructor and `parse` return the bit and the violated rule
-//! otherwise. `emit` writes the same bytes again, padding included. The figures in
-//! [`length_indicator`] show how SDUs share PDUs.
+//! Every format has two layers. A *view* ([`AmdView`], [`UmdView`], [`ControlView`]) reads the fixed
+//! header of any bytes. A *value* ([`AmdPdu`], [`UmdPdu`], [`TmdPdu`], [`StatusPdu`], [`ResetPdu`])
+//! is always valid: if the input breaks a rule of the standard, its constructor and `parse` return
+//! the rule and the position of the first wrong bit. `emit` writes the bytes that `parse` has read,
+//! padding included. The figures in [`length_indicator`] show how SDUs share PDUs.
 //!
-//! Procedures are elsewhere: the codec does not check windows and does not act on a STATUS.
-//! Ciphering is not modelled.
+//! The codec contains no procedures: it neither checks windows nor acts on a STATUS. Ciphering is
+//! not modelled.
 
 mod amd;
 mod error;
@@ -50,6 +51,7 @@ pub enum PduType {
 pub struct ControlView<'a>(&'a [u8]);
 
 impl<'a> ControlView<'a> {
+    /// Creates a view of the octets of a PDU.
     ///
     /// # Errors
     /// Returns an error if `octets` is empty.

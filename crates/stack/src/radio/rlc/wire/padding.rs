@@ -1,10 +1,12 @@
-//! Padding, which may have any content. It is kept so that a parsed PDU can be written again.
+//! Padding of control PDUs. It may have any content, and is stored so that a parsed PDU is written
+//! with the same bytes.
 
 /// Padding of a control PDU after its last field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Padding<'a> {
-    /// The bits up to the end of the octet with the end of the last field, as a number.
+    /// The bits between the last field and the end of its octet, as a number.
     bits: u8,
+    /// The whole octets after them.
     octets: Octets<'a>,
 }
 
@@ -27,6 +29,7 @@ impl<'a> Padding<'a> {
         Padding { bits: 0, octets: Octets::Zeros(octets) }
     }
 
+    /// Padding with these bits and octets of a received PDU.
     pub(super) fn read(bits: u8, octets: &'a [u8]) -> Self {
         let zero = octets.iter().all(|&octet| octet == 0);
         Padding { bits, octets: if zero { Octets::Zeros(octets.len()) } else { Octets::Any(octets) } }

@@ -6,11 +6,12 @@ use super::error::{Rule, WireError, take};
 use super::length_indicator::{LengthIndicator, Mode};
 use crate::radio::bits::{BitReader, BitWriter};
 
-/// Part of an SDU.
+/// The part of an SDU that is in one PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment<'a> {
     pub octets: &'a [u8],
-    /// The SDU ends with the last octet. False if only the next PDU indicates the end.
+    /// Whether this PDU indicates that the SDU ends with the last octet. False if the next PDU
+    /// indicates the end.
     pub ends: bool,
 }
 
@@ -20,7 +21,7 @@ pub struct Payload<'a> {
     width: LiWidth,
     indicators: Vec<LengthIndicator>,
     octets: &'a [u8],
-    /// The header indicates that the last octet ends an SDU.
+    /// The header, not a length indicator, shows that the last octet ends an SDU.
     pub(super) ends_exactly: bool,
 }
 
@@ -33,17 +34,17 @@ impl<'a> Payload<'a> {
         indicators: Vec<LengthIndicator>,
         octets: &'a [u8],
     ) -> Result<Self, WireError> {
-        let place = |index: usize| (header + index * width.octets()) * 8;
+        let bit_of = |index: usize| (header + index * width.octets()) * 8;
         if indicators.is_empty() && octets.is_empty() {
-            return Err(Rule::Empty.at(place(0)));
+            return Err(Rule::Empty.at(bit_of(0)));
         }
         let mut end = 0;
         for (index, &li) in indicators.iter().enumerate() {
-            check_place(li, index, indicators.len()).map_err(|rule| rule.at(place(index)))?;
+            check_position(li, index, indicators.len()).map_err(|rule| rule.at(bit_of(index)))?;
             if !li.has_meaning(width, mode) {
-                return Err(Rule::ReservedLengthIndicator.at(place(index)));
+                return Err(Rule::ReservedLengthIndicator.at(bit_of(index)));
             }
-            let fault = match li {
+            let violated = match li {
                 LengthIndicator::End(offset) if offset <= end => Some(Rule::LengthIndicatorsAscend),
                 LengthIndicator::End(offset) if usize::from(offset) > octets.len() => {
                     Some(Rule::EndBehindPdu)
@@ -54,8 +55,8 @@ impl<'a> Payload<'a> {
                 LengthIndicator::WholeSduOneShort if octets.len() < 2 => Some(Rule::TooShortForIndicator),
                 _ => None,
             };
-            if let Some(rule) = fault {
-                return Err(rule.at(place(index)));
+            if let Some(rule) = violated {
+                return Err(rule.at(bit_of(index)));
             }
             if let LengthIndicator::End(offset) = li {
                 end = offset;
@@ -64,8 +65,8 @@ impl<'a> Payload<'a> {
         Ok(Payload { width, indicators, octets, ends_exactly: false })
     }
 
-    /// Parses the part after a fixed header of `header` octets. `more` is its E, or the equivalent
-    /// from HE.
+    /// Parses the part after a fixed header of `header` octets. `more`: according to the header a
+    /// length indicator follows.
     pub(super) fn parse(
         pdu: &'a [u8],
         header: usize,
@@ -74,12 +75,12 @@ impl<'a> Payload<'a> {
         mode: Mode,
     ) -> Result<Self, WireError> {
         let mut reader = BitReader::new(&pdu[header..]);
-        let within = |error: WireError| error.rule.at(error.bit + header * 8);
+        let from_pdu_start = |error: WireError| error.rule.at(error.bit + header * 8);
         let mut indicators = Vec::new();
         while more {
             let bit = header * 8 + reader.at();
-            let value = take(&mut reader, width.bits()).map_err(within)? as u16;
-            more = take(&mut reader, 1).map_err(within)? == 1;
+            let value = take(&mut reader, width.bits()).map_err(from_pdu_start)? as u16;
+            more = take(&mut reader, 1).map_err(from_pdu_start)? == 1;
             let li = LengthIndicator::decode(value, width, mode).map_err(|rule| rule.at(bit))?;
             indicators.push(li);
         }
@@ -105,15 +106,16 @@ impl<'a> Payload<'a> {
         self.octets
     }
 
-    /// End of the data: before padding, a piggybacked STATUS, or an ignored octet.
+    /// Number of octets of data, which end before padding, a piggybacked STATUS, or an ignored
+    /// octet.
     fn data_end(&self) -> usize {
-        let told = self.indicators.iter().rev().find_map(|li| match li {
+        let last_end = self.indicators.iter().rev().find_map(|li| match li {
             LengthIndicator::End(offset) => Some(usize::from(*offset)),
             _ => None,
         });
-        let left = self.octets.len() - told.unwrap_or(0);
+        let left = self.octets.len() - last_end.unwrap_or(0);
         match self.indicators.last() {
-            Some(li) if li.is_trailing() => told.unwrap_or(0),
+            Some(li) if li.is_trailing() => last_end.unwrap_or(0),
             Some(LengthIndicator::End(_)) if self.width == LiWidth::Fifteen && left == 1 => {
                 self.octets.len() - 1
             }
@@ -122,7 +124,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// The parts of SDUs in order.
+    /// The parts of SDUs in this PDU, in order.
     pub fn segments(&self) -> Vec<Segment<'a>> {
         let (end, mut from) = (self.data_end(), 0);
         let mut segments = Vec::new();
@@ -157,7 +159,8 @@ impl<'a> Payload<'a> {
     }
 }
 
-fn check_place(li: LengthIndicator, index: usize, count: usize) -> Result<(), Rule> {
+/// Checks that an indicator which must be alone, first or last is so, among `count` indicators.
+fn check_position(li: LengthIndicator, index: usize, count: usize) -> Result<(), Rule> {
     match li {
         li if li.is_alone() && count > 1 => Err(Rule::AloneOnly),
         li if li.is_leading() && index > 0 => Err(Rule::FirstOnly),

@@ -13,10 +13,12 @@ use super::padding::Padding;
 use super::{ControlView, PduType};
 use crate::radio::bits::{BitReader, BitWriter};
 
-/// Octets without padding.
+/// Octets without the octets of padding.
 pub const RESET_OCTETS: usize = 4;
-const SPARE: u32 = 4;
-const HFNI: u32 = 20;
+/// Bits of padding in the last of these octets.
+const SPARE_BITS: u32 = 4;
+/// Bits of the hyper frame number indicator.
+const HFNI_BITS: u32 = 20;
 
 /// A valid RESET or RESET ACK PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl<'a> ResetPdu<'a> {
     /// # Errors
     /// Returns an error if `hfni` has more than 20 bits or `size` is less than four octets.
     pub fn new(acknowledges: bool, rsn: bool, hfni: u32, size: usize) -> Result<Self, WireError> {
-        if hfni >> HFNI != 0 {
+        if hfni >> HFNI_BITS != 0 {
             return Err(Rule::TooLarge.at(8));
         }
         let padding = size.checked_sub(RESET_OCTETS).ok_or(Rule::Truncated.at(size * 8))?;
@@ -57,8 +59,8 @@ impl<'a> ResetPdu<'a> {
         if take(&mut reader, 3)? != 0 {
             return Err(Rule::ReservedBits.at(5));
         }
-        let hfni = take(&mut reader, HFNI)?;
-        let spare = take(&mut reader, SPARE)? as u8;
+        let hfni = take(&mut reader, HFNI_BITS)?;
+        let spare = take(&mut reader, SPARE_BITS)? as u8;
         Ok(ResetPdu { acknowledges, rsn, hfni, padding: Padding::read(spare, &octets[RESET_OCTETS..]) })
     }
 
@@ -66,7 +68,7 @@ impl<'a> ResetPdu<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         let kind = if self.acknowledges { PduType::ResetAck } else { PduType::Reset };
         let mut writer = BitWriter::new(out);
-        writer.put(0, 1).put(kind as u32, 3).put(self.rsn.into(), 1).put(0, 3).put(self.hfni, HFNI);
+        writer.put(0, 1).put(kind as u32, 3).put(self.rsn.into(), 1).put(0, 3).put(self.hfni, HFNI_BITS);
         let free = writer.free();
         self.padding.emit(free, out);
     }

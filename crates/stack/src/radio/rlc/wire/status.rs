@@ -1,5 +1,5 @@
-//! STATUS and piggybacked STATUS PDUs: TS 25.322 §9.2.1.5, §9.2.2.11. Both have the same bits: D/C
-//! = 0 in the former is the reserved bit R2 = 0 in the latter.
+//! STATUS and piggybacked STATUS PDUs: TS 25.322 §9.2.1.5, §9.2.2.11. Both have the same bits: the
+//! first one is D/C = 0 in a STATUS, and the reserved bit R2 = 0 in a piggybacked STATUS.
 //!
 //! ```text
 //!   ┌─────┬──────┬─────────┬─────────┬─ ─ ─┬────────────────┬─────────────────────────────┐
@@ -8,9 +8,9 @@
 //!   └─────┴──────┴─────────┴─────────┴─ ─ ─┴────────────────┴─────────────────────────────┘
 //! ```
 //!
-//! SUFIs begin at bit 4 and are not aligned to octets. A STATUS that is filled to its end by the
-//! last SUFI needs no NO_MORE. This is the interpretation here of the standard's "if it is
-//! included".
+//! SUFIs (super-fields) begin at bit 4 and are not aligned to octets. If the last SUFI fills the
+//! STATUS to its end, no NO_MORE is needed: so is the standard's "if it is included" interpreted
+//! here.
 
 use super::error::{Rule, WireError, take};
 use super::padding::Padding;
@@ -26,7 +26,7 @@ pub enum StatusEnd {
     NoMore,
     /// ACK: all PDUs below LSN have arrived or are listed as missing.
     Ack(Sn),
-    /// The SUFIs leave no room for another type.
+    /// Neither: the SUFIs leave fewer bits than the type of another SUFI needs.
     Full,
 }
 
@@ -41,8 +41,8 @@ pub struct StatusPdu<'a> {
 impl<'a> StatusPdu<'a> {
     /// The shortest STATUS with these SUFIs and this end.
     pub fn new(sufis: Vec<Sufi>, end: StatusEnd) -> Self {
-        // Every SUFI has a whole number of half octets. A remaining half octet would be read as
-        // NO_MORE, so it is NO_MORE.
+        // Every SUFI has a whole number of half octets. If half an octet remains, it is zero and
+        // would be read as NO_MORE. So the end is NO_MORE.
         let mut status = StatusPdu { sufis, end, padding: Padding::default() };
         if end == StatusEnd::Full && !status.bits().is_multiple_of(8) {
             status.end = StatusEnd::NoMore;
@@ -55,8 +55,8 @@ impl<'a> StatusPdu<'a> {
     /// # Errors
     /// Returns an error if the STATUS is longer.
     pub fn padded_to(mut self, size: usize) -> Result<Self, WireError> {
-        let own = self.bits().div_ceil(8);
-        let padding = size.checked_sub(own).ok_or(Rule::Truncated.at(size * 8))?;
+        let unpadded = self.bits().div_ceil(8);
+        let padding = size.checked_sub(unpadded).ok_or(Rule::Truncated.at(size * 8))?;
         if padding > 0 && self.end == StatusEnd::Full {
             self.end = StatusEnd::NoMore;
             return self.padded_to(size);

@@ -23,9 +23,10 @@ fn sn() -> impl Strategy<Value = Sn> {
     (0..Sn::MODULUS).prop_map(Sn::of)
 }
 
-/// Runs that ascend from any number on, with a gap between each two, within one round.
-fn runs(most: usize) -> impl Strategy<Value = Vec<SnRun>> {
-    (sn(), vec((2u64..40, 1u16..=16), 1..=most)).prop_map(|(first, steps)| {
+/// Ascending runs with gaps between them, from any sequence number on, in less than one cycle of
+/// sequence numbers.
+fn runs(max_runs: usize) -> impl Strategy<Value = Vec<SnRun>> {
+    (sn(), vec((2u64..40, 1u16..=16), 1..=max_runs)).prop_map(|(first, steps)| {
         let mut at = first;
         let run = |(gap, count): (u64, u16)| {
             let run = SnRun { first: at, count };
@@ -60,7 +61,7 @@ fn status() -> impl Strategy<Value = StatusPdu<'static>> {
     })
 }
 
-/// Octets behind the indicators, and indicators that go with them.
+/// Consistent length indicators, and the octets after them: data, and 0 to 39 further octets.
 fn parts(
     width: LiWidth,
     leading: Vec<Option<Li>>,
@@ -87,9 +88,9 @@ fn emitted(emit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     octets
 }
 
-/// Bytes near a valid PDU: some bits turned, and cut.
-fn damaged(mut octets: Vec<u8>, turned: &[usize], cut: usize) -> Vec<u8> {
-    for &bit in turned {
+/// `octets` with some bits flipped, and without the last `cut` octets.
+fn damaged(mut octets: Vec<u8>, flipped_bits: &[usize], cut: usize) -> Vec<u8> {
+    for &bit in flipped_bits {
         if let Some(octet) = octets.get_mut(bit / 8) {
             *octet ^= 0x80 >> (bit % 8);
         }
@@ -98,22 +99,23 @@ fn damaged(mut octets: Vec<u8>, turned: &[usize], cut: usize) -> Vec<u8> {
     octets
 }
 
-/// Whatever the bytes are: a value that gives them back, or a complaint about a place in them.
-fn reads_or_complains(octets: &[u8], am: AmdFormat, um: UmdFormat) -> Result<(), TestCaseError> {
-    let complains = |error: WireError| {
+/// Parses arbitrary bytes in all formats. Each parser must return a value that emits the same bytes,
+/// or an error at a position inside them.
+fn round_trips_or_fails(octets: &[u8], am: AmdFormat, um: UmdFormat) -> Result<(), TestCaseError> {
+    let fails = |error: WireError| {
         prop_assert!(error.bit <= octets.len() * 8, "{error} in {} octets", octets.len());
         Ok(())
     };
     match AmPdu::parse(octets, am) {
         Ok(pdu) => prop_assert_eq!(emitted(|out| pdu.emit(out)), octets),
-        Err(error) => complains(error)?,
+        Err(error) => fails(error)?,
     }
     match UmdPdu::parse(octets, um) {
         Ok(pdu) => {
             prop_assert_eq!(pdu.size(), octets.len());
             prop_assert_eq!(emitted(|out| pdu.emit(out)), octets);
         }
-        Err(error) => complains(error)?,
+        Err(error) => fails(error)?,
     }
     for bits in (octets.len() * 8).saturating_sub(9)..=octets.len() * 8 + 1 {
         match TmdPdu::parse(octets, bits) {
@@ -132,11 +134,11 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_pdu_or_an_error(octets in vec(any::<u8>(), 0..200), am in amd_format(), um in umd_format()) {
-        reads_or_complains(&octets, am, um)?;
+        round_trips_or_fails(&octets, am, um)?;
     }
 
     #[test]
-    fn amd_pdus_survive(
+    fn amd_pdus_round_trip(
         (format, (indicators, octets)) in amd_format().prop_flat_map(|format| {
             let mut leading = vec![None, Some(Li::PreviousFilled)];
             if format.width == LiWidth::Fifteen {
@@ -144,7 +146,7 @@ proptest! {
             }
             (Just(format), parts(format.width, leading, vec![None, Some(Li::Padding)]))
         }),
-        sn in sn(), poll: bool, exact: bool, um in umd_format(), turned in vec(0usize..64, 0..3), cut in 0usize..4,
+        sn in sn(), poll: bool, exact: bool, um in umd_format(), flipped_bits in vec(0usize..64, 0..3), cut in 0usize..4,
     ) {
         let pdu = if exact && format.special_he {
             AmdPdu::ending_exactly(format, sn, poll, &octets)
@@ -152,25 +154,25 @@ proptest! {
             AmdPdu::new(format, sn, poll, indicators.clone(), &octets)
         };
         prop_assume!(!(octets.is_empty() && (indicators.is_empty() || exact)));
-        let pdu = pdu.expect("the parts go together");
+        let pdu = pdu.expect("the parts are consistent");
         let bytes = emitted(|out| pdu.emit(out));
         prop_assert_eq!(bytes.len(), pdu.size());
         let view = AmdView::over(&bytes).expect("it has a header");
         prop_assert_eq!((view.is_data(), view.sn(), view.poll()), (true, sn, poll));
         prop_assert_eq!(AmPdu::parse(&bytes, format), Ok(AmPdu::Data(pdu.clone())));
-        // No octet is both data and rest, and none is neither.
+        // Each octet is either data or rest.
         let data: usize = pdu.payload().segments().iter().map(|segment| segment.octets.len()).sum();
         prop_assert_eq!(data + pdu.payload().rest().len(), octets.len());
-        reads_or_complains(&damaged(bytes, &turned, cut), format, um)?;
+        round_trips_or_fails(&damaged(bytes, &flipped_bits, cut), format, um)?;
     }
 
     #[test]
-    fn piggybacked_statuses_survive(format in amd_format(), sn in sn(), status in status(), size in 0u16..60) {
+    fn piggybacked_statuses_round_trip(format in amd_format(), sn in sn(), status in status(), size in 0u16..60) {
         let mut octets = vec![0x5A; usize::from(size)];
         status.emit(&mut octets);
         let end = (size > 0).then_some(Li::End(size));
         let indicators = Vec::from_iter(end.into_iter().chain([Li::PiggybackedStatus]));
-        let pdu = AmdPdu::new(format, sn, false, indicators, &octets).expect("the parts go together");
+        let pdu = AmdPdu::new(format, sn, false, indicators, &octets).expect("the parts are consistent");
         prop_assert_eq!(pdu.piggyback(), Some(&status));
         let bytes = emitted(|out| pdu.emit(out));
         prop_assert_eq!(AmdPdu::parse(&bytes, format), Ok(pdu.clone()));
@@ -178,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn umd_pdus_survive(
+    fn umd_pdus_round_trip(
         (format, (indicators, octets)) in umd_format().prop_flat_map(|format| {
             let mut leading = vec![None, Some(Li::PreviousFilled), Some(Li::StartsHere)];
             if format.width == LiWidth::Fifteen {
@@ -187,7 +189,7 @@ proptest! {
             (Just(format), parts(format.width, leading, vec![None, Some(Li::Padding)]))
         }),
         sn in 0u64..128, alone in select(vec![None, Some(Li::WholeSdu), Some(Li::Middle), Some(Li::WholeSduOneShort)]),
-        am in amd_format(), turned in vec(0usize..48, 0..3), cut in 0usize..4,
+        am in amd_format(), flipped_bits in vec(0usize..48, 0..3), cut in 0usize..4,
     ) {
         let (sn, fifteen) = (UmSn::of(sn), format.width == LiWidth::Fifteen);
         let alone = alone.filter(|&li| {
@@ -195,25 +197,25 @@ proptest! {
         });
         let indicators = alone.map_or(indicators, |li| vec![li]);
         prop_assume!(!(octets.is_empty() && indicators.is_empty()));
-        let pdu = UmdPdu::new(format, sn, indicators, &octets).expect("the parts go together");
+        let pdu = UmdPdu::new(format, sn, indicators, &octets).expect("the parts are consistent");
         let bytes = emitted(|out| pdu.emit(out));
         prop_assert_eq!(bytes.len(), pdu.size());
         prop_assert_eq!(UmdView::over(&bytes).map(|view| view.sn()), Ok(sn));
         prop_assert_eq!(UmdPdu::parse(&bytes, format), Ok(pdu));
-        reads_or_complains(&damaged(bytes, &turned, cut), am, format)?;
+        round_trips_or_fails(&damaged(bytes, &flipped_bits, cut), am, format)?;
     }
 
     #[test]
-    fn statuses_survive(status in status(), format in amd_format(), um in umd_format(),
-                        turned in vec(0usize..200, 0..3), cut in 0usize..40) {
+    fn statuses_round_trip(status in status(), format in amd_format(), um in umd_format(),
+                        flipped_bits in vec(0usize..200, 0..3), cut in 0usize..40) {
         let bytes = emitted(|out| status.emit(out));
         prop_assert_eq!(bytes.len(), status.size());
         prop_assert_eq!(AmPdu::parse(&bytes, format), Ok(AmPdu::Status(status)));
-        reads_or_complains(&damaged(bytes, &turned, cut), format, um)?;
+        round_trips_or_fails(&damaged(bytes, &flipped_bits, cut), format, um)?;
     }
 
     #[test]
-    fn resets_survive(acknowledges: bool, rsn: bool, hfni in 0u32..1 << 20, size in 4usize..50) {
+    fn resets_round_trip(acknowledges: bool, rsn: bool, hfni in 0u32..1 << 20, size in 4usize..50) {
         let reset = ResetPdu::new(acknowledges, rsn, hfni, size).expect("it fits");
         let bytes = emitted(|out| reset.emit(out));
         prop_assert_eq!(bytes.len(), size);
@@ -222,25 +224,25 @@ proptest! {
 
     #[test]
     fn rlist_round_trips_its_runs(missing in runs(20)) {
-        let (rlist, named) = Rlist::of(&missing).expect("they ascend");
+        let (rlist, listed) = Rlist::of(&missing).expect("they ascend");
         let all = |runs: &[SnRun]| -> Vec<Sn> {
             runs.iter().flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n))).collect()
         };
-        let (said, wanted) = (all(&rlist.missing()), all(&missing));
-        prop_assert_eq!(&said[..], &wanted[..named as usize]);
-        prop_assert!(named >= 1);
+        let (decoded, expected) = (all(&rlist.missing()), all(&missing));
+        prop_assert_eq!(&decoded[..], &expected[..listed as usize]);
+        prop_assert!(listed >= 1);
     }
 
     #[test]
     fn bitmap_lists_exactly_the_missing_pdus(missing in runs(4), count in 1u64..=128) {
         let fsn = missing[0].first;
         let bitmap = Bitmap::covering(fsn, count, &missing).expect("it fits");
-        let named: Vec<_> = bitmap.missing().iter()
+        let listed: Vec<_> = bitmap.missing().iter()
             .flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n).steps_from(fsn))).collect();
-        let wanted: Vec<_> = missing.iter()
+        let expected: Vec<_> = missing.iter()
             .flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n).steps_from(fsn)))
             .filter(|&at| at < count).collect();
-        prop_assert_eq!(named, wanted);
+        prop_assert_eq!(listed, expected);
     }
 }
 
@@ -260,7 +262,7 @@ fn errors_name_the_bit_and_the_rule() {
     assert_eq!(amd_error(AM7, &[0x80, 0x00]), (16, Rule::Empty));
     assert_eq!(amd_error(AM7, &[0x80, 0x03, 0]), (14, Rule::ReservedHeaderExtension));
     assert_eq!(amd_error(AM15, &[0x80, 0x02, 0]), (14, Rule::ReservedHeaderExtension));
-    // E asks for a length indicator behind the end.
+    // E = 1 announces a length indicator, but the PDU ends.
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 0x03]), (24, Rule::Truncated));
     assert_eq!(amd_error(AM15, &[0x80, 0x01, 0x00]), (16, Rule::Truncated));
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 0x7C << 1, 0]), (16, Rule::ReservedLengthIndicator));
@@ -270,7 +272,7 @@ fn errors_name_the_bit_and_the_rule() {
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 5, 2 << 1, 0, 0]), (24, Rule::LengthIndicatorsAscend));
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 3, 0, 0, 0]), (24, Rule::FirstOnly));
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 0xFF, 2, 0, 0]), (16, Rule::LastOnly));
-    // The piggybacked STATUS begins with the fifth octet; its SUFI with the bit 4 of that.
+    // The piggybacked STATUS is the last octet. Its SUFI begins at bit 4 of this octet.
     assert_eq!(amd_error(AM7, &[0x80, 0x01, 3, 0xFC, 9, 0x0F]), (44, Rule::ReservedSufi));
     assert_eq!(control_error(&[0x30, 0]), (1, Rule::ReservedPduType));
     assert_eq!(control_error(&[0x14, 0, 0, 0]), (5, Rule::ReservedBits));
@@ -281,7 +283,7 @@ fn errors_name_the_bit_and_the_rule() {
 }
 
 #[test]
-fn rlist_codewords_that_make_no_sense_are_refused() {
+fn invalid_rlist_codewords_are_refused() {
     let rlist = |codewords: &[u8]| Rlist::new(Sn::of(4000), codewords.to_vec()).map(|rlist| rlist.missing());
     assert_eq!(rlist(&[0b0000]), Err(Rule::RlistOpen));
     assert_eq!(rlist(&[0b0001]), Err(Rule::RlistOpen), "a burst of unknown length");
@@ -297,26 +299,26 @@ fn run(first: u64, count: u16) -> SnRun {
 }
 
 #[test]
-fn rlist_distances_take_as_many_groups_as_they_need() {
-    // Distances 1, 7, 8 and 64, and a burst of one more.
+fn rlist_distances_have_a_codeword_for_three_bits() {
+    // The missing PDUs are 4090, and those at distances 1, 7, 8, 64 and 1.
     let missing = [run(4090, 2), run(2, 1), run(10, 1), run(74, 2)];
-    let (rlist, named) = Rlist::of(&missing).expect("they ascend");
-    assert_eq!((rlist.missing(), named), (missing.to_vec(), 6));
+    let (rlist, listed) = Rlist::of(&missing).expect("they ascend");
+    assert_eq!((rlist.missing(), listed), (missing.to_vec(), 6));
     let status = StatusPdu::new(vec![Sufi::Rlist(rlist)], StatusEnd::Ack(Sn::of(80)));
     let bytes = emitted(|out| status.emit(out));
-    // +1 3, +7 F, +8 03, +64 003, +1 3.
+    // Codewords in hexadecimal: 3 (+1), F (+7), 0 3 (+8), 0 0 3 (+64), 3 (+1).
     assert_eq!(bytes, [0x05, 0x8F, 0xFA, 0x3F, 0x03, 0x00, 0x33, 0x20, 0x50]);
 }
 
 #[test]
-fn fifteen_bits_leave_an_octet_that_is_ignored() {
+fn single_last_octet_is_ignored_with_15_bit_indicators() {
     let octets = [1, 2, 3, 4];
-    let told = AmdPdu::new(AM15, Sn::of(0), false, vec![Li::End(3)], &octets).expect("valid");
-    assert_eq!(told.payload().segments(), [Segment { octets: &[1, 2, 3], ends: true }]);
-    assert_eq!(told.payload().rest(), [4]);
-    // With seven bits it is the beginning of the next SDU.
-    let begins = AmdPdu::new(AM7, Sn::of(0), false, vec![Li::End(3)], &octets).expect("valid");
-    assert_eq!(begins.payload().segments()[1], Segment { octets: &[4], ends: false });
+    let indicated = AmdPdu::new(AM15, Sn::of(0), false, vec![Li::End(3)], &octets).expect("valid");
+    assert_eq!(indicated.payload().segments(), [Segment { octets: &[1, 2, 3], ends: true }]);
+    assert_eq!(indicated.payload().rest(), [4]);
+    // With 7-bit indicators the last octet is the start of the next SDU.
+    let continued = AmdPdu::new(AM7, Sn::of(0), false, vec![Li::End(3)], &octets).expect("valid");
+    assert_eq!(continued.payload().segments()[1], Segment { octets: &[4], ends: false });
     let um = UmdFormat { width: LiWidth::Fifteen, alternative_e_bit: true };
     let whole = UmdPdu::new(um, UmSn::of(9), vec![Li::WholeSduOneShort], &octets).expect("valid");
     assert_eq!(whole.payload().segments(), [Segment { octets: &[1, 2, 3], ends: true }]);
@@ -337,8 +339,8 @@ fn alternative_e_bit_marks_a_whole_sdu_without_indicators() {
 }
 
 #[test]
-fn a_status_ends_where_no_type_fits_any_more() {
-    // MRW_ACK takes 20 bits: with the PDU type three octets.
+fn full_status_needs_no_end_field() {
+    // MRW_ACK takes 20 bits, and D/C and the PDU type 4: exactly three octets.
     let ack = Sufi::MrwAck { n: MrwCount::default(), sn_ack: Sn::of(5) };
     let status = StatusPdu::new(vec![ack.clone()], StatusEnd::Full);
     assert_eq!(emitted(|out| status.emit(out)), [0x07, 0x00, 0x05]);

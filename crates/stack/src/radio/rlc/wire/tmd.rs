@@ -14,8 +14,8 @@ impl<'a> TmdPdu<'a> {
     /// A PDU with the first `bits` bits of `octets`.
     ///
     /// # Errors
-    /// Returns an error if there are no bits, if the number of octets does not fit the bits, or if
-    /// bits after the last one are set.
+    /// Returns an error if `bits` is 0, if `octets` is shorter or longer than `bits` require, or if
+    /// unused bits of the last octet are set.
     pub fn parse(octets: &'a [u8], bits: usize) -> Result<Self, WireError> {
         if bits == 0 {
             return Err(Rule::Empty.at(0));

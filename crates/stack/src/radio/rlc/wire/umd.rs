@@ -7,9 +7,9 @@
 //!   └────────┴───┴────────────────┴────────────────┘
 //! ```
 //!
-//! With the normal E-bit, E = 0 in the first octet is followed by data in which no SDU start or end
-//! is indicated. With the alternative E-bit (Rel-6) the data are one whole SDU, and a PDU with the
-//! middle of an SDU has a length indicator for this.
+//! E = 0 in the first octet means that data follow without length indicators. With the normal E-bit
+//! no SDU start or end is then indicated. With the alternative E-bit (release 6) the data are one
+//! whole SDU, and a PDU that contains the middle of an SDU has a length indicator for this.
 
 use super::error::{Rule, WireError};
 use super::length_indicator::{LengthIndicator, LiWidth, Mode};
@@ -22,7 +22,7 @@ pub const UMD_HEADER: usize = 1;
 /// Format of the UMD PDUs of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UmdFormat {
-    /// Width of length indicators. In the downlink it is 7 unless signalled otherwise.
+    /// Width of length indicators. In the downlink it is 7 bits unless signalled otherwise.
     pub width: LiWidth,
     /// The alternative interpretation of the E-bit is configured.
     pub alternative_e_bit: bool,
@@ -47,7 +47,7 @@ impl UmSn {
     /// Number of sequence numbers.
     pub const MODULUS: u64 = 128;
 
-    /// The number in PDU `count`.
+    /// The sequence number of the PDU with this count.
     pub fn of(count: u64) -> Self {
         UmSn((count % Self::MODULUS) as u8)
     }
@@ -58,7 +58,7 @@ impl UmSn {
     }
 }
 
-/// The fixed header of at least one octet.
+/// View of the fixed header. The PDU has at least one octet.
 #[derive(Debug, Clone, Copy)]
 pub struct UmdView<'a>(&'a [u8]);
 

@@ -1,4 +1,4 @@
-//! Dedicated channels: codes that run out, several cells for a call, gaps, and what goes with a DSCH.
+//! Dedicated channels: lack of codes, soft handover, compressed mode, and DCHs beside DSCHs.
 
 use super::*;
 use crate::environment::Environment;
@@ -12,7 +12,7 @@ use crate::trace::{CallStep, Postponed, Real};
 const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
 const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
 
-/// Steps of calls of one kind.
+/// Number of call changes of one kind.
 fn steps(bench: &Bench, kind: CallStep) -> usize {
     bench
         .trace
@@ -21,7 +21,7 @@ fn steps(bench: &Bench, kind: CallStep) -> usize {
         .count()
 }
 
-/// The cells of calls that all stand at `place`, `offered` of them in the mean in all the network; ideal powers.
+/// Cells with `offered` calls in the mean, all at `place`, under ideal power control.
 fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> MulticellConfig {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
@@ -31,7 +31,7 @@ fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> Mul
     config
 }
 
-/// Gains of all cells at a place.
+/// Gains from all cells at a place.
 fn gains_at(config: &MulticellConfig, place: Place) -> Vec<f64> {
     let environment = Environment::new(&config.environment, &Streams::new(1, 0));
     let mut gains = vec![0.0; environment.cells()];
@@ -97,7 +97,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
 }
 
 #[test]
-fn calls_that_move_have_up_to_three_cells_and_lose_no_more() {
+fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
     for control in [PowerControl::Frame, PowerControl::Steps, PowerControl::Ideal] {
         let with = |soft| {
             let mut config = sectors(4.0, ERROR_FREE);
@@ -134,7 +134,7 @@ fn calls_that_move_have_up_to_three_cells_and_lose_no_more() {
 }
 
 #[test]
-fn calls_are_blocked_as_erlang_says() {
+fn blocking_follows_erlang_b() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.dch.codes = Some(ONE_TREE);
     let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(20) };
@@ -157,7 +157,7 @@ fn calls_are_blocked_as_erlang_says() {
     }
 }
 
-/// Calls that drive, in cells with few codes.
+/// Moving calls in cells with few codes.
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     config.dch.codes = Some(OneTree { without, ..ONE_TREE });
@@ -172,7 +172,7 @@ fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
 }
 
 #[test]
-fn a_call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
+fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
     let count = |bench: &Bench| {
         [CallStep::HandedOver, CallStep::Refused, CallStep::Dropped].map(|kind| steps(bench, kind))
     };
@@ -186,7 +186,7 @@ fn a_call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
 }
 
 #[test]
-fn gaps_cost_codes_and_power() {
+fn compressed_mode_takes_codes_and_power() {
     let with = |compressed| {
         let mut config = sectors(4.0, ERROR_FREE);
         config.handover.compressed = compressed;
@@ -253,7 +253,7 @@ fn with_associated(without: bool) -> Bench {
 }
 
 #[test]
-fn a_dch_beside_a_dsch_has_a_code_and_power_while_something_is_sent() {
+fn associated_dch_has_a_code_and_power_while_there_is_data() {
     let bench = with_associated(false);
     assert_eq!(bench.came(), [1]);
     let told: Vec<_> = bench

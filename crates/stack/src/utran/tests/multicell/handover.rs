@@ -56,7 +56,7 @@ fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
     assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
 }
 
-/// Changes cells with more to send than the DSCH carries: numbers of the SDUs that came, and octets that were lost with buffers.
+/// Handovers with a full buffer: the delivered SDUs, and the octets lost with buffers.
 fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
     let mut config = sectors(4.0, ERROR_FREE);
     (config.handover.rlc, config.handover.buffer) = (rlc, BufferAtHandover::Lost);
@@ -75,7 +75,7 @@ fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
 }
 
 #[test]
-fn a_buffer_that_is_lost_takes_what_was_not_begun() {
+fn lost_buffer_has_the_unsent_sdus() {
     for rlc in [RlcAtHandover::Kept, RlcAtHandover::Reestablished] {
         let (bench, lost) = with_full_buffer(rlc);
         let came = bench.came();
@@ -101,7 +101,7 @@ fn a_user_with_a_lost_buffer_receives_later_packets() {
 }
 
 #[test]
-fn an_idle_user_is_looked_at_when_it_wakes() {
+fn idle_user_is_measured_when_it_gets_data() {
     let config = sectors(4.0, ERROR_FREE);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);

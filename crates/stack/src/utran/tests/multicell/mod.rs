@@ -1,4 +1,4 @@
-//! Users of the DSCHs of a layout: what is granted, cells that are changed, calls beside them.
+//! Users of the DSCHs of a layout: grants, handovers, calls.
 
 mod dedicated;
 mod handover;
@@ -45,7 +45,7 @@ fn linear(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
-/// The cells of the study, in a torus without shadows; 1 % of the DSCHs' blocks are lost at `target_db`.
+/// The cells of the study, in a torus without shadowing. The DSCH loses 1 % of the blocks at `target_db`.
 fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
     let format = |(blocks, spreading_factor)| PowerFormat {
         blocks,
@@ -113,10 +113,10 @@ fn standing(place: Place) -> MobilityConfig {
     )
 }
 
-/// No block is lost.
+/// Target at which no block is lost.
 const ERROR_FREE: f64 = -30.0;
 
-/// Cells, users and what happens.
+/// Cells, users and recorded events.
 struct Bench {
     access: Utran,
     agenda: EventQueue<Event>,
@@ -215,7 +215,7 @@ impl Bench {
         self.trace.iter().filter_map(of).collect()
     }
 
-    /// Numbers of packets in the order in which they came out.
+    /// Delivered packets in order.
     fn came(&self) -> Vec<u64> {
         self.delivered.iter().map(|(_, _, id)| *id).collect()
     }
@@ -233,10 +233,10 @@ fn credits_send_a_packet_in_eight_ttis() {
     assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
 }
 
-/// 160 octets fill four blocks of 40, and a fifth block carries the length indicator of their end. A scheduler that counts four
-/// blocks sends the fifth one too late.
+/// 160 octets fill four blocks of 40, and a fifth block has the length indicator of their end. A scheduler
+/// that counts four blocks sends the fifth one too late.
 #[test]
-fn a_timeout_brings_the_length_indicator_through_in_time() {
+fn timeout_scheduler_counts_the_length_indicator() {
     let mut config = sectors(2.0, ERROR_FREE);
     config.dsch.requirement = RatePolicy::Timeout;
     config.dsch.priority = SchedulerKind::Timeout;
@@ -256,7 +256,7 @@ fn a_timeout_brings_the_length_indicator_through_in_time() {
     assert_eq!(largest_format, 0, "{:?}", bench.grants());
 }
 
-/// Calls alone: mean load, and the share of blocks that are lost.
+/// Calls without DSCH users: mean load and block error ratio.
 fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = control;
@@ -276,7 +276,7 @@ fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
 }
 
 #[test]
-fn ideal_control_gives_every_call_its_one_percent() {
+fn ideal_control_holds_one_percent_of_losses() {
     let (load, lost) = calls_alone(PowerControl::Ideal, 60);
     // 36 cells, but calls last long: the number of calls has a deviation of 3 %, and the load follows more than in proportion.
     assert!((0.70..0.92).contains(&load), "{load}");
@@ -285,7 +285,7 @@ fn ideal_control_gives_every_call_its_one_percent() {
 }
 
 #[test]
-fn control_in_steps_keeps_near_what_is_aimed_at() {
+fn control_in_steps_stays_near_the_target() {
     let (load, lost) = calls_alone(PowerControl::Steps, 6);
     // A step of 1 dB, a slot late, averaged over thirty slots: a little over and a little under.
     assert!((0.65..0.95).contains(&load), "{load}");
@@ -293,7 +293,7 @@ fn control_in_steps_keeps_near_what_is_aimed_at() {
 }
 
 #[test]
-fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
+fn calls_out_of_reach_do_not_exceed_the_power_limit() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Steps;
     config.environment.propagation.shadowing = ShadowingConfig::default();
@@ -313,7 +313,7 @@ fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
 }
 
 #[test]
-fn the_outer_loop_holds_one_percent_though_powers_come_late() {
+fn outer_loop_holds_one_percent_despite_late_powers() {
     let with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);
         config.power.outer_loop = outer_loop;
@@ -340,7 +340,7 @@ fn the_outer_loop_holds_one_percent_though_powers_come_late() {
 }
 
 #[test]
-fn another_scheduler_meets_the_same_calls() {
+fn calls_do_not_depend_on_the_scheduler() {
     let told = |per_tti: f64| {
         let mut config = sectors(per_tti, 2.25);
         let calls = CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10) };

@@ -15,7 +15,8 @@ fn in_phases(mut config: MulticellConfig) -> MulticellConfig {
     config
 }
 
-/// One packet for `ue` at 20 ms, by service credits of two blocks a TTI: when its grants were, and when it came.
+/// One packet for `ue` at 20 ms with service credits of two blocks per TTI. Returns the instants of the
+/// grants and of the delivery.
 fn alone(config: &MulticellConfig, ue: u16) -> (Vec<Time>, Time) {
     let mut bench = Bench::new(config, &[MobilityConfig::Still, MobilityConfig::Still]);
     bench.sends(20, ue, 1, 570);
@@ -36,7 +37,7 @@ fn a_lone_user_has_the_same_grants_in_its_phase() {
     assert_eq!(alone(&config, 1), (ttis(30), ms(190)));
 }
 
-/// One user half-way between the centres of cells 0 and 1, a little on the side of 0, and one far out in cell 1.
+/// One user between the centres of cells 0 and 1, a little nearer to 0, and one at the edge of cell 1.
 fn neighbours(config: &MulticellConfig) -> [Place; 2] {
     let layout = &config.environment.layout;
     let [here, there] = [CellId(0), CellId(1)].map(|cell| layout.centre(cell));
@@ -48,7 +49,7 @@ fn neighbours(config: &MulticellConfig) -> [Place; 2] {
 }
 
 #[test]
-fn in_any_frame_a_tti_begins_with_the_next() {
+fn tti_starts_with_the_next_frame_if_any_frame_is_allowed() {
     let mut config = sectors(2.0, ERROR_FREE);
     config.dsch.decision = Decision::AnyFrame;
     for ue in [0, 1] {
@@ -111,7 +112,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     );
 }
 
-/// 36 cells with more users than their DSCHs carry, in phases.
+/// 36 cells with overloaded DSCHs, in phases.
 fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> Bench {
     let mut config = sectors(8.0, 2.25);
     config.dsch.decision = decision;
@@ -172,14 +173,14 @@ fn grants_last_two_frames_within_codes_and_power_of_each() {
 }
 
 #[test]
-fn what_is_decided_each_frame_repeats_itself() {
+fn scheduling_per_frame_is_repeatable() {
     let [one, other] = [(), ()].map(|()| crowd(Decision::EachFrame, PowerControl::Frame, 100, 10.0));
     assert_eq!(one.trace, other.trace);
     assert_eq!(one.delivered, other.delivered);
 }
 
 #[test]
-fn calls_in_two_phases_lose_their_one_percent_under_ideal_control() {
+fn calls_in_two_phases_lose_one_percent_under_ideal_control() {
     let bench = crowd(Decision::EachFrame, PowerControl::Ideal, 2, 20.0);
     let (mut blocks, mut losses, mut ttis) = (0.0, 0.0, [0.0; 2]);
     for (at, event) in &bench.trace {
@@ -194,7 +195,7 @@ fn calls_in_two_phases_lose_their_one_percent_under_ideal_control() {
 }
 
 #[test]
-fn a_user_in_phases_changes_cells_without_a_loss() {
+fn handover_between_phases_loses_nothing() {
     for (ue, decision) in [(0, Decision::EachFrame), (1, Decision::EachFrame), (0, Decision::AnyFrame)] {
         let mut config = sectors(4.0, ERROR_FREE);
         config.dsch.decision = decision;

@@ -1,4 +1,4 @@
-//! The state tables of capacity on request, row by row.
+//! State tables of capacity requests.
 
 use Direction::{Downlink, Uplink};
 
@@ -9,7 +9,7 @@ fn alone() -> Bench {
     Bench::new(tdd(), rlc(), 1, 1)
 }
 
-/// One uplink slot, of which the acknowledgments take one block: three are left.
+/// One uplink slot. Acknowledgments take one block of it, three are left.
 fn narrow(refused: Refused) -> TddConfig {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUDDDDDDDDDDDDC").expect("it fits"));
@@ -76,7 +76,7 @@ fn a_ue_without_room_is_refused_and_backs_off() {
 }
 
 #[test]
-fn or_the_rnc_keeps_its_request() {
+fn rnc_can_queue_a_refused_request() {
     let mut bench = Bench::new(narrow(Refused::Queue), rlc(), 2, 1);
     bench.sends(3, 0, Uplink, 0, 2000);
     bench.sends(13, 1, Uplink, 1, 100);
@@ -108,7 +108,7 @@ fn refused_requests_of_the_rnc_wait_in_their_order() {
 }
 
 #[test]
-fn after_n_sdus_a_new_grant_is_needed() {
+fn grant_ends_after_n_sdus() {
     let grant = GrantConfig { sdus: 2, ..tdd().grant };
     let mut bench = Bench::new(TddConfig { grant, ..tdd() }, rlc(), 1, 1);
     (0..5).for_each(|id| bench.sends(3, 0, Uplink, id, 100));
@@ -128,7 +128,7 @@ fn after_n_sdus_a_new_grant_is_needed() {
 }
 
 #[test]
-fn what_comes_while_a_user_sends_goes_along() {
+fn new_sdus_use_the_present_grant() {
     let mut bench = alone();
     bench.sends(3, 0, Uplink, 0, 200);
     bench.sends(55, 0, Uplink, 1, 100);
@@ -138,7 +138,7 @@ fn what_comes_while_a_user_sends_goes_along() {
 }
 
 #[test]
-fn a_grant_that_waits_for_acknowledgments_is_kept() {
+fn grant_is_kept_until_acknowledged() {
     let run = |ends| {
         let ack = AckConfig { delay: 3, ..tdd().ack };
         let grant = GrantConfig { ends, ..tdd().grant };
@@ -153,7 +153,7 @@ fn a_grant_that_waits_for_acknowledgments_is_kept() {
 }
 
 #[test]
-fn downlink_acknowledgments_take_turns() {
+fn downlink_acknowledgments_are_sent_in_turn() {
     let ack = AckConfig { downlink_per_frame: Some(1), ..tdd().ack };
     let rach = TddRachConfig { codes: 16, ..tdd().rach };
     let mut bench = Bench::new(TddConfig { ack, rach, ..tdd() }, rlc(), 3, 7);
@@ -171,7 +171,7 @@ fn downlink_acknowledgments_take_turns() {
 }
 
 #[test]
-fn uplink_acknowledgments_collide_and_come_again() {
+fn uplink_acknowledgments_are_repeated_after_a_collision() {
     let mut bench = Bench::new(tdd(), rlc(), 2, 1);
     for ue in 0..2 {
         bench.sends(3, ue, Downlink, ue.into(), 30);
@@ -183,7 +183,7 @@ fn uplink_acknowledgments_collide_and_come_again() {
 }
 
 #[test]
-fn a_channel_the_other_way_carries_the_acknowledgments_of_a_grant() {
+fn dedicated_channel_carries_the_acknowledgments_of_a_grant() {
     let ack = AckConfig { channel: AckChannel::Dedicated, ..tdd().ack };
     let mut bench = Bench::new(TddConfig { ack, ..tdd() }, rlc(), 1, 1);
     bench.sends(3, 0, Uplink, 0, 100);
@@ -215,9 +215,10 @@ fn nothing_happens_without_requests() {
     assert_eq!((bench.events, bench.held()), (events, 0));
 }
 
-/// P PDUs of N SDUs in n blocks per frame, and then c = 4 frames: one unused, one for the request, two for the answer.
+/// P PDUs of N SDUs in n blocks per frame, then c = 4 frames: one unused, one for the request, two for
+/// the answer.
 #[test]
-fn one_user_alone_has_the_throughput_of_the_closed_form() {
+fn single_user_has_the_throughput_of_the_closed_form() {
     for sdus in [1_u64, 5, 20] {
         for blocks in [1_u64, 2, 4] {
             let grant = GrantConfig { sdus: sdus as u32, weights: [blocks as u32; 3], ..tdd().grant };
@@ -238,9 +239,9 @@ fn one_user_alone_has_the_throughput_of_the_closed_form() {
     }
 }
 
-/// RLC that has reached MaxRST waits for an acknowledgment for ever, and sends nothing: it holds no capacity.
+/// After MaxRST resets RLC sends nothing more.
 #[test]
-fn an_entity_beyond_repair_lets_go_of_its_capacity() {
+fn failed_rlc_entity_releases_its_capacity() {
     let radio = TddRadioConfig { estimate_sigma_db: 10.0, rho: 0.39, ..TddRadioConfig::default() };
     let cell = TddConfig {
         layout: LayoutKind::LowChipRate,

@@ -71,12 +71,12 @@ fn rlc() -> RlcConfig {
     }
 }
 
-/// A cell, its users, and what happens in it.
+/// A cell, its users, and recorded events.
 struct Bench {
     access: Utran,
     agenda: EventQueue<Event>,
     trace: Vec<(Time, TraceEvent)>,
-    /// Packets that came out, in their order.
+    /// Delivered packets in order.
     delivered: [Vec<(UeId, u64)>; 2],
     events: u64,
 }
@@ -116,7 +116,7 @@ impl Bench {
         }
     }
 
-    /// All that is due before `ms`; then a packet of `octets` enters.
+    /// Handles the events before `ms`, then sends a packet of `octets`.
     fn sends(&mut self, ms: u64, ue: u16, direction: Direction, id: u64, octets: u32) {
         let at = Time::ZERO + Duration::from_millis(ms);
         self.until(at);
@@ -128,7 +128,7 @@ impl Bench {
         self.access.enter(&mut ctx, &packet);
     }
 
-    /// Everything that is due before `end` happens.
+    /// Handles the events before `end`.
     fn until(&mut self, end: Time) {
         while self.agenda.next_time().is_some_and(|at| at < end) {
             let (now, event) = self.agenda.pop().expect("it was seen");
@@ -170,7 +170,7 @@ impl Bench {
         }
     }
 
-    /// Grants, requests and users that ask.
+    /// Number of grants and requests.
     fn held(&self) -> usize {
         match &self.access.carriers[CarrierId(0)].mac {
             CarrierMac::Tdd(mac) => mac.held(),
@@ -178,7 +178,7 @@ impl Bench {
         }
     }
 
-    /// What happened around capacity, each with its frame.
+    /// Capacity events with their frames, as text.
     fn story(&self) -> Vec<String> {
         let line_of = |(at, event): &(Time, TraceEvent)| {
             let frame = at.as_nanos() / FRAME.as_nanos();

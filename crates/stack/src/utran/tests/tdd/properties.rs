@@ -16,11 +16,11 @@ const LONGEST_WAIT: u64 = 3_000;
 /// backlog may give one user a turn for each of its SDUs before another user has its first turn.
 const LONG_TURN: u64 = 100;
 
-/// Frames of a case; all cases together have a million.
+/// Frames of a case. All cases together have a million.
 const FRAMES: u64 = 20_000;
 const CASES: u32 = 50;
 
-/// An SDU that comes so many frames after the one before.
+/// An SDU, and the number of frames after the previous one.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     after: u64,
@@ -97,7 +97,8 @@ fn cell() -> impl Strategy<Value = TddConfig> {
     })
 }
 
-/// The longest time from a need for capacity to its grant or its end, less the turns of SDUs that the order puts before it.
+/// Longest time from the need for capacity to its grant or end, without the SDUs that the scheduler
+/// serves before.
 fn longest_wait(
     trace: &[(Time, TraceEvent)],
     ahead: impl Fn(UeId, Direction, Time, Time) -> u64,

@@ -1,5 +1,5 @@
-//! Acknowledged mode: exchanges with one entity, and properties of two entities joined by a lossy
-//! pipe.
+//! Acknowledged mode: exchanges of a test with one entity ([`TestEntity`]), and properties of two
+//! entities joined by a lossy pipe (`pair`).
 
 mod closed_forms;
 mod conversation;
@@ -18,7 +18,9 @@ use super::*;
 use crate::radio::rlc::testing::packet;
 use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, SduDiscard, Sn, SnRun, Status};
 
-/// 3GPP formats: 40 octets of payload, all reports sent immediately, no discard.
+/// 3GPP formats: 40 octets of payload per PDU with length indicators of one octet, reports sent
+/// immediately in PDUs of their own, no discard. Of the polls only those with the last PDU of a
+/// buffer and Timer_Poll (170 ms) are configured.
 pub(in crate::radio::rlc) fn config() -> RlcConfig {
     RlcConfig {
         piggyback: Piggyback::Off,
@@ -33,7 +35,7 @@ pub(in crate::radio::rlc) fn config() -> RlcConfig {
     }
 }
 
-/// The simplifications of EURANE.
+/// The simplifications of EURANE, an extension of ns-2 for UMTS.
 fn eurane() -> RlcConfig {
     RlcConfig {
         header: Header::Uncounted,
@@ -56,16 +58,21 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// One entity at a time set by the test, with its trace events.
-struct Talk {
+/// An entity under test at a time set by the test, with its trace events. The test plays the upper
+/// layer and the peer.
+struct TestEntity {
     am: AmEntity,
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
 }
 
-impl Talk {
+impl TestEntity {
     fn new(config: RlcConfig) -> Self {
-        Talk { am: AmEntity::new(UeId(0), Direction::Downlink, config), now: Time::ZERO, trace: Vec::new() }
+        TestEntity {
+            am: AmEntity::new(UeId(0), Direction::Downlink, config),
+            now: Time::ZERO,
+            trace: Vec::new(),
+        }
     }
 
     fn at(&mut self, milliseconds: u64) -> &mut Self {
@@ -74,17 +81,19 @@ impl Talk {
     }
 
     /// The upper layer sends an SDU.
-    fn queues(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
+    fn submits(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
         let sdu = Sdu::new(packet(id, octets), self.now);
         self.am.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu)
     }
 
-    /// PDUs in a TTI of `blocks`, one word per PDU or run. `R`: retransmitted, `P`: polls.
+    /// PDUs that the entity sends in a TTI of `blocks` blocks, one string per PDU or run of PDUs, as
+    /// described by [`describe`].
     fn sends(&mut self, blocks: u32) -> Vec<String> {
-        self.transmits(blocks).pdus.iter().map(describe).collect()
+        self.sends_set(blocks).pdus.iter().map(describe).collect()
     }
 
-    fn transmits(&mut self, blocks: u32) -> BlockSet {
+    /// The block set that the entity sends in a TTI of `blocks` blocks.
+    fn sends_set(&mut self, blocks: u32) -> BlockSet {
         let mut set = BlockSet::default();
         self.am.poll_transmit(&mut Context::new(self.now, &mut self.trace), blocks, &mut set);
         assert!(set.blocks <= blocks);
@@ -92,26 +101,26 @@ impl Talk {
     }
 
     /// Receives a block set without the blocks in `lost`.
-    fn hears(&mut self, set: &BlockSet, lost: &[u32]) -> &mut Self {
+    fn receives(&mut self, set: &BlockSet, lost: &[u32]) -> &mut Self {
         let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
         self.am.handle_blocks(&mut Context::new(self.now, &mut self.trace), set, lost);
         self
     }
 
     /// Receives a STATUS: all PDUs below `lsn` have arrived except `missing`.
-    fn hears_status(&mut self, lsn: u64, missing: &[u64]) -> &mut Self {
+    fn receives_status(&mut self, lsn: u64, missing: &[u64]) -> &mut Self {
         let runs = missing.iter().map(|&sn| SnRun { first: Sn::of(sn), count: 1 });
         let mut set = BlockSet { missing: runs.collect(), ..BlockSet::default() };
         let range = (0, missing.len() as u16);
         set.push_status(Status { lsn: Some(Sn::of(lsn)), missing: range, octets: 5, ..Status::default() });
-        self.hears(&set, &[])
+        self.receives(&set, &[])
     }
 
     /// Receives a PDU other than data.
-    fn hears_control(&mut self, pdu: Pdu) -> &mut Self {
+    fn receives_control(&mut self, pdu: Pdu) -> &mut Self {
         let mut set = BlockSet::default();
         set.push_control(pdu);
-        self.hears(&set, &[])
+        self.receives(&set, &[])
     }
 
     /// Ids of the delivered SDUs.
@@ -119,6 +128,7 @@ impl Talk {
         std::iter::from_fn(|| self.am.poll_delivered()).map(|sdu| sdu.packet.id.0).collect()
     }
 
+    /// Ids of the SDUs that the entity has discarded so far.
     fn discarded(&self) -> Vec<u64> {
         let ids = self.trace.iter().filter_map(|(_, event)| match event {
             TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
@@ -128,6 +138,8 @@ impl Talk {
     }
 }
 
+/// Describes a PDU or run. `"3-5 R P"`: data PDUs 3 to 5, retransmitted, the last one polls.
+/// `"STATUS MRW 4/1 ack 7"`: MRW with SN_MRW_LENGTH 4 and N_LENGTH 1, and ACK with LSN 7.
 fn describe(pdu: &Pdu) -> String {
     match pdu {
         Pdu::Reset(rsn) => format!("RESET {}", u8::from(*rsn)),
@@ -161,12 +173,12 @@ fn describe(pdu: &Pdu) -> String {
     }
 }
 
-/// Data PDUs `first` to `last`, with SDUs that end in `ends` (id, first PDU, last PDU).
+/// Data PDUs `first` to `last`. `ends`: the SDUs that end in them (id, first PDU, PDU with the end).
 fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
     let mut set = BlockSet::default();
-    for &(id, begins, told) in ends {
+    for &(id, first_pdu, end_pdu) in ends {
         let sdu = Sdu::new(packet(id, 40), Time::ZERO);
-        set.ends.push(crate::radio::rlc::SduEnd { first: Sn::of(begins), sn: Sn::of(told), sdu });
+        set.ends.push(crate::radio::rlc::SduEnd { first: Sn::of(first_pdu), sn: Sn::of(end_pdu), sdu });
     }
     set.push_data(DataRun {
         first: Sn::of(first),
@@ -180,7 +192,7 @@ fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet
     set
 }
 
-/// Missing PDUs listed in `set`, one by one.
+/// Sequence numbers of the missing PDUs listed in `set`.
 fn missing(set: &BlockSet) -> Vec<u16> {
     let runs = set.missing.iter();
     runs.flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n).value())).collect()

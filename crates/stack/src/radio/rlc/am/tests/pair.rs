@@ -1,30 +1,37 @@
-//! Two entities joined by a pipe that delays, loses and duplicates.
+//! Two entities joined by a pipe in each direction, which delays, loses and duplicates block sets.
 
 use super::*;
 
+/// TTI and one-way delay in ms.
 const TTI: u64 = 10;
 const DELAY: u64 = 35;
 
-/// Effect of the pipe on one TTI of one direction.
+/// Effect of the pipe on the block set of one TTI and direction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fate {
+pub(super) struct Impairment {
+    /// Bit n is set if block n is lost.
     pub lost: u128,
-    /// Extra delay in TTIs. Order is kept.
-    pub late: u64,
-    /// The set arrives twice.
-    pub doubled: bool,
+    /// Additional delay in TTIs. Block sets do not overtake each other.
+    pub extra_delay_ttis: u64,
+    /// The block set arrives twice.
+    pub is_duplicated: bool,
 }
 
-impl Fate {
-    pub const GOOD: Fate = Fate { lost: 0, late: 0, doubled: false };
+impl Impairment {
+    pub const GOOD: Impairment = Impairment { lost: 0, extra_delay_ttis: 0, is_duplicated: false };
 }
 
-/// Entities of an RNC and a UE, and the pipe between them.
+/// Entities of an RNC (end 0) and a UE (end 1), and the pipes between them. Arrays are indexed by
+/// the sending end.
 pub(super) struct Pair {
-    pub ends: [Talk; 2],
+    pub ends: [TestEntity; 2],
+    /// Block sets in flight, with arrival in ms and lost blocks.
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    /// Blocks per TTI.
     blocks: [u32; 2],
+    /// Ids of the SDUs delivered at the other end.
     pub delivered: [Vec<u64>; 2],
+    /// Number of the current TTI.
     tti: u64,
 }
 
@@ -32,7 +39,7 @@ impl Pair {
     pub fn new(config: &RlcConfig, blocks: [u32; 2]) -> Self {
         let end = |sends| {
             let am = AmEntity::new(UeId(0), sends, config.clone());
-            Talk { am, now: Time::ZERO, trace: Vec::new() }
+            TestEntity { am, now: Time::ZERO, trace: Vec::new() }
         };
         Pair {
             ends: [end(Direction::Downlink), end(Direction::Uplink)],
@@ -43,8 +50,8 @@ impl Pair {
         }
     }
 
-    /// One TTI: both ends receive, then send.
-    pub fn step(&mut self, fates: [Fate; 2]) {
+    /// Performs one TTI: both ends receive and deliver, then both send.
+    pub fn step(&mut self, impairments: [Impairment; 2]) {
         let now = self.tti * TTI;
         for from in 0..2 {
             let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
@@ -56,14 +63,14 @@ impl Pair {
                 self.delivered[from].extend(delivered);
             }
         }
-        for (from, fate) in fates.into_iter().enumerate() {
+        for (from, impairment) in impairments.into_iter().enumerate() {
             self.ends[from].now = ms(now);
-            let set = self.ends[from].transmits(self.blocks[from]);
+            let set = self.ends[from].sends_set(self.blocks[from]);
             if set.blocks > 0 {
                 let earliest = self.pipe[from].last().map_or(0, |&(at, ..)| at);
-                let at = (now + DELAY + fate.late * TTI).max(earliest);
-                let lost = Lost(fate.lost & Lost::all(set.blocks).0);
-                let copies = 1 + usize::from(fate.doubled);
+                let at = (now + DELAY + impairment.extra_delay_ttis * TTI).max(earliest);
+                let lost = Lost(impairment.lost & Lost::all(set.blocks).0);
+                let copies = 1 + usize::from(impairment.is_duplicated);
                 self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
             }
             self.check_timers(from);
@@ -76,25 +83,25 @@ impl Pair {
     pub fn switch(&mut self, ttis: u64, blocks: [u32; 2]) {
         self.ends.iter_mut().for_each(|end| end.am.suspend());
         for _ in 0..ttis {
-            self.step([Fate::GOOD; 2]);
+            self.step([Impairment::GOOD; 2]);
         }
         self.ends.iter_mut().for_each(|end| end.am.resume());
         self.blocks = blocks;
     }
 
-    /// One end sends only `n` further new PDUs for `ttis` TTIs.
+    /// Suspends one end with N = `n` for `ttis` TTIs, and checks that it sends at most `n` new PDUs.
     pub fn suspend_after(&mut self, end: usize, n: u32, ttis: u64) {
         self.ends[end].am.suspend_after(n);
-        let before = self.ends[end].trace.len();
+        let events_before = self.ends[end].trace.len();
         for _ in 0..ttis {
-            self.step([Fate::GOOD; 2]);
+            self.step([Impairment::GOOD; 2]);
         }
         self.ends[end].am.resume();
         let new = |(_, event): &(Time, TraceEvent)| match *event {
             TraceEvent::PdusSent { retransmission: false, count, .. } => count,
             _ => 0,
         };
-        let sent: u32 = self.ends[end].trace[before..].iter().map(new).sum();
+        let sent: u32 = self.ends[end].trace[events_before..].iter().map(new).sum();
         assert!(sent <= n, "{sent} new PDUs, {n} were allowed");
     }
 
@@ -108,38 +115,38 @@ impl Pair {
     }
 
     /// Number of elements that an end stores, without trace and pipe.
-    pub fn held(&self, end: usize) -> usize {
-        self.ends[end].am.sender.held() + self.ends[end].am.receiver.held()
+    pub fn stored_elements(&self, end: usize) -> usize {
+        self.ends[end].am.sender.stored_elements() + self.ends[end].am.receiver.stored_elements()
     }
 
-    /// After a drain no deadline is in the past.
+    /// Asserts that no timer of an end is due after the end has sent.
     fn check_timers(&self, end: usize) {
-        let Talk { am, now, .. } = &self.ends[end];
+        let TestEntity { am, now, .. } = &self.ends[end];
         assert!(am.poll_timeout().is_none_or(|at| at > *now), "{:?} at {now}", am.poll_timeout());
     }
 
-    /// Whether nothing is in flight, to be sent, to be acknowledged or to be waited for. Only
-    /// periodic reports may continue.
+    /// Whether nothing is in flight, to be sent or to be acknowledged, and no timer runs. Periodic
+    /// reports may continue.
     fn is_quiet(&self) -> bool {
         let now = ms(self.tti * TTI);
         let periodic = self.ends[0].am.config.timer_status_periodic.is_some();
-        let rests = |end: &Talk| {
+        let rests = |end: &TestEntity| {
             let sender = &end.am.sender;
             end.am.buffer_occupancy() == Bytes(0)
                 && sender.vt_a == sender.vt_s
                 && !sender.has_work(now)
-                && !end.am.reset.blocks()
+                && !end.am.reset.is_blocking()
                 && (periodic || (!end.am.has_work(now) && end.am.poll_timeout().is_none()))
         };
         self.ends.iter().all(rests) && (periodic || self.pipe.iter().all(Vec::is_empty))
     }
 
-    /// Runs an ideal pipe until both ends rest, for at most 60 s.
+    /// Runs with ideal pipes until both ends are quiet, for at most 6000 TTIs (60 s).
     pub fn settle(&mut self) {
         let from = self.tti;
         while !self.is_quiet() {
-            assert!(self.tti - from < 6_000, "the pair never rests");
-            self.step([Fate::GOOD; 2]);
+            assert!(self.tti - from < 6_000, "the pair does not become quiet");
+            self.step([Impairment::GOOD; 2]);
         }
     }
 }

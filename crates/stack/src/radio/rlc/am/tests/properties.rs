@@ -1,37 +1,39 @@
-//! Whatever the pipe does, no SDU is lost, duplicated or reordered unless it is reported as
-//! discarded.
+//! For any losses, delays and duplicates in the pipes between two entities, every SDU is delivered
+//! once and in order, or is recorded as discarded.
 
 use proptest::prelude::*;
 
-use super::pair::{Fate, Pair};
+use super::pair::{Impairment, Pair};
 use super::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// One end queues an SDU of this size.
+    /// An end (0 or 1) submits an SDU of this size in octets.
     Queue(usize, u32),
     /// A TTI passes.
-    Tti([Fate; 2]),
-    /// The transport channel changes: both ends are suspended for a number of TTIs, then the blocks
-    /// per TTI differ.
+    Tti([Impairment; 2]),
+    /// The transport channel changes: both ends are suspended for a number of TTIs, and continue
+    /// with other blocks per TTI.
     Switch(u64, [u32; 2]),
-    /// One end is suspended with N for a number of TTIs.
+    /// An end is suspended with N: end, N, number of TTIs.
     Suspend(usize, u32, u64),
     /// Both ends are re-established.
     Reestablish,
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+fn impairment() -> impl Strategy<Value = Impairment> {
     let lost = prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
-    let late = prop_oneof![4 => Just(0u64), 1 => 0u64..12];
-    (lost, late, prop::bool::weighted(0.1)).prop_map(|(lost, late, doubled)| Fate { lost, late, doubled })
+    let extra_delay_ttis = prop_oneof![4 => Just(0u64), 1 => 0u64..12];
+    (lost, extra_delay_ttis, prop::bool::weighted(0.1)).prop_map(|(lost, extra_delay_ttis, is_duplicated)| {
+        Impairment { lost, extra_delay_ttis, is_duplicated }
+    })
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => (0usize..2, prop_oneof![1u32..200, Just(40), Just(39), Just(41), 1u32..2000])
             .prop_map(|(end, octets)| Step::Queue(end, octets)),
-        8 => [fate(), fate()].prop_map(Step::Tti),
+        8 => [impairment(), impairment()].prop_map(Step::Tti),
         1 => (0usize..2, 0u32..20, 1u64..30).prop_map(|(end, n, ttis)| Step::Suspend(end, n, ttis)),
         1 => (0u64..40, [1u32..13, 1u32..5]).prop_map(|(ttis, blocks)| Step::Switch(ttis, blocks)),
     ]
@@ -60,7 +62,7 @@ fn any_config() -> impl Strategy<Value = RlcConfig> {
     let timer_epc = prop_oneof![2 => Just(None), 1 => (50u64..300).prop_map(|ms| {
         Some(Duration::from_millis(ms))
     })];
-    let more = (
+    let other_options = (
         format,
         poll_sdu,
         poll_window,
@@ -71,8 +73,16 @@ fn any_config() -> impl Strategy<Value = RlcConfig> {
         1u32..2047,
         (timer_epc, any::<bool>()),
     );
-    (base, window, piggyback, prohibit, indication, payload, more).prop_map(
-        move |(base, window, piggyback, timer_status_prohibit, missing_pdu_indication, pdu_payload, more)| {
+    (base, window, piggyback, prohibit, indication, payload, other_options).prop_map(
+        move |(
+            base,
+            window,
+            piggyback,
+            timer_status_prohibit,
+            missing_pdu_indication,
+            pdu_payload,
+            other_options,
+        )| {
             let (
                 format,
                 poll_sdu,
@@ -83,17 +93,18 @@ fn any_config() -> impl Strategy<Value = RlcConfig> {
                 send_mrw,
                 grant,
                 (timer_epc, in_sequence),
-            ) = more;
-            let honest = base.header == Header::Counted;
+            ) = other_options;
+            let follows_3gpp = base.header == Header::Counted;
             RlcConfig {
                 window,
                 piggyback,
                 timer_status_prohibit,
                 missing_pdu_indication,
                 pdu_payload,
-                // A window stall needs a poll that the end of the buffer does not trigger.
+                // Poll_PDU is less than the window. Without it a full window would deadlock, because
+                // the last PDU of the buffer, which polls, is beyond the window.
                 poll_pdu: Some((window.min(32) / 2).min(grant)),
-                status_format: if honest { format } else { base.status_format },
+                status_format: if follows_3gpp { format } else { base.status_format },
                 poll_sdu,
                 poll_window,
                 timer_poll_prohibit: poll_prohibit,
@@ -103,18 +114,18 @@ fn any_config() -> impl Strategy<Value = RlcConfig> {
                 timer_epc,
                 arrivals,
                 in_sequence,
-                granted_window: (honest && send_mrw).then_some(grant),
+                granted_window: (follows_3gpp && send_mrw).then_some(grant),
                 ..base
             }
         },
     )
 }
 
-/// A discard mode, and the reading of MaxDAT.
+/// The discard mode with Timer_Discard, the meaning of MaxDAT, and MaxMRW.
 #[derive(Debug, Clone, Copy)]
-struct GivesUp((SduDiscard, Option<Duration>), MaxDatReading, Option<u32>);
+struct DiscardMode((SduDiscard, Option<Duration>), MaxDatReading, Option<u32>);
 
-fn discard() -> impl Strategy<Value = GivesUp> {
+fn discard() -> impl Strategy<Value = DiscardMode> {
     let discard = prop_oneof![
         2 => Just((SduDiscard::MaxDat, None)),
         1 => (50u64..1000).prop_map(|ms| (SduDiscard::Timer, Some(Duration::from_millis(ms)))),
@@ -122,27 +133,28 @@ fn discard() -> impl Strategy<Value = GivesUp> {
     ];
     let reading = prop_oneof![Just(MaxDatReading::Transmissions), Just(MaxDatReading::Ts25322)];
     (discard, reading, prop_oneof![Just(None), Just(Some(3))])
-        .prop_map(|(discard, reading, max_mrw)| GivesUp(discard, reading, max_mrw))
+        .prop_map(|(discard, reading, max_mrw)| DiscardMode(discard, reading, max_mrw))
 }
 
 impl RlcConfig {
     /// This configuration with another discard mode, and unlimited RESETs.
-    fn with(self, GivesUp((sdu_discard, timer_discard), max_dat_reading, max_mrw): GivesUp) -> Self {
+    fn with(self, DiscardMode((sdu_discard, timer_discard), max_dat_reading, max_mrw): DiscardMode) -> Self {
         RlcConfig { sdu_discard, timer_discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
     }
 }
 
-/// Performs the steps until the pair rests. Returns the ids queued at each end, in order.
-fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
+/// Performs the steps, then runs until the pair is quiet. Returns the ids of the SDUs submitted at
+/// each end, in order.
+fn perform(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     let mut queued = [Vec::new(), Vec::new()];
     for (id, step) in steps.iter().enumerate() {
         match *step {
             Step::Queue(end, octets) => {
-                if pair.ends[end].queues(id as u64, octets).is_ok() {
+                if pair.ends[end].submits(id as u64, octets).is_ok() {
                     queued[end].push(id as u64);
                 }
             }
-            Step::Tti(fates) => pair.step(fates),
+            Step::Tti(impairments) => pair.step(impairments),
             Step::Switch(ttis, blocks) => pair.switch(ttis, blocks),
             Step::Suspend(end, n, ttis) => pair.suspend_after(end, n, ttis),
             Step::Reestablish => pair.reestablish(),
@@ -153,11 +165,12 @@ fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
 }
 
 /// Steps that include re-establishments.
-fn steps_with_reestablishment(most: usize) -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..most)
+fn steps_with_reestablishment(max_elements: usize) -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..max_elements)
 }
 
-/// No polls and reports except polls and reports by this configuration's recovery trigger.
+/// The configuration with all triggers of polls and reports switched off, except one set that
+/// suffices to recover from any loss.
 fn with_one_recovery_trigger(config: RlcConfig) -> impl Strategy<Value = RlcConfig> {
     let off = RlcConfig {
         poll_last_pdu: false,
@@ -181,9 +194,9 @@ fn with_one_recovery_trigger(config: RlcConfig) -> impl Strategy<Value = RlcConf
         ..off.clone()
     };
     prop_oneof![
-        // Timer_Poll repeats a lost poll. Another trigger must cause the first poll before the
-        // window closes. Another one is needed when PDUs are retransmitted after a NACK, which
-        // stopped the timer.
+        // Timer_Poll repeats a lost poll. Two other triggers are needed: one that polls before the
+        // window closes, and one that polls with retransmitted PDUs, because the NACK has stopped
+        // the timer.
         Just(RlcConfig { poll_window: Some(50), ..last.clone() }),
         Just(RlcConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
         Just(RlcConfig { timer_poll_periodic: timer, ..off }),
@@ -198,7 +211,7 @@ proptest! {
         config in any_config(), blocks in [1u32..13, 1u32..5], steps in prop::collection::vec(step(), 1..150)
     ) {
         let mut pair = Pair::new(&config, blocks);
-        let queued = play(&mut pair, &steps);
+        let queued = perform(&mut pair, &steps);
         if !config.in_sequence {
             pair.delivered.iter_mut().for_each(|delivered| delivered.sort_unstable());
         }
@@ -215,7 +228,7 @@ proptest! {
         steps in steps_with_reestablishment(150)
     ) {
         let mut pair = Pair::new(&RlcConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
-        let queued = play(&mut pair, &steps);
+        let queued = perform(&mut pair, &steps);
         for (end, queued) in queued.iter().enumerate() {
             let delivered = &mut pair.delivered[end];
             if !config.in_sequence {
@@ -231,13 +244,13 @@ proptest! {
         }
     }
 
-    /// At rest the two windows agree: PDUs acknowledged at one end are received at the other.
+    /// When the pair is quiet, all sent PDUs are acknowledged, and both ends have the same window.
     #[test]
-    fn windows_agree_after_a_rest(
+    fn windows_agree_when_the_pair_is_quiet(
         config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in steps_with_reestablishment(100)
     ) {
         let mut pair = Pair::new(&RlcConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
-        play(&mut pair, &steps);
+        perform(&mut pair, &steps);
         let [rnc, ue] = &pair.ends;
         for (from, to) in [(rnc, ue), (ue, rnc)] {
             prop_assert_eq!(from.am.sender.vt_a, from.am.sender.vt_s);
@@ -253,18 +266,18 @@ proptest! {
         steps in prop::collection::vec(step(), 1..150)
     ) {
         let mut pair = Pair::new(&config, blocks);
-        let queued = play(&mut pair, &steps);
+        let queued = perform(&mut pair, &steps);
         for (delivered, queued) in pair.delivered.iter().zip(&queued) {
             prop_assert_eq!(delivered.len(), queued.len());
         }
     }
 
-    /// The memory of an entity is bounded by its windows and its buffer, however long and bad the
-    /// channel is. SDUs here have at least 20 octets, so that at most three end in a PDU.
+    /// The memory of an entity is bounded by its windows and its buffer, for any losses and any
+    /// duration. SDUs have at least 20 octets here, so that at most three end in a PDU.
     #[test]
     fn memory_is_bounded(
         config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5),
-        sizes in prop::collection::vec(20u32..300, 1..20), fates in prop::collection::vec([fate(), fate()], 1..60)
+        sizes in prop::collection::vec(20u32..300, 1..20), impairments in prop::collection::vec([impairment(), impairment()], 1..60)
     ) {
         let (room, window) = (10_000, 64);
         let config = RlcConfig {
@@ -276,37 +289,38 @@ proptest! {
             max_dat,
             ..config.with(discard)
         };
-        // SDUs in the buffer, ends in each window (discarded or not), padding, missing runs.
-        let most = (room / 20 + 8 * u64::from(window)) as usize;
+        // SDUs in the buffer (at least 20 octets each), and for each PDU of the window at most eight
+        // elements: SDU ends at both sides, discarded or not, padding, missing runs.
+        let max_elements = (room / 20 + 8 * u64::from(window)) as usize;
         let mut pair = Pair::new(&config, [12, 3]);
         for tti in 0..1_500 {
             for end in 0..2 {
                 let octets = sizes[tti % sizes.len()];
-                while pair.ends[end].queues(tti as u64, octets).is_ok() {}
+                while pair.ends[end].submits(tti as u64, octets).is_ok() {}
                 pair.ends[end].trace.clear();
             }
-            pair.step(fates[tti % fates.len()]);
+            pair.step(impairments[tti % impairments.len()]);
             pair.delivered.iter_mut().for_each(Vec::clear);
             for end in 0..2 {
-                prop_assert!(pair.held(end) <= most, "{} elements at TTI {}", pair.held(end), tti);
+                prop_assert!(pair.stored_elements(end) <= max_elements, "{} elements at TTI {}", pair.stored_elements(end), tti);
             }
         }
     }
 }
 
-/// Timer_Poll needs a poll with the last retransmitted PDU: a NACK of the polled PDU answers the
-/// poll.
+/// A NACK of the PDU that polled stops Timer_Poll. If the retransmitted PDU does not poll, its loss
+/// is not detected.
 #[test]
-fn lost_retransmission_without_a_poll_is_never_detected() {
+fn lost_retransmission_is_detected_only_if_it_polls() {
     for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
-        let mut talk = Talk::new(RlcConfig { poll_last_retransmitted_pdu, ..config() });
-        talk.queues(0, 79).unwrap();
-        assert_eq!(talk.at(10).sends(4), ["0-1 P"]);
-        talk.at(80).hears_status(2, &[1]);
-        assert_eq!(talk.at(90).transmits(4).blocks, 1);
+        let mut entity = TestEntity::new(RlcConfig { poll_last_retransmitted_pdu, ..config() });
+        entity.submits(0, 79).unwrap();
+        assert_eq!(entity.at(10).sends(4), ["0-1 P"]);
+        entity.at(80).receives_status(2, &[1]);
+        assert_eq!(entity.at(90).sends_set(4).blocks, 1);
         // The retransmission is lost.
-        assert_eq!(talk.am.poll_timeout().is_some(), recovers);
-        assert_eq!(talk.at(10_000).transmits(4).blocks > 0, recovers);
+        assert_eq!(entity.am.poll_timeout().is_some(), recovers);
+        assert_eq!(entity.at(10_000).sends_set(4).blocks > 0, recovers);
     }
 }
 
@@ -315,13 +329,13 @@ fn lost_retransmission_without_a_poll_is_never_detected() {
 #[test]
 fn periodic_reports_alone_do_not_recover_a_lost_tail() {
     let period = Some(Duration::from_millis(100));
-    let mut talk = Talk::new(RlcConfig { poll_last_pdu: false, timer_poll: None, ..config() });
-    talk.queues(0, 79).unwrap();
-    let set = talk.at(10).transmits(4);
-    let mut peer = Talk::new(RlcConfig { timer_status_periodic: period, ..config() });
-    peer.at(50).hears(&set, &[1]);
-    let report = peer.at(150).transmits(1);
+    let mut entity = TestEntity::new(RlcConfig { poll_last_pdu: false, timer_poll: None, ..config() });
+    entity.submits(0, 79).unwrap();
+    let set = entity.at(10).sends_set(4);
+    let mut peer = TestEntity::new(RlcConfig { timer_status_periodic: period, ..config() });
+    peer.at(50).receives(&set, &[1]);
+    let report = peer.at(150).sends_set(1);
     assert_eq!((describe(&report.pdus[0]).as_str(), missing(&report)), ("STATUS ack 1", vec![]));
-    talk.at(200).hears(&report, &[]);
-    assert!(!talk.am.has_work(ms(10_000)) && talk.am.buffer_occupancy() == Bytes(79));
+    entity.at(200).receives(&report, &[]);
+    assert!(!entity.am.has_work(ms(10_000)) && entity.am.buffer_occupancy() == Bytes(79));
 }

@@ -1,12 +1,14 @@
 //! Figures 1(a) to (f) and 2(a) to (c) of Teyeb et al. (2005), "Emulation based performance
 //! investigation of FTP file downloads over UMTS dedicated channels", section 2, as its text
-//! describes them. Its PDU #1 is SN 0; a TTI is 10 ms. The paper writes "everything up to #n" for
-//! LSN = n, the SN after the SN of #n.
+//! describes them. The paper uses the real-time emulator RESPECT. Quoted text is from the paper.
+//!
+//! The paper's PDU #1 has SN 0, and a TTI is 10 ms. The paper writes "everything up to #n" for LSN =
+//! n, the SN after the SN of #n.
 
 use super::*;
 
-/// No trigger at all.
-fn silent() -> RlcConfig {
+/// Without any trigger of polls, and with reports only on request.
+fn without_triggers() -> RlcConfig {
     RlcConfig {
         poll_last_pdu: false,
         poll_last_retransmitted_pdu: false,
@@ -16,56 +18,57 @@ fn silent() -> RlcConfig {
     }
 }
 
-/// The entity of the paper: PDUs #1, #2, …, one TTI after another.
-struct Figure(Talk);
+/// An entity with PDUs and times numbered as in the paper: PDU #1 is SN 0, and TTI n begins at
+/// 10 n ms.
+struct Figure(TestEntity);
 
 impl Figure {
     fn new(config: RlcConfig) -> Self {
-        Figure(Talk::new(config))
+        Figure(TestEntity::new(config))
     }
 
-    /// An SDU of this number of PDUs: 39 octets and a length indicator fill one.
-    fn queues(&mut self, pdus: u32) -> &mut Self {
+    /// Submits an SDU that fills this number of PDUs, of 40 octets each, with its length indicator.
+    fn submits_pdus(&mut self, pdus: u32) -> &mut Self {
         let id = self.0.trace.len() as u64;
-        self.0.queues(id, pdus * 40 - 1).unwrap();
+        self.0.submits(id, pdus * 40 - 1).unwrap();
         self
     }
 
-    /// PDUs sent in a TTI with room for `blocks`: number in the paper, with `!` if the PDU polls.
+    /// PDUs sent in a TTI with room for `blocks`, as in `"#1 #2!"`. `!` marks a PDU that polls.
     fn sends(&mut self, tti: u64, blocks: u32) -> String {
-        let set = self.0.at(tti * 10).transmits(blocks);
-        let mut words = Vec::new();
+        let set = self.0.at(tti * 10).sends_set(blocks);
+        let mut pdus = Vec::new();
         for pdu in &set.pdus {
             let Pdu::Data(run) = pdu else { panic!("{pdu:?}") };
             for n in 1..=run.count {
                 let poll = if run.poll && n == run.count { "!" } else { "" };
-                words.push(format!("#{}{poll}", run.first.value() + n));
+                pdus.push(format!("#{}{poll}", run.first.value() + n));
             }
         }
-        words.join(" ")
+        pdus.join(" ")
     }
 
-    /// Receives a report: everything up to `acknowledged` is received, and of the others these are
-    /// missing.
-    fn hears(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
+    /// Receives a report on the PDUs up to `up_to`: all of them were received except `missing`.
+    /// `acknowledged` is the number in the cumulative acknowledgment: all PDUs up to it.
+    fn receives_report(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
         let missing: Vec<u64> = missing.iter().map(|number| number - 1).collect();
         assert!(missing.first().is_none_or(|&first| first == acknowledged));
-        self.0.at(tti * 10).hears_status(up_to, &missing);
+        self.0.at(tti * 10).receives_status(up_to, &missing);
         self
     }
 
-    /// Receives PDUs. `poll`: the last one polls.
-    fn receives(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
+    /// Receives the PDUs with these numbers. `poll`: the last one polls.
+    fn receives_pdus(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
         for &number in numbers {
             let poll = poll && Some(&number) == numbers.last();
-            self.0.at(tti * 10).hears(&data(number - 1, number - 1, poll, &[]), &[]);
+            self.0.at(tti * 10).receives(&data(number - 1, number - 1, poll, &[]), &[]);
         }
         self
     }
 
     /// The report sent in this TTI: the cumulative acknowledgment and the bitmap after it.
     fn reports(&mut self, tti: u64) -> Option<(u16, Vec<u8>)> {
-        let set = self.0.at(tti * 10).transmits(1);
+        let set = self.0.at(tti * 10).sends_set(1);
         let Some(Pdu::Status(status)) = set.pdus.first() else { return None };
         let (lsn, missing) = (status.lsn.unwrap().value(), missing(&set));
         let acknowledged = missing.first().copied().unwrap_or(lsn);
@@ -79,13 +82,16 @@ impl Figure {
 #[test]
 fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
     for (last, last_retransmitted) in [(true, true), (true, false), (false, true)] {
-        let config =
-            RlcConfig { poll_last_pdu: last, poll_last_retransmitted_pdu: last_retransmitted, ..silent() };
+        let config = RlcConfig {
+            poll_last_pdu: last,
+            poll_last_retransmitted_pdu: last_retransmitted,
+            ..without_triggers()
+        };
         let mut figure = Figure::new(config);
-        figure.queues(4);
+        figure.submits_pdus(4);
         assert_eq!(figure.sends(1, 3), "#1 #2 #3");
         assert_eq!(figure.sends(2, 3), if last { "#4!" } else { "#4" });
-        figure.hears(7, 1, 4, &[2]);
+        figure.receives_report(7, 1, 4, &[2]);
         assert_eq!(figure.sends(8, 3), if last_retransmitted { "#2!" } else { "#2" });
     }
 }
@@ -94,12 +100,12 @@ fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
 /// when the 4th PDU is sent, and when PDU #7 is sent at TTI #j the poll bits are set."
 #[test]
 fn figure_1b_poll_every_poll_pdu() {
-    let mut figure = Figure::new(RlcConfig { poll_pdu: Some(4), ..silent() });
-    figure.queues(9);
+    let mut figure = Figure::new(RlcConfig { poll_pdu: Some(4), ..without_triggers() });
+    figure.submits_pdus(9);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4!");
     // #3 is retransmitted and counts: with #5 and #6 it makes three, and #7 is the fourth.
-    figure.hears(3, 2, 4, &[3]);
+    figure.receives_report(3, 2, 4, &[3]);
     assert_eq!(figure.sends(3, 2), "#3 #5");
     assert_eq!(figure.sends(4, 2), "#6 #7!");
     assert_eq!(figure.sends(5, 2), "#8 #9");
@@ -109,13 +115,13 @@ fn figure_1b_poll_every_poll_pdu() {
 /// when #9 is sent, the polling bit is set, as they are the last PDUs of the corresponding SDUs."
 #[test]
 fn figure_1c_poll_every_poll_sdu() {
-    let mut figure = Figure::new(RlcConfig { poll_sdu: Some(1), ..silent() });
-    figure.queues(2).queues(7);
+    let mut figure = Figure::new(RlcConfig { poll_sdu: Some(1), ..without_triggers() });
+    figure.submits_pdus(2).submits_pdus(7);
     assert_eq!(figure.sends(1, 3), "#1 #2! #3");
     assert_eq!(figure.sends(2, 3), "#4 #5 #6");
     assert_eq!(figure.sends(3, 3), "#7 #8 #9!");
-    let mut every_second = Figure::new(RlcConfig { poll_sdu: Some(2), ..silent() });
-    every_second.queues(2).queues(2).queues(1).queues(1);
+    let mut every_second = Figure::new(RlcConfig { poll_sdu: Some(2), ..without_triggers() });
+    every_second.submits_pdus(2).submits_pdus(2).submits_pdus(1).submits_pdus(1);
     assert_eq!(every_second.sends(1, 6), "#1 #2 #3 #4! #5 #6!");
 }
 
@@ -124,13 +130,13 @@ fn figure_1c_poll_every_poll_sdu() {
 /// triggering the sending of a poll along with PDU #6."
 #[test]
 fn figure_1d_window_based_polling() {
-    let mut figure = Figure::new(RlcConfig { poll_window: Some(60), window: 10, ..silent() });
-    figure.queues(20);
+    let mut figure = Figure::new(RlcConfig { poll_window: Some(60), window: 10, ..without_triggers() });
+    figure.submits_pdus(20);
     assert_eq!(figure.sends(1, 3), "#1 #2 #3");
     assert_eq!(figure.sends(2, 3), "#4 #5 #6!");
     // Every further PDU polls, too, until an acknowledgment frees the window.
     assert_eq!(figure.sends(3, 3), "#7! #8! #9!");
-    figure.hears(4, 8, 8, &[]);
+    figure.receives_report(4, 8, 8, &[]);
     assert_eq!(figure.sends(5, 9), "#10 #11 #12 #13 #14! #15! #16! #17! #18!");
 }
 
@@ -140,8 +146,8 @@ fn figure_1d_window_based_polling() {
 #[test]
 fn figure_1e_periodic_polling() {
     let period = Some(Duration::from_millis(100));
-    let mut figure = Figure::new(RlcConfig { timer_poll_periodic: period, ..silent() });
-    figure.queues(4);
+    let mut figure = Figure::new(RlcConfig { timer_poll_periodic: period, ..without_triggers() });
+    figure.submits_pdus(4);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4");
     for tti in 3..10 {
@@ -150,7 +156,7 @@ fn figure_1e_periodic_polling() {
     assert_eq!(figure.sends(10, 2), "#4!");
     assert_eq!(figure.0.am.poll_timeout(), Some(ms(200)));
     // All PDUs are acknowledged: no poll is needed, and finally no wake-up.
-    figure.hears(12, 4, 4, &[]);
+    figure.receives_report(12, 4, 4, &[]);
     assert_eq!(figure.sends(20, 2), "");
     assert_eq!(figure.0.am.poll_timeout(), None);
 }
@@ -161,11 +167,11 @@ fn figure_1e_periodic_polling() {
 #[test]
 fn figure_1f_timer_based_polling() {
     let timer_poll = Some(Duration::from_millis(60));
-    let config = || RlcConfig { poll_last_pdu: true, timer_poll, ..silent() };
+    let config = || RlcConfig { poll_last_pdu: true, timer_poll, ..without_triggers() };
     let mut figure = Figure::new(config());
-    figure.queues(4);
+    figure.submits_pdus(4);
     assert_eq!(figure.sends(1, 4), "#1 #2 #3 #4!");
-    figure.hears(3, 2, 2, &[]);
+    figure.receives_report(3, 2, 2, &[]);
     for tti in 4..7 {
         assert_eq!(figure.sends(tti, 4), "");
     }
@@ -173,9 +179,9 @@ fn figure_1f_timer_based_polling() {
     // A NACK or a cumulative ACK for #4 answers the poll.
     for missing in [&[4][..], &[]] {
         let mut figure = Figure::new(config());
-        figure.queues(4);
+        figure.submits_pdus(4);
         figure.sends(1, 4);
-        figure.hears(3, if missing.is_empty() { 4 } else { 3 }, 4, missing);
+        figure.receives_report(3, if missing.is_empty() { 4 } else { 3 }, 4, missing);
         assert_eq!(figure.0.am.poll_timeout(), None);
     }
 }
@@ -184,8 +190,8 @@ fn figure_1f_timer_based_polling() {
 /// report. In this case, as everything up to PDU #4 is received, the status contains a cumulative ACK for #4."
 #[test]
 fn figure_2a_status_on_poll() {
-    let mut figure = Figure::new(silent());
-    figure.receives(1, &[1, 2], false).receives(2, &[3, 4], true);
+    let mut figure = Figure::new(without_triggers());
+    figure.receives_pdus(1, &[1, 2], false).receives_pdus(2, &[3, 4], true);
     assert_eq!(figure.reports(3), Some((4, vec![])));
     assert_eq!(figure.reports(4), None);
 }
@@ -196,13 +202,13 @@ fn figure_2a_status_on_poll() {
 #[test]
 fn figure_2b_periodic_status_reporting() {
     let period = Some(Duration::from_millis(20));
-    let mut figure = Figure::new(RlcConfig { timer_status_periodic: period, ..silent() });
+    let mut figure = Figure::new(RlcConfig { timer_status_periodic: period, ..without_triggers() });
     let i = 1;
-    figure.receives(i, &[1, 2], true);
+    figure.receives_pdus(i, &[1, 2], true);
     assert_eq!(figure.reports(i), Some((2, vec![])));
     assert_eq!(figure.reports(i + 1), None);
     assert_eq!(figure.reports(i + 2), Some((2, vec![])));
-    figure.receives(i + 3, &[3, 4], false);
+    figure.receives_pdus(i + 3, &[3, 4], false);
     assert_eq!(figure.reports(i + 3), None);
     assert_eq!(figure.reports(i + 4), Some((4, vec![])));
 }
@@ -215,10 +221,10 @@ fn figure_2c_missing_pdu_indication() {
     for (indication, report) in
         [(MissingPduIndication::NewGap, Some((2, vec![0, 0, 1, 1]))), (MissingPduIndication::Off, None)]
     {
-        let mut figure = Figure::new(RlcConfig { missing_pdu_indication: indication, ..silent() });
-        figure.receives(1, &[1, 2], false);
+        let mut figure = Figure::new(RlcConfig { missing_pdu_indication: indication, ..without_triggers() });
+        figure.receives_pdus(1, &[1, 2], false);
         assert_eq!(figure.reports(2), None);
-        figure.receives(3, &[5, 6], false);
+        figure.receives_pdus(3, &[5, 6], false);
         assert_eq!(figure.reports(4), report);
     }
 }
@@ -226,19 +232,20 @@ fn figure_2c_missing_pdu_indication() {
 /// "If the receiver has received PDUs #1, 2, 4, 6 but not PDU #3 and 5, it will put 2 in the cumulative ACK field and the
 /// values [0, 1, 0, 1] in the bitmap."
 #[test]
-fn the_example_of_the_report() {
-    let mut figure = Figure::new(silent());
-    figure.receives(1, &[1, 2, 4, 6], true);
+fn report_matches_the_example_of_the_paper() {
+    let mut figure = Figure::new(without_triggers());
+    figure.receives_pdus(1, &[1, 2, 4, 6], true);
     assert_eq!(figure.reports(2), Some((2, vec![0, 1, 0, 1])));
 }
 
 /// "Consecutive polls (status reports) will not be sent unless they are separated by a time greater than the configured
 /// timers."
 #[test]
-fn poll_prohibit_keeps_polls_apart_and_sends_one_when_it_ends() {
+fn timer_poll_prohibit_delays_polls_until_it_expires() {
     let prohibit = Some(Duration::from_millis(50));
-    let mut figure = Figure::new(RlcConfig { poll_pdu: Some(1), timer_poll_prohibit: prohibit, ..silent() });
-    figure.queues(5);
+    let mut figure =
+        Figure::new(RlcConfig { poll_pdu: Some(1), timer_poll_prohibit: prohibit, ..without_triggers() });
+    figure.submits_pdus(5);
     assert_eq!(figure.sends(1, 1), "#1!");
     assert_eq!(figure.sends(2, 2), "#2 #3");
     assert_eq!(figure.sends(3, 2), "#4 #5");
@@ -249,17 +256,21 @@ fn poll_prohibit_keeps_polls_apart_and_sends_one_when_it_ends() {
 }
 
 /// "If a PDU has been retransmitted maxDAT - 1 number of times and still has not been received properly, the SDU that this
-/// PDU is part of will be discarded." In TS 25.322 the last of these does not take place.
+/// PDU is part of will be discarded." In TS 25.322 the last transmission does not take place.
 #[test]
-fn max_dat_has_two_readings() {
+fn max_dat_counts_transmissions_or_follows_ts25322() {
     for (max_dat_reading, sent) in [(MaxDatReading::Transmissions, 3), (MaxDatReading::Ts25322, 2)] {
-        let mut figure =
-            Figure::new(RlcConfig { max_dat: Some(3), max_dat_reading, poll_last_pdu: true, ..silent() });
-        figure.queues(1);
+        let mut figure = Figure::new(RlcConfig {
+            max_dat: Some(3),
+            max_dat_reading,
+            poll_last_pdu: true,
+            ..without_triggers()
+        });
+        figure.submits_pdus(1);
         for n in 0..sent {
             assert_ne!(figure.sends(n * 5 + 1, 1), "", "{max_dat_reading:?}");
             assert!(figure.0.discarded().is_empty());
-            figure.hears(n * 5 + 3, 0, 1, &[1]);
+            figure.receives_report(n * 5 + 3, 0, 1, &[1]);
         }
         assert_eq!(figure.0.discarded().len(), 1);
     }

@@ -2,13 +2,14 @@
 
 use super::*;
 
-/// Payload octets without data in the PDUs of SDUs with these sizes, queued at once.
+/// Sends SDUs of these sizes. Returns the number of PDUs, and their payload octets that contain no
+/// data: length indicators and padding.
 fn overhead(config: &RlcConfig, sizes: &[u32]) -> (u32, u32) {
-    let mut talk = Talk::new(config.clone());
+    let mut entity = TestEntity::new(config.clone());
     for (id, &octets) in sizes.iter().enumerate() {
-        talk.queues(id as u64, octets).unwrap();
+        entity.submits(id as u64, octets).unwrap();
     }
-    let pdus = talk.transmits(128).blocks;
+    let pdus = entity.sends_set(128).blocks;
     (pdus, pdus * u32::from(config.pdu_payload.0) - sizes.iter().sum::<u32>())
 }
 
@@ -21,9 +22,9 @@ fn an_sdu_inside_a_pdu_costs_one_length_indicator() {
 
 #[test]
 fn exact_fill_is_indicated_in_the_next_pdu() {
-    // A PDU with nothing but the indicator for the full previous PDU and padding.
+    // The second PDU contains only the indicator for the first one and padding.
     assert_eq!(overhead(&config(), &[40]), (2, 40));
-    // One octet of the next SDU's first PDU: 39 + 1 octets of the second, which ends with its own indicator.
+    // The second PDU contains the indicator for the first one, 38 octets, and their own indicator.
     assert_eq!(overhead(&config(), &[40, 38]), (2, 2));
 }
 
@@ -36,7 +37,7 @@ fn eurane_needs_no_indicator_for_an_exact_fill() {
 
 #[test]
 fn eurane_puts_two_sdus_in_a_pdu_only_if_the_second_is_larger_than_the_room() {
-    // 20 octets and an indicator leave 19: an SDU of 1040 begins there, one of 10 does not.
+    // 20 octets and an indicator leave 19: an SDU of 1040 octets starts there, one of 10 does not.
     assert_eq!(overhead(&eurane(), &[20, 1040]).0, 27);
     assert_eq!(overhead(&eurane(), &[20, 10]).0, 2);
     // Two octets of room are too few.
@@ -59,22 +60,22 @@ fn a_large_pdu_has_length_indicators_of_two_octets() {
 
 #[test]
 fn a_status_in_a_new_pdu_takes_room_from_its_data() {
-    let mut talk = Talk::new(eurane());
-    talk.at(0).hears(&data(0, 0, true, &[(7, 0, 0)]), &[]);
-    talk.queues(0, 1040).unwrap();
+    let mut entity = TestEntity::new(eurane());
+    entity.at(0).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
+    entity.submits(0, 1040).unwrap();
     // 20 bits take 3 octets, plus one indicator: 36 octets of data remain. 1004 more need 25 PDUs
     // and 4 octets.
-    assert_eq!(talk.at(5).sends(40), ["0 +STATUS", "1-26 P"]);
+    assert_eq!(entity.at(5).sends(40), ["0 +STATUS", "1-26 P"]);
 }
 
 #[test]
-fn a_status_takes_the_place_of_padding_only_if_it_fits() {
+fn a_status_is_piggybacked_only_if_it_fits_into_the_padding() {
     let padding = RlcConfig { piggyback: Piggyback::Padding, ..config() };
     // Report: 4 bits of type and 16 bits of ACK take 3 octets, plus one indicator.
     for (octets, expected) in [(35, vec!["0 P +STATUS"]), (36, vec!["STATUS ack 1", "0 P"])] {
-        let mut talk = Talk::new(padding.clone());
-        talk.at(0).hears(&data(0, 0, true, &[(7, 0, 0)]), &[]);
-        talk.queues(0, octets).unwrap();
-        assert_eq!(talk.at(10).sends(4), expected, "{octets} octets");
+        let mut entity = TestEntity::new(padding.clone());
+        entity.at(0).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
+        entity.submits(0, octets).unwrap();
+        assert_eq!(entity.at(10).sends(4), expected, "{octets} octets");
     }
 }

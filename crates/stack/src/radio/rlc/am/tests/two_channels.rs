@@ -3,7 +3,7 @@
 use super::*;
 use crate::radio::rlc::Rlc;
 
-impl Talk {
+impl TestEntity {
     /// PDUs on the data channel.
     fn sends_data(&mut self, blocks: u32) -> Vec<String> {
         self.on_channel(|am, cx, set| am.poll_data(cx, blocks, set))
@@ -23,95 +23,98 @@ impl Talk {
         set.pdus.iter().map(describe).collect()
     }
 
-    fn may_begin(&mut self, sdus: Option<u32>) {
+    /// Limits the number of SDUs that the entity may start.
+    fn limit_sdus(&mut self, sdus: Option<u32>) {
         self.am.limit_sdus(&mut Context::new(self.now, &mut self.trace), sdus);
     }
 }
 
 #[test]
-fn a_report_leaves_on_the_channel_of_control_pdus_alone() {
-    let mut talk = Talk::new(config());
-    talk.queues(0, 100).unwrap();
-    talk.at(10).hears(&data(0, 3, true, &[]), &[]);
-    assert_eq!((talk.am.has_control(ms(10)), talk.am.has_data(ms(10))), (true, true));
-    assert_eq!(talk.at(20).sends_data(4), ["0-2 P"]);
-    assert_eq!(talk.sends_control(4), ["STATUS ack 4"]);
-    assert_eq!((talk.am.has_control(ms(20)), talk.am.has_data(ms(20))), (false, false));
-    assert!(talk.sends_control(4).is_empty());
+fn a_report_is_sent_on_the_control_channel() {
+    let mut entity = TestEntity::new(config());
+    entity.submits(0, 100).unwrap();
+    entity.at(10).receives(&data(0, 3, true, &[]), &[]);
+    assert_eq!((entity.am.has_control(ms(10)), entity.am.has_data(ms(10))), (true, true));
+    assert_eq!(entity.at(20).sends_data(4), ["0-2 P"]);
+    assert_eq!(entity.sends_control(4), ["STATUS ack 4"]);
+    assert_eq!((entity.am.has_control(ms(20)), entity.am.has_data(ms(20))), (false, false));
+    assert!(entity.sends_control(4).is_empty());
 }
 
 #[test]
-fn repetitions_are_data() {
-    let mut talk = Talk::new(config());
-    talk.queues(0, 500).unwrap();
-    assert_eq!(talk.at(10).sends_data(20), ["0-12 P"]);
-    talk.at(20).hears_status(13, &[4, 5]);
-    assert_eq!((talk.am.has_control(ms(20)), talk.am.has_data(ms(20))), (false, true));
-    assert_eq!(talk.at(30).sends_data(20), ["4-5 R P"]);
-    assert!(!talk.am.is_settled());
-    talk.at(40).hears_status(13, &[]);
-    assert!(talk.am.is_settled());
+fn retransmissions_are_sent_on_the_data_channel() {
+    let mut entity = TestEntity::new(config());
+    entity.submits(0, 500).unwrap();
+    assert_eq!(entity.at(10).sends_data(20), ["0-12 P"]);
+    entity.at(20).receives_status(13, &[4, 5]);
+    assert_eq!((entity.am.has_control(ms(20)), entity.am.has_data(ms(20))), (false, true));
+    assert_eq!(entity.at(30).sends_data(20), ["4-5 R P"]);
+    assert!(!entity.am.is_settled());
+    entity.at(40).receives_status(13, &[]);
+    assert!(entity.am.is_settled());
 }
 
 #[test]
-fn a_reset_goes_over_the_channel_of_control_pdus() {
-    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), sdu_discard: SduDiscard::Never, ..config() });
-    talk.queues(0, 100).unwrap();
-    assert_eq!(talk.at(10).sends_data(4), ["0-2 P"]);
-    talk.at(20).hears_status(3, &[1]);
-    assert_eq!((talk.am.has_control(ms(20)), talk.am.has_data(ms(20))), (true, false));
-    assert_eq!(talk.at(30).sends_control(1), ["RESET 0"]);
+fn a_reset_is_sent_on_the_control_channel() {
+    let mut entity =
+        TestEntity::new(RlcConfig { max_dat: Some(1), sdu_discard: SduDiscard::Never, ..config() });
+    entity.submits(0, 100).unwrap();
+    assert_eq!(entity.at(10).sends_data(4), ["0-2 P"]);
+    entity.at(20).receives_status(3, &[1]);
+    assert_eq!((entity.am.has_control(ms(20)), entity.am.has_data(ms(20))), (true, false));
+    assert_eq!(entity.at(30).sends_control(1), ["RESET 0"]);
 }
 
 #[test]
-fn a_limited_sender_ends_its_last_sdu_in_a_pdu_of_its_own_and_polls() {
-    let mut talk = Talk::new(config());
-    (0..4).for_each(|id| talk.queues(id, 100).unwrap());
-    talk.may_begin(Some(2));
-    // Twice 101 octets in PDUs of 40 octets: six PDUs, the last one half empty.
-    assert_eq!(talk.at(10).sends_data(4), ["0-3"]);
-    assert_eq!(talk.at(20).sends_data(4), ["4-5 P"]);
-    assert!(!talk.am.has_data(ms(20)));
+fn limited_sender_starts_no_further_sdu_and_polls_with_its_last_pdu() {
+    let mut entity = TestEntity::new(config());
+    (0..4).for_each(|id| entity.submits(id, 100).unwrap());
+    entity.limit_sdus(Some(2));
+    // Two SDUs of 100 octets and their indicators take six PDUs of 40 octets. The third SDU does not
+    // start in the padding of the last one.
+    assert_eq!(entity.at(10).sends_data(4), ["0-3"]);
+    assert_eq!(entity.at(20).sends_data(4), ["4-5 P"]);
+    assert!(!entity.am.has_data(ms(20)));
     // Missing PDUs may be retransmitted, and no SDU is started.
-    talk.at(30).hears_status(6, &[5]);
-    assert_eq!((talk.am.sdus_done(), talk.am.is_settled()), (1, false));
-    assert_eq!(talk.at(40).sends_data(4), ["5 R P"]);
-    talk.at(50).hears_status(6, &[]);
-    assert_eq!((talk.am.sdus_done(), talk.am.is_settled()), (2, true));
-    talk.may_begin(Some(1));
-    assert_eq!(talk.at(60).sends_data(9), ["6-8 P"]);
-    talk.may_begin(None);
-    assert_eq!(talk.at(70).sends_data(9), ["9-11 P"]);
+    entity.at(30).receives_status(6, &[5]);
+    assert_eq!((entity.am.sdus_done(), entity.am.is_settled()), (1, false));
+    assert_eq!(entity.at(40).sends_data(4), ["5 R P"]);
+    entity.at(50).receives_status(6, &[]);
+    assert_eq!((entity.am.sdus_done(), entity.am.is_settled()), (2, true));
+    entity.limit_sdus(Some(1));
+    assert_eq!(entity.at(60).sends_data(9), ["6-8 P"]);
+    entity.limit_sdus(None);
+    assert_eq!(entity.at(70).sends_data(9), ["9-11 P"]);
 }
 
 #[test]
 fn started_sdu_continues_and_counts_once() {
-    let mut talk = Talk::new(config());
-    (0..3).for_each(|id| talk.queues(id, 1000).unwrap());
-    talk.may_begin(Some(1));
-    assert_eq!(talk.at(10).sends_data(10), ["0-9"]);
-    // The channel is removed in the middle of the first SDU, whose rest is not counted again.
-    talk.may_begin(Some(1));
-    assert_eq!(talk.at(20).sends_data(100), ["10-50 P"]);
-    assert!(!talk.am.has_data(ms(20)));
+    let mut entity = TestEntity::new(config());
+    (0..3).for_each(|id| entity.submits(id, 1000).unwrap());
+    entity.limit_sdus(Some(1));
+    assert_eq!(entity.at(10).sends_data(10), ["0-9"]);
+    // A new limit in the middle of the first SDU: the rest of this SDU does not count.
+    entity.limit_sdus(Some(1));
+    assert_eq!(entity.at(20).sends_data(100), ["10-50 P"]);
+    assert!(!entity.am.has_data(ms(20)));
 }
 
 #[test]
-fn sdus_that_were_given_up_are_done_with() {
-    let mut talk = Talk::new(RlcConfig { max_dat: Some(1), ..config() });
-    (0..2).for_each(|id| talk.queues(id, 100).unwrap());
-    talk.may_begin(Some(1));
-    assert_eq!(talk.at(10).sends_data(9), ["0-2 P"]);
-    talk.at(20).hears_status(3, &[1]);
-    assert_eq!(talk.discarded(), [0]);
-    assert_eq!((talk.am.sdus_done(), talk.am.is_settled()), (1, false));
-    assert_eq!(talk.at(20).sends_control(1), ["STATUS MRW 3"]);
+fn discarded_sdus_count_as_done() {
+    let mut entity = TestEntity::new(RlcConfig { max_dat: Some(1), ..config() });
+    (0..2).for_each(|id| entity.submits(id, 100).unwrap());
+    entity.limit_sdus(Some(1));
+    assert_eq!(entity.at(10).sends_data(9), ["0-2 P"]);
+    entity.at(20).receives_status(3, &[1]);
+    assert_eq!(entity.discarded(), [0]);
+    assert_eq!((entity.am.sdus_done(), entity.am.is_settled()), (1, false));
+    assert_eq!(entity.at(20).sends_control(1), ["STATUS MRW 3"]);
 }
 
-/// The encoded octets respect the limit: the delivered SDUs are the queued ones
-/// (`Wired::poll_delivered` compares).
+/// In wire mode the composer follows the limit, too: `Wired::poll_delivered` compares the octets of
+/// each SDU.
 #[test]
-fn octets_follow_the_limit() {
+fn wire_mode_follows_the_limit() {
     let config = config().into();
     let wired = |sends| Rlc::wired(UeId(0), sends, &config, 4).expect("these options have an encoding");
     let (mut sender, mut peer) = (wired(Direction::Uplink), wired(Direction::Downlink));

@@ -1,5 +1,5 @@
-//! PDUs of the system simulator, built bit by bit according to the figures of TS 25.322 §9.2
-//! instead of with the codec under test.
+//! PDUs of the system simulator, built bit by bit according to the figures of TS 25.322 §9.2, and
+//! independent of the codec under test.
 
 /// An AMD PDU with 7-bit length indicators, padded with zeros.
 pub fn amd7(sn: u16, poll: bool, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
@@ -8,7 +8,7 @@ pub fn amd7(sn: u16, poll: bool, indicators: &[u8], data: &[u8], octets: usize) 
     filled(pdu, data, octets)
 }
 
-/// The same with 15-bit length indicators.
+/// An AMD PDU with 15-bit length indicators, padded with zeros.
 pub fn amd15(sn: u16, poll: bool, indicators: &[u16], data: &[u8], octets: usize) -> Vec<u8> {
     let mut pdu = amd_header(sn, poll, !indicators.is_empty());
     pdu.extend(indicators15(indicators));
@@ -22,7 +22,7 @@ pub fn umd7(sn: u8, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
     filled(pdu, data, octets)
 }
 
-/// The same with 15-bit length indicators.
+/// A UMD PDU with 15-bit length indicators, padded with zeros.
 pub fn umd15(sn: u8, indicators: &[u16], data: &[u8], octets: usize) -> Vec<u8> {
     let mut pdu = vec![sn << 1 | u8::from(!indicators.is_empty())];
     pdu.extend(indicators15(indicators));
@@ -35,7 +35,7 @@ fn amd_header(sn: u16, poll: bool, has_indicators: bool) -> Vec<u8> {
     bits.to_be_bytes().to_vec()
 }
 
-/// Length indicators, each with E for a following one.
+/// Length indicators of 7 bits, each followed by E: 1 if another one follows.
 fn indicators7(indicators: &[u8]) -> impl Iterator<Item = u8> {
     let last = indicators.len();
     indicators.iter().enumerate().map(move |(n, li)| li << 1 | u8::from(n + 1 < last))
@@ -68,13 +68,13 @@ pub fn control(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
 const STATUS: (u32, u32) = (0b0000, 4);
 const ACK: (u32, u32) = (0b0010, 4);
 
-/// A STATUS PDU: these fields, then ACK.
+/// A STATUS PDU: these SUFIs as (value, width in bits), then an ACK with this LSN.
 pub fn status(fields: &[(u32, u32)], lsn: u32, octets: usize) -> Vec<u8> {
     let fields = [&[STATUS], fields, &[ACK, (lsn, 12)]].concat();
     control(&fields, octets)
 }
 
-/// A STATUS PDU that ends with NO_MORE.
+/// A STATUS PDU of these SUFIs that ends with NO_MORE.
 pub fn status_without_ack(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
     control(&[&[STATUS], fields, &[(0b0000, 4)]].concat(), octets)
 }
@@ -84,7 +84,8 @@ pub fn window(wsn: u32) -> Vec<(u32, u32)> {
     vec![(0b0001, 4), (wsn, 12)]
 }
 
-/// A LIST SUFI: sequence numbers, and the number of PDUs that follow each.
+/// A LIST SUFI. Each run is the sequence number of a missing PDU, and the number of further missing
+/// PDUs after it.
 pub fn list(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let head = [(0b0011, 4), (runs.len() as u32, 4)];
     head.into_iter().chain(runs.iter().flat_map(|&(sn, further)| [(sn, 12), (further, 4)])).collect()

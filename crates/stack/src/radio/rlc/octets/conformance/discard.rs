@@ -2,55 +2,46 @@
 
 use umts_units::Duration;
 
-use super::bits::{amd7, list, mrw, mrw_ack, status, status_without_ack};
-use super::talk::{Talk, sdu};
-use super::{Case, PDU, am, talks};
+use super::bits::{list, mrw, mrw_ack, status, status_without_ack};
+use super::test_ue::TestUe;
+use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::{RlcConfig, SduDiscard};
 use crate::trace::TraceEvent;
 
 pub fn cases() -> Vec<Case> {
     vec![
-        talks(
+        case(
             "7.2.3",
             "AM, timer based discard with explicit signalling: Timer_Discard expires",
             "an MRW says where the receiver goes on; its acknowledgment ends it (§9.7.3.1, §11.6)",
             timer_discard,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, timer based discard: obsolete or corrupted MRW_ACK",
             "it is ignored; Timer_MRW runs on (§11.6.4)",
             wrong_mrw_ack,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, timer based discard: Timer_MRW and MaxMRW",
             "the MRW is repeated, MaxMRW − 1 times sent; then RLC is reset (§11.6.4)",
             mrw_fails,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, timer based discard: an MRW is received",
             "SDUs up to it are gone, VR(R) moves, MRW_ACK answers, with N_LENGTH where SN_MRW is VR(R) (§11.6.3)",
             mrw_received,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, SDU discard after MaxDAT − 1 transmissions",
             "the SDU is given up and an MRW sent (§9.7.3.3)",
             max_dat,
         ),
-        talks(
-            "7.2.3",
-            "AM, no discard after MaxDAT − 1 transmissions",
-            "RLC is reset (§9.7.3.4)",
-            no_discard,
-        ),
+        case("7.2.3", "AM, no discard after MaxDAT − 1 transmissions", "RLC is reset (§9.7.3.4)", no_discard),
     ]
-}
-
-fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
-    amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
 }
 
 fn by_timer() -> RlcConfig {
@@ -62,94 +53,95 @@ fn by_timer() -> RlcConfig {
     }
 }
 
-/// SDU 0 was sent in PDU 0 and is too old: the MRW.
-fn after_expiry(talk: &mut Talk) {
-    talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
-    talk.at(499).is_silent();
+/// Sends SDU 0 in PDU 0, lets Timer_Discard (500 ms) expire, and expects the MRW.
+fn expire_sdu(ue: &mut TestUe) {
+    ue.submits(0, 4).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
+    ue.at(499).sends_nothing();
     // No other SDU begins in PDU 0, so the MRW names the PDU after it (§11.6.2.2).
-    talk.at(500).sends_just(&[status_without_ack(&mrw(&[1], 0), PDU)]);
+    ue.at(500).sends_exactly(&[status_without_ack(&mrw(&[1], 0), PDU)]);
 }
 
-fn timer_discard() -> Talk {
-    let mut talk = Talk::am(by_timer());
-    after_expiry(&mut talk);
-    assert!(talk.saw(|event| matches!(event, TraceEvent::SduDiscarded { .. })));
-    talk.at(540).hears(status_without_ack(&mrw_ack(0, 1), PDU)).is_silent();
-    talk.at(1_500).is_silent();
-    // Data goes on with the next number.
-    talk.queues(1, 4).sends_just(&[small(1, true, 1)]);
-    talk
+fn timer_discard() -> TestUe {
+    let mut ue = TestUe::am(by_timer());
+    expire_sdu(&mut ue);
+    assert!(ue.has_recorded(|event| matches!(event, TraceEvent::SduDiscarded { .. })));
+    ue.at(540).receives(status_without_ack(&mrw_ack(0, 1), PDU)).sends_nothing();
+    ue.at(1_500).sends_nothing();
+    // Data continue with the next sequence number.
+    ue.submits(1, 4).sends_exactly(&[small_sdu_pdu(1, true, 1)]);
+    ue
 }
 
-fn wrong_mrw_ack() -> Talk {
-    let mut talk = Talk::am(by_timer());
-    after_expiry(&mut talk);
-    // Another N_LENGTH; a number that the window never held.
-    talk.at(540).hears(status_without_ack(&mrw_ack(2, 1), PDU)).is_silent();
-    talk.at(560).hears(status_without_ack(&mrw_ack(0, 700), PDU)).is_silent();
-    assert!(!talk.saw(|event| matches!(event, TraceEvent::RlcReset { .. })));
-    talk.at(1_000).sends_just(&[status_without_ack(&mrw(&[1], 0), PDU)]);
-    talk.at(1_040).hears(status_without_ack(&mrw_ack(0, 1), PDU));
-    talk.at(2_000).is_silent();
-    talk
+fn wrong_mrw_ack() -> TestUe {
+    let mut ue = TestUe::am(by_timer());
+    expire_sdu(&mut ue);
+    // One MRW_ACK has another N_LENGTH, the other an SN that was never in the window.
+    ue.at(540).receives(status_without_ack(&mrw_ack(2, 1), PDU)).sends_nothing();
+    ue.at(560).receives(status_without_ack(&mrw_ack(0, 700), PDU)).sends_nothing();
+    assert!(!ue.has_recorded(|event| matches!(event, TraceEvent::RlcReset { .. })));
+    ue.at(1_000).sends_exactly(&[status_without_ack(&mrw(&[1], 0), PDU)]);
+    ue.at(1_040).receives(status_without_ack(&mrw_ack(0, 1), PDU));
+    ue.at(2_000).sends_nothing();
+    ue
 }
 
-fn mrw_fails() -> Talk {
-    let mut talk = Talk::am(by_timer());
-    after_expiry(&mut talk);
+fn mrw_fails() -> TestUe {
+    let mut ue = TestUe::am(by_timer());
+    expire_sdu(&mut ue);
     for at in [1_000, 1_500] {
-        talk.at(at).sends_just(&[status_without_ack(&mrw(&[1], 0), PDU)]);
+        ue.at(at).sends_exactly(&[status_without_ack(&mrw(&[1], 0), PDU)]);
     }
-    // MaxMRW = 4.
-    let sent = talk.at(2_000).sends(4);
+    // MaxMRW is 4, so the MRW is sent three times and then RLC is reset.
+    let sent = ue.at(2_000).sends(4);
     assert_eq!(sent, [super::bits::reset(0, 0, PDU)]);
-    talk
+    ue
 }
 
-fn mrw_received() -> Talk {
-    let mut talk = Talk::am(am(16));
+fn mrw_received() -> TestUe {
+    let mut ue = TestUe::am(am(16));
     // PDU 0 with SDU 0, PDU 2 with SDU 2; PDU 1 is missing.
-    talk.hears_ending(small(0, false, 0), &[(0, 4)]);
-    assert_eq!(talk.delivers(), [0]);
-    talk.peer_begins_in(2).hears_ending(small(2, false, 2), &[(2, 4)]);
-    talk.sends_just(&[status(&list(&[(1, 0)]), 3, PDU)]);
-    // The peer gives SDU 1 up, which ends with the first indicator of PDU 1.
-    talk.at(40).hears(status_without_ack(&mrw(&[1], 1), PDU));
-    // PDU 1 is not here: VR(R) = SN_MRW, and N is N_LENGTH.
-    let answer = talk.sends(3);
+    ue.receives_sdu_ends(small_sdu_pdu(0, false, 0), &[(0, 4)]);
+    assert_eq!(ue.delivers(), [0]);
+    ue.peer_sdu_starts_in(2).receives_sdu_ends(small_sdu_pdu(2, false, 2), &[(2, 4)]);
+    ue.sends_exactly(&[status(&list(&[(1, 0)]), 3, PDU)]);
+    // The peer discards SDU 1, which ends at the first length indicator of PDU 1.
+    ue.at(40).receives(status_without_ack(&mrw(&[1], 1), PDU));
+    // PDU 1 has not arrived, so VR(R) = SN_MRW, and N of the answer is N_LENGTH.
+    let answer = ue.sends(3);
     assert_eq!(answer, [status_without_ack(&mrw_ack(1, 1), PDU)]);
-    assert_eq!(talk.delivers(), [] as [u64; 0]);
-    // The rest of PDU 1 is waited for: it may hold the beginning of an SDU that is wanted.
-    talk.at(60).peer_begins_in(1).hears_ending(small(1, false, 1), &[(1, 4)]);
-    assert_eq!(talk.delivers(), [2]);
-    // A repetition of the MRW, now obsolete, is answered again, and moves nothing.
-    talk.at(80).hears(status_without_ack(&mrw(&[1], 1), PDU));
-    assert_eq!(talk.sends(3), [status_without_ack(&mrw_ack(0, 3), PDU)]);
-    talk
+    assert_eq!(ue.delivers(), [] as [u64; 0]);
+    // The UE still waits for PDU 1, because it may contain the start of an SDU that was not
+    // discarded.
+    ue.at(60).peer_sdu_starts_in(1).receives_sdu_ends(small_sdu_pdu(1, false, 1), &[(1, 4)]);
+    assert_eq!(ue.delivers(), [2]);
+    // A repetition of the MRW, now obsolete, is answered again and does not move the window.
+    ue.at(80).receives(status_without_ack(&mrw(&[1], 1), PDU));
+    assert_eq!(ue.sends(3), [status_without_ack(&mrw_ack(0, 3), PDU)]);
+    ue
 }
 
-/// PDU 0 is sent, and reported missing until MaxDAT permits no further transmission: the action for
-/// VT(DAT) = MaxDAT replaces a transmission.
-fn until_max_dat(talk: &mut Talk) {
-    talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
+/// Reports PDU 0 missing until MaxDAT (4) permits no further transmission. It is sent three times,
+/// because the action for VT(DAT) = MaxDAT replaces the fourth transmission.
+fn reach_max_dat(ue: &mut TestUe) {
+    ue.submits(0, 4).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
     for at in [40, 80] {
-        talk.at(at).hears(status(&list(&[(0, 0)]), 1, PDU)).sends_just(&[small(0, true, 0)]);
+        ue.at(at).receives(status(&list(&[(0, 0)]), 1, PDU)).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
     }
-    talk.at(120).hears(status(&list(&[(0, 0)]), 1, PDU));
+    ue.at(120).receives(status(&list(&[(0, 0)]), 1, PDU));
 }
 
-fn max_dat() -> Talk {
-    let mut talk = Talk::am(am(16));
-    until_max_dat(&mut talk);
-    talk.sends_just(&[status_without_ack(&mrw(&[1], 0), PDU)]);
-    talk.at(160).hears(status_without_ack(&mrw_ack(0, 1), PDU)).queues(1, 4);
-    talk.sends_just(&[small(1, true, 1)]);
-    talk
+fn max_dat() -> TestUe {
+    let mut ue = TestUe::am(am(16));
+    reach_max_dat(&mut ue);
+    ue.sends_exactly(&[status_without_ack(&mrw(&[1], 0), PDU)]);
+    ue.at(160).receives(status_without_ack(&mrw_ack(0, 1), PDU)).submits(1, 4);
+    ue.sends_exactly(&[small_sdu_pdu(1, true, 1)]);
+    ue
 }
 
-fn no_discard() -> Talk {
-    let mut talk = Talk::am(RlcConfig { sdu_discard: SduDiscard::Never, ..am(16) });
-    until_max_dat(&mut talk);
-    talk.sends_just(&[super::bits::reset(0, 0, PDU)]);
-    talk
+fn no_discard() -> TestUe {
+    let mut ue = TestUe::am(RlcConfig { sdu_discard: SduDiscard::Never, ..am(16) });
+    reach_max_dat(&mut ue);
+    ue.sends_exactly(&[super::bits::reset(0, 0, PDU)]);
+    ue
 }

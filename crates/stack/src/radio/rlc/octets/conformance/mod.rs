@@ -1,5 +1,6 @@
-//! RLC as a handset is certified: the test purposes of TS 34.123-1 §7.2 as conversations between a scripted system
-//! simulator (SS) and one entity, octet by octet. The page `docs/reference/rlc-conformance.md` is written from them.
+//! The conformance tests by which terminals are certified: the test purposes of TS 34.123-1 §7.2, as
+//! conversations between a scripted system simulator (SS) and one RLC entity, octet by octet. The
+//! page `docs/reference/rlc-conformance.md` is generated from them.
 //!
 //! The PDUs of the SS are built bit by bit ([`bits`]) instead of with the codec under test.
 //! Parameters are from TS 34.108 §6.11 and TS 34.123-1 Table 7.2/1. If a case and TS 25.322
@@ -12,13 +13,13 @@ mod page;
 mod polling;
 mod reset;
 mod status;
-mod talk;
+mod test_ue;
 mod transfer;
 mod um;
 
 use umts_units::{Duration, Octets};
 
-use self::talk::Talk;
+use self::test_ue::TestUe;
 use crate::radio::rlc::am::{MaxDatReading, MissingPduIndication, Piggyback, StatusFormat};
 use crate::radio::rlc::{RlcConfig, RlcMode, SduDiscard};
 
@@ -29,12 +30,13 @@ struct Case {
     purpose: &'static str,
     /// Behaviour that TS 25.322 requires.
     requirement: &'static str,
-    how: How,
+    method: Method,
 }
 
-enum How {
-    /// Runs the exchange. Panics if the entity deviates. Returns the log.
-    Talks(fn() -> Talk),
+/// How a test purpose is tested.
+enum Method {
+    /// Runs the conversation, and returns the UE with its log. Panics if the entity deviates.
+    Script(fn() -> TestUe),
     /// Reason for not testing this purpose.
     NotApplicable(&'static str),
 }
@@ -54,17 +56,23 @@ fn cases() -> Vec<Case> {
     .collect()
 }
 
-fn talks(clause: &'static str, purpose: &'static str, requirement: &'static str, talk: fn() -> Talk) -> Case {
-    Case { clause, purpose, requirement, how: How::Talks(talk) }
+fn case(
+    clause: &'static str,
+    purpose: &'static str,
+    requirement: &'static str,
+    script: fn() -> TestUe,
+) -> Case {
+    Case { clause, purpose, requirement, method: Method::Script(script) }
 }
 
-/// TS 34.108 §6.11.1 and .2: a bearer of unacknowledged mode.
+/// A bearer of unacknowledged mode, TS 34.108 §6.11.1 and §6.11.2.
 fn um(pdu_payload: u16) -> RlcConfig {
     let pdu_payload = Octets(pdu_payload);
     RlcConfig { mode: RlcMode::Um, pdu_payload, buffer: None, ..RlcConfig::default() }
 }
 
-/// TS 34.108 §6.11.3 and .4 with TS 34.123-1 Table 7.2/1: a bearer of acknowledged mode.
+/// A bearer of acknowledged mode, TS 34.108 §6.11.3 and §6.11.4 with the parameters of TS 34.123-1
+/// Table 7.2/1. Timer_MRW and Timer_RST are 500 ms.
 fn am(pdu_payload: u16) -> RlcConfig {
     RlcConfig {
         pdu_payload: Octets(pdu_payload),
@@ -90,16 +98,22 @@ fn am(pdu_payload: u16) -> RlcConfig {
     }
 }
 
-/// Octets of a PDU of the bearer with 7-bit length indicators, and of its data.
+/// Octets of a PDU of the bearer with 7-bit length indicators (payload 16 octets), and of its data.
 const PDU: usize = 18;
 const DATA: usize = 16;
 
+/// An AMD PDU of this bearer with SDU `id` of 4 octets: length indicators 4 (the SDU ends after 4
+/// octets) and 0x7F (the rest is padding), then the SDU.
+fn small_sdu_pdu(sn: u16, poll: bool, id: u64) -> Vec<u8> {
+    bits::amd7(sn, poll, &[4, 0x7F], &test_ue::sdu(id, 4), PDU)
+}
+
 #[test]
-fn every_conversation_goes_as_the_standard_says() {
-    let failed = |case: &Case| match case.how {
-        How::Talks(talk) => std::panic::catch_unwind(talk).is_err(),
-        How::NotApplicable(_) => false,
+fn every_conversation_passes() {
+    let failed = |case: &Case| match case.method {
+        Method::Script(script) => std::panic::catch_unwind(script).is_err(),
+        Method::NotApplicable(_) => false,
     };
     let failed: Vec<_> = cases().iter().filter(|case| failed(case)).map(|case| case.purpose).collect();
-    assert!(failed.is_empty(), "these do not: {failed:#?}");
+    assert!(failed.is_empty(), "failed: {failed:#?}");
 }

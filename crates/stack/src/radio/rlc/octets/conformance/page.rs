@@ -1,9 +1,9 @@
-//! The page of the reference.
+//! Generates the reference page `docs/reference/rlc-conformance.md` from the test cases.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::{How, cases};
+use super::{Method, cases};
 
 const HEAD: &str = "\
 <!-- Written by the tests of crates/stack (radio/rlc/octets/conformance); UMTS_BLESS=1 rewrites this page. -->
@@ -20,20 +20,20 @@ and periodic timers off, Timer_RST 500 ms, MaxRST 4. The numbers of the cases ar
 the case of the standard. If a case and TS 25.322 disagree, TS 25.322 takes precedence.
 ";
 
-/// The page.
+/// Runs all cases and returns the page.
 fn page() -> String {
-    let (mut table, mut said) = (String::new(), String::new());
+    let (mut table, mut conversations) = (String::new(), String::new());
     table += "| | clause | purpose | required behaviour | verdict |\n|---|---|---|---|---|\n";
     let mut counts = [0; 2];
     for (number, case) in (1..).zip(cases()) {
-        let verdict = match case.how {
-            How::Talks(talk) => {
+        let verdict = match case.method {
+            Method::Script(script) => {
                 counts[0] += 1;
-                let lines = talk().lines.join("\n");
-                let _ = write!(said, "\n### {number}. {}\n\n```text\n{lines}\n```\n", case.purpose);
+                let lines = script().lines.join("\n");
+                let _ = write!(conversations, "\n### {number}. {}\n\n```text\n{lines}\n```\n", case.purpose);
                 "pass".to_owned()
             }
-            How::NotApplicable(why) => {
+            Method::NotApplicable(why) => {
                 counts[1] += 1;
                 format!("not applicable: {why}")
             }
@@ -46,7 +46,7 @@ fn page() -> String {
     }
     let [pass, not_applicable] = counts;
     let counted = format!("{pass} pass, none fails, {not_applicable} are not applicable.\n");
-    format!("{HEAD}\n{counted}\n{table}\n## Conversations\n{said}")
+    format!("{HEAD}\n{counted}\n{table}\n## Conversations\n{conversations}")
 }
 
 #[test]

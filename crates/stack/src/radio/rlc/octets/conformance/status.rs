@@ -2,132 +2,124 @@
 
 use umts_units::Duration;
 
-use super::bits::{amd7, control, list, status};
-use super::talk::{Talk, sdu};
-use super::{Case, PDU, am, talks};
+use super::bits::{control, list, status};
+use super::test_ue::TestUe;
+use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::MissingPduIndication;
 use crate::trace::TraceEvent;
 
 pub fn cases() -> Vec<Case> {
     vec![
-        talks(
+        case(
             "7.2.3",
             "AM, receiver status triggers: missing PDU",
             "a gap is reported at once, named in the STATUS (§9.7.2)",
             missing,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, receiver status triggers: Timer_Status_Periodic",
             "each expiry brings a report (§9.5 f, §9.7.2)",
             periodic,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, Timer_Status_Prohibit",
             "no second report inside it; a delayed one after it (§9.5 e)",
             prohibit,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, STATUS with a LIST of length 0",
             "the STATUS is discarded, no RESET (§10)",
             empty_list,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, STATUS with a reserved SUFI type",
             "the STATUS is discarded, no RESET (§10)",
             reserved_sufi,
         ),
-        talks(
-            "7.2.3",
-            "AM, control PDU of a reserved type",
-            "it is discarded, no RESET (§10)",
-            reserved_type,
-        ),
+        case("7.2.3", "AM, control PDU of a reserved type", "it is discarded, no RESET (§10)", reserved_type),
     ]
 }
 
-fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
-    amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
+/// The UE receives PDU `sn`, which contains one whole SDU of 4 octets with id `sn`.
+fn receives_small(ue: &mut TestUe, sn: u16, poll: bool) {
+    ue.peer_sdu_starts_in(sn.into()).receives_sdu_ends(small_sdu_pdu(sn, poll, sn.into()), &[(sn.into(), 4)]);
 }
 
-/// Receives PDU `sn` of the peer with an SDU of its own.
-fn hears_small(talk: &mut Talk, sn: u16, poll: bool) {
-    talk.peer_begins_in(sn.into()).hears_ending(small(sn, poll, sn.into()), &[(sn.into(), 4)]);
-}
-
-fn missing() -> Talk {
-    let mut talk = Talk::am(am(16));
-    hears_small(&mut talk, 0, false);
-    talk.is_silent();
-    hears_small(talk.at(20), 3, false);
-    talk.sends_just(&[status(&list(&[(1, 1)]), 4, PDU)]);
+fn missing() -> TestUe {
+    let mut ue = TestUe::am(am(16));
+    receives_small(&mut ue, 0, false);
+    ue.sends_nothing();
+    receives_small(ue.at(20), 3, false);
+    // PDU 1 and one PDU after it are missing. The LSN is 4.
+    ue.sends_exactly(&[status(&list(&[(1, 1)]), 4, PDU)]);
     // One of the two arrives: no new gap, no report.
-    hears_small(talk.at(40), 2, false);
-    talk.is_silent();
+    receives_small(ue.at(40), 2, false);
+    ue.sends_nothing();
     // A report for a new gap lists all PDUs missing at that time.
-    hears_small(talk.at(60), 6, false);
-    talk.sends_just(&[status(&list(&[(1, 0), (4, 1)]), 7, PDU)]);
-    talk
+    receives_small(ue.at(60), 6, false);
+    ue.sends_exactly(&[status(&list(&[(1, 0), (4, 1)]), 7, PDU)]);
+    ue
 }
 
-fn periodic() -> Talk {
+fn periodic() -> TestUe {
     let config = RlcConfig {
         timer_status_periodic: Some(Duration::from_millis(200)),
         missing_pdu_indication: MissingPduIndication::Off,
         ..am(16)
     };
-    let mut talk = Talk::am(config);
-    hears_small(&mut talk, 0, false);
-    talk.at(199).is_silent();
-    talk.at(200).sends_just(&[status(&[], 1, PDU)]);
-    hears_small(talk.at(300), 1, false);
-    talk.at(400).sends_just(&[status(&[], 2, PDU)]);
-    talk
+    let mut ue = TestUe::am(config);
+    receives_small(&mut ue, 0, false);
+    ue.at(199).sends_nothing();
+    ue.at(200).sends_exactly(&[status(&[], 1, PDU)]);
+    receives_small(ue.at(300), 1, false);
+    ue.at(400).sends_exactly(&[status(&[], 2, PDU)]);
+    ue
 }
 
-fn prohibit() -> Talk {
+fn prohibit() -> TestUe {
     let config = RlcConfig { timer_status_prohibit: Some(Duration::from_millis(200)), ..am(16) };
-    let mut talk = Talk::am(config);
-    hears_small(&mut talk, 0, true);
-    talk.sends_just(&[status(&[], 1, PDU)]);
-    hears_small(talk.at(40), 1, true);
-    talk.is_silent();
-    hears_small(talk.at(80), 3, true);
-    talk.is_silent();
-    talk.at(199).is_silent();
-    talk.at(200).sends_just(&[status(&list(&[(2, 0)]), 4, PDU)]);
-    talk.at(220).is_silent();
-    talk
+    let mut ue = TestUe::am(config);
+    receives_small(&mut ue, 0, true);
+    ue.sends_exactly(&[status(&[], 1, PDU)]);
+    receives_small(ue.at(40), 1, true);
+    ue.sends_nothing();
+    receives_small(ue.at(80), 3, true);
+    ue.sends_nothing();
+    ue.at(199).sends_nothing();
+    ue.at(200).sends_exactly(&[status(&list(&[(2, 0)]), 4, PDU)]);
+    ue.at(220).sends_nothing();
+    ue
 }
 
-fn resets(talk: &Talk) -> bool {
-    talk.saw(|event| matches!(event, TraceEvent::RlcReset { .. }))
+fn has_reset(ue: &TestUe) -> bool {
+    ue.has_recorded(|event| matches!(event, TraceEvent::RlcReset { .. }))
 }
 
-/// An invalid STATUS during an outstanding PDU has no effect.
-fn ignores(octets: Vec<u8>) -> Talk {
-    let mut talk = Talk::am(am(16));
-    talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
-    talk.at(20).hears(octets).is_silent();
-    assert!(!resets(&talk));
+/// Checks that an invalid control PDU has no effect while a PDU is outstanding.
+fn checks_ignored(octets: Vec<u8>) -> TestUe {
+    let mut ue = TestUe::am(am(16));
+    ue.submits(0, 4).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
+    ue.at(20).receives(octets).sends_nothing();
+    assert!(!has_reset(&ue));
     // The next STATUS takes effect.
-    talk.at(40).hears(status(&list(&[(0, 0)]), 1, PDU)).sends_just(&[small(0, true, 0)]);
-    talk
+    ue.at(40).receives(status(&list(&[(0, 0)]), 1, PDU)).sends_exactly(&[small_sdu_pdu(0, true, 0)]);
+    ue
 }
 
-fn empty_list() -> Talk {
-    ignores(status(&list(&[]), 1, PDU))
+fn empty_list() -> TestUe {
+    checks_ignored(status(&list(&[]), 1, PDU))
 }
 
-fn reserved_sufi() -> Talk {
+fn reserved_sufi() -> TestUe {
     // 1001 to 1111 are reserved.
-    ignores(status(&[(0b1010, 4)], 1, PDU))
+    checks_ignored(status(&[(0b1010, 4)], 1, PDU))
 }
 
-fn reserved_type() -> Talk {
-    ignores(control(&[(0b0101, 4), (0, 12)], PDU))
+fn reserved_type() -> TestUe {
+    checks_ignored(control(&[(0b0101, 4), (0, 12)], PDU))
 }

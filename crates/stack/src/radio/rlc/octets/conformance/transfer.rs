@@ -1,26 +1,26 @@
 //! TS 34.123-1 §7.2.3: sequence numbers and windows.
 
 use super::bits::{amd7, list, status, window};
-use super::talk::{Talk, sdu};
-use super::{Case, PDU, am, talks};
+use super::test_ue::{TestUe, sdu};
+use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::RlcConfig;
 use crate::trace::{PduDrop, TraceEvent};
 
 pub fn cases() -> Vec<Case> {
     vec![
-        talks(
+        case(
             "7.2.3",
             "AM, correct use of sequence numbering",
             "PDUs are numbered from 0 to 4095 and again from 0, both ways (§9.4)",
             numbering,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, control of the transmit window",
             "nothing beyond VT(MS) leaves; a WINDOW SUFI narrows and widens it (§9.4, §9.2.2.11.2)",
             transmit_window,
         ),
-        talks(
+        case(
             "7.2.3",
             "AM, control of the receive window",
             "PDUs outside VR(R) to VR(MR) are discarded; those at its end are taken (§9.4, §11.3.4)",
@@ -29,66 +29,63 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// A PDU with one SDU of four octets that ends in it.
-fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
-    amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
-}
-
-fn numbering() -> Talk {
-    let mut talk = Talk::am(am(16));
+fn numbering() -> TestUe {
+    let mut ue = TestUe::am(am(16));
     // More than one cycle of sequence numbers, one PDU per TTI. The reference page shows the first
     // and last PDUs.
     for n in 0..4_200_u64 {
         let sn = (n % 4096) as u16;
-        talk.at(20 * n).peer_begins_in(sn.into()).hears_ending(small(sn, true, n), &[(n, 4)]);
-        assert_eq!(talk.delivers(), [n]);
+        ue.at(20 * n).peer_sdu_starts_in(sn.into()).receives_sdu_ends(small_sdu_pdu(sn, true, n), &[(n, 4)]);
+        assert_eq!(ue.delivers(), [n]);
         let next = (u32::from(sn) + 1) % 4096;
-        talk.queues(n, 4).sends_just(&[status(&[], next, PDU), small(sn, true, n)]);
-        talk.hears(status(&[], next, PDU));
+        ue.submits(n, 4).sends_exactly(&[status(&[], next, PDU), small_sdu_pdu(sn, true, n)]);
+        ue.receives(status(&[], next, PDU));
     }
-    let lines = talk.lines.len();
-    talk.lines.splice(10..lines - 10, ["   …".to_owned()]);
-    talk
+    let lines = ue.lines.len();
+    ue.lines.splice(10..lines - 10, ["   …".to_owned()]);
+    ue
 }
 
-fn transmit_window() -> Talk {
-    let mut talk = Talk::am(RlcConfig { window: 8, poll_window: Some(99), ..am(16) });
+fn transmit_window() -> TestUe {
+    let mut ue = TestUe::am(RlcConfig { window: 8, poll_window: Some(99), ..am(16) });
     for id in 0..20 {
-        talk.queues(id, 15);
+        ue.submits(id, 15);
     }
-    // Eight PDUs fill the window. The last one polls, because no other may be sent.
-    let sent = talk.sends(20);
+    // Eight PDUs fill the window. The eighth polls, because 99 % of the window are outstanding.
+    let sent = ue.sends(20);
     assert_eq!(sent.len(), 8);
     assert_eq!(sent[6..], [amd7(6, false, &[15], &sdu(6, 15), PDU), amd7(7, true, &[15], &sdu(7, 15), PDU)]);
-    talk.at(20).is_silent();
-    // The peer reduces the window to 4 and acknowledges 4: no room is left.
-    talk.at(40).hears(status(&window(4), 4, PDU)).is_silent();
-    // Two more are acknowledged: two may be sent.
-    talk.at(60).hears(status(&[], 6, PDU));
-    assert_eq!(talk.sends(20).len(), 2);
+    ue.at(20).sends_nothing();
+    // The peer reduces the window to 4 and acknowledges PDUs 0 to 3. PDUs 4 to 7 fill the window.
+    ue.at(40).receives(status(&window(4), 4, PDU)).sends_nothing();
+    // Two more PDUs are acknowledged, so two may be sent.
+    ue.at(60).receives(status(&[], 6, PDU));
+    assert_eq!(ue.sends(20).len(), 2);
     // The window is increased to 8 again.
-    talk.at(80).hears(status(&window(8), 10, PDU));
-    assert_eq!(talk.sends(20).len(), 8);
+    ue.at(80).receives(status(&window(8), 10, PDU));
+    assert_eq!(ue.sends(20).len(), 8);
     // A window larger than the configured one is ignored.
-    talk.at(100).hears(status(&window(9), 10, PDU)).is_silent();
-    talk
+    ue.at(100).receives(status(&window(9), 10, PDU)).sends_nothing();
+    ue
 }
 
-fn receive_window() -> Talk {
-    let mut talk = Talk::am(am(16));
+fn receive_window() -> TestUe {
+    let mut ue = TestUe::am(am(16));
     // VR(MR) = 128 is the first PDU outside.
-    talk.peer_begins_in(128).hears_ending(small(128, false, 128), &[(128, 4)]);
-    assert!(talk.saw(|event| matches!(event, TraceEvent::PdusDropped { why: PduDrop::OutsideWindow, .. })));
-    talk.is_silent();
-    talk.at(20).peer_begins_in(0).hears_ending(small(0, true, 0), &[(0, 4)]);
-    talk.sends_just(&[status(&[], 1, PDU)]);
-    // Now it is the last PDU inside, and all PDUs before it are missing.
-    talk.at(40).peer_begins_in(128).hears_ending(small(128, false, 128), &[(128, 4)]);
+    ue.peer_sdu_starts_in(128).receives_sdu_ends(small_sdu_pdu(128, false, 128), &[(128, 4)]);
+    assert!(
+        ue.has_recorded(|event| matches!(event, TraceEvent::PdusDropped { why: PduDrop::OutsideWindow, .. }))
+    );
+    ue.sends_nothing();
+    ue.at(20).peer_sdu_starts_in(0).receives_sdu_ends(small_sdu_pdu(0, true, 0), &[(0, 4)]);
+    ue.sends_exactly(&[status(&[], 1, PDU)]);
+    // VR(R) is now 1. PDU 128 is the last one inside the window, and all PDUs before it are missing.
+    ue.at(40).peer_sdu_starts_in(128).receives_sdu_ends(small_sdu_pdu(128, false, 128), &[(128, 4)]);
     // A STATUS of 18 octets has room for a LIST of seven runs, which lists all missing PDUs below
     // its LSN. The second STATUS omits the PDUs of the first one, so its LSN is VR(R)
     // (§9.2.2.11.1).
     let first: Vec<(u32, u32)> = (0..7).map(|n| (1 + 16 * n, 15)).collect();
-    talk.sends_just(&[status(&list(&first), 113, PDU), status(&list(&[(113, 14)]), 1, PDU)]);
-    assert_eq!(talk.delivers(), [0]);
-    talk
+    ue.sends_exactly(&[status(&list(&first), 113, PDU), status(&list(&[(113, 14)]), 1, PDU)]);
+    assert_eq!(ue.delivers(), [0]);
+    ue
 }

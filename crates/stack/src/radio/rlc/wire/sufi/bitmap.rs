@@ -5,7 +5,7 @@ use crate::radio::bits::{BitReader, BitWriter};
 use crate::radio::rlc::wire::error::{Rule, WireError, take};
 use crate::radio::rlc::{Sn, SnRun};
 
-/// 1 to 16 octets of verdicts.
+/// A BITMAP with 1 to 16 octets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bitmap {
     fsn: Sn,
@@ -13,37 +13,38 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// Most octets of a map.
-    pub const MOST_OCTETS: usize = 16;
+    /// Maximum number of octets of a map.
+    pub const MAX_OCTETS: usize = 16;
     /// Maximum number of PDUs of a map.
-    pub const MOST_PDUS: u64 = Self::MOST_OCTETS as u64 * 8;
+    pub const MAX_PDUS: u64 = Self::MAX_OCTETS as u64 * 8;
 
     /// A BITMAP whose first bit is for `fsn`.
     ///
     /// # Errors
-    /// If the map is empty or too long.
+    /// Returns an error if the map is empty or too long.
     pub fn new(fsn: Sn, map: Vec<u8>) -> Result<Self, Rule> {
-        if map.is_empty() || map.len() > Self::MOST_OCTETS {
+        if map.is_empty() || map.len() > Self::MAX_OCTETS {
             Err(Rule::BitmapLength)
         } else {
             Ok(Bitmap { fsn, map })
         }
     }
 
-    /// A BITMAP of `count` PDUs from `fsn` on with the runs `missing`. Parts of runs outside this
-    /// range are ignored. Bits after the last PDU are set: a 0 there would report a PDU that was
-    /// perhaps never sent, and the peer would have to reset (§10).
+    /// A BITMAP of `count` PDUs from `fsn` on, in which the runs `missing` are missing. Parts of runs
+    /// outside this range are ignored. Bits after the last PDU are set: a 0 there would report a PDU
+    /// as missing that was perhaps never sent, and the peer would have to reset (§10).
     ///
     /// # Errors
-    /// Returns an error if the map needs no octet or more than 16.
+    /// Returns an error if `count` is 0 or more than [`MAX_PDUS`](Self::MAX_PDUS).
     pub fn covering(fsn: Sn, count: u64, missing: &[SnRun]) -> Result<Self, Rule> {
         let octets = count.div_ceil(8);
-        if octets == 0 || octets > Self::MOST_OCTETS as u64 {
+        if octets == 0 || octets > Self::MAX_OCTETS as u64 {
             return Err(Rule::BitmapLength);
         }
         let mut map = vec![0xFF; octets as usize];
-        let named = missing.iter().flat_map(|run| (0..u64::from(run.count)).map(|step| run.first.plus(step)));
-        for at in named.map(|sn| sn.steps_from(fsn)).filter(|&at| at < count) {
+        let listed =
+            missing.iter().flat_map(|run| (0..u64::from(run.count)).map(|step| run.first.plus(step)));
+        for at in listed.map(|sn| sn.steps_from(fsn)).filter(|&at| at < count) {
             map[at as usize / 8] &= !(0x80 >> (at % 8));
         }
         Bitmap::new(fsn, map)

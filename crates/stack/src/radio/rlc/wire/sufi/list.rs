@@ -1,5 +1,5 @@
-//! LIST: TS 25.322 §9.2.2.11.4. Each pair has a missing PDU and the number of further missing PDUs
-//! after it (L, 0 to 15).
+//! LIST: TS 25.322 §9.2.2.11.4. It contains pairs: the sequence number of a missing PDU, and the
+//! number of further missing PDUs after it (L, 0 to 15).
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -11,20 +11,20 @@ use crate::radio::rlc::wire::error::{Rule, WireError, take};
 pub struct List(Vec<SnRun>);
 
 impl List {
-    /// Most runs in one LIST.
-    pub const MOST_RUNS: usize = 15;
-    /// Most PDUs in one run.
-    pub const MOST_PDUS: u16 = 16;
+    /// Maximum number of runs in one LIST.
+    pub const MAX_RUNS: usize = 15;
+    /// Maximum number of PDUs in one run.
+    pub const MAX_PDUS: u16 = 16;
 
     /// A LIST of these runs.
     ///
     /// # Errors
-    /// If there are too many or none, or one is too long or empty.
+    /// Returns an error if there is no run or more than 15, or if a run is empty or longer than 16.
     pub fn new(runs: Vec<SnRun>) -> Result<Self, Rule> {
-        if runs.is_empty() || runs.len() > Self::MOST_RUNS {
+        if runs.is_empty() || runs.len() > Self::MAX_RUNS {
             return Err(Rule::ListLength);
         }
-        if runs.iter().any(|run| run.count == 0 || run.count > Self::MOST_PDUS) {
+        if runs.iter().any(|run| run.count == 0 || run.count > Self::MAX_PDUS) {
             return Err(Rule::ListRun);
         }
         Ok(List(runs))

@@ -1,4 +1,5 @@
-//! Super-fields of a STATUS: TS 25.322 §9.2.2.11. Each begins with a type of four bits.
+//! Super-fields (SUFIs) of a STATUS: TS 25.322 §9.2.2.11. Each begins with a type of four bits. The
+//! table shows the fields after the type, with their widths in bits.
 //!
 //! | type | name | fields |
 //! |---|---|---|

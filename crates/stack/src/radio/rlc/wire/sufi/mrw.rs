@@ -5,7 +5,7 @@ use crate::radio::bits::{BitReader, BitWriter};
 use crate::radio::rlc::Sn;
 use crate::radio::rlc::wire::error::{Rule, WireError, take};
 
-/// SDUs that are given up: for each the PDU with the length indicator that ends it.
+/// An MRW: for each discarded SDU the PDU with the length indicator of its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mrw {
     sn_mrw: Vec<Sn>,
@@ -14,22 +14,22 @@ pub struct Mrw {
 }
 
 impl Mrw {
-    /// Most SDUs in one MRW.
-    pub const MOST_SDUS: usize = 15;
+    /// Maximum number of SDUs in one MRW.
+    pub const MAX_SDUS: usize = 15;
 
-    /// Discards the SDUs that end in the PDUs `sn_mrw`, and in the last of these PDUs the data of
-    /// the first `n_length` length indicators.
+    /// An MRW for SDUs that end in the PDUs `sn_mrw`. In the last of these PDUs the receiver discards
+    /// the data up to length indicator number `n_length`.
     ///
     /// # Errors
     /// Returns an error if there are more than 15 SDUs or none.
     pub fn new(sn_mrw: Vec<Sn>, n_length: MrwCount) -> Result<Self, Rule> {
-        if sn_mrw.is_empty() || sn_mrw.len() > Self::MOST_SDUS {
+        if sn_mrw.is_empty() || sn_mrw.len() > Self::MAX_SDUS {
             return Err(Rule::MrwLength);
         }
         Ok(Mrw { sn_mrw, n_length, beyond_window: false })
     }
 
-    /// Discards one SDU that ends beyond the sending window (LENGTH = 0).
+    /// An MRW for one SDU that ends beyond the sending window (LENGTH = 0).
     pub fn beyond_window(sn_mrw: Sn, n_length: MrwCount) -> Self {
         Mrw { sn_mrw: vec![sn_mrw], n_length, beyond_window: true }
     }
@@ -39,9 +39,9 @@ impl Mrw {
         &self.sn_mrw
     }
 
-    /// SN_MRW_LENGTH: where the receiver goes on.
+    /// SN_MRW_LENGTH, the last SN_MRW: the PDU to which the receiving window moves.
     pub fn last(&self) -> Sn {
-        *self.sn_mrw.last().expect("there is one at least")
+        *self.sn_mrw.last().expect("an MRW has at least one SN_MRW")
     }
 
     /// N_LENGTH.

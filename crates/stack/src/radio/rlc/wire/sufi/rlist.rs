@@ -1,11 +1,11 @@
-//! RLIST: TS 25.322 §9.2.2.11.6. FSN is the first missing PDU. Codewords of four bits hold the
-//! distances to the following ones.
+//! RLIST (relative list): TS 25.322 §9.2.2.11.6. FSN is the first missing PDU. Codewords of four bits
+//! hold the distances from each missing PDU to the next.
 //!
 //! ```text
 //!   codeword  ┌─────┬───┐   xxx: three bits of a number, the least significant group first
 //!             │ xxx │ c │   c:   1 if this group is the last of its number
 //!             └─────┴───┘
-//!   0001 where a number would begin marks a burst: the next number counts further PDUs missing in a row.
+//!   0001 in the place of a number marks a burst: the next number counts further consecutive missing PDUs.
 //!   Missing 300, 301, 309 to 318, 326:  FSN 300 · +1 0011 · +8 0000 0011 · burst 0001, 9 0010 0011 · +8 0000 0011
 //! ```
 //!
@@ -19,7 +19,7 @@ use crate::radio::rlc::{Sn, SnRun};
 /// The mark of a burst.
 const BURST: u8 = 0b0001;
 
-/// FSN and up to 15 codewords that make sense.
+/// FSN and up to 15 codewords, which can be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rlist {
     fsn: Sn,
@@ -27,15 +27,15 @@ pub struct Rlist {
 }
 
 impl Rlist {
-    /// Most codewords.
-    pub const MOST_CODEWORDS: usize = 15;
+    /// Maximum number of codewords.
+    pub const MAX_CODEWORDS: usize = 15;
 
     /// An RLIST of these codewords.
     ///
     /// # Errors
-    /// If they make no sense.
+    /// Returns an error if the codewords cannot be decoded.
     pub fn new(fsn: Sn, codewords: Vec<u8>) -> Result<Self, Rule> {
-        if codewords.len() > Self::MOST_CODEWORDS {
+        if codewords.len() > Self::MAX_CODEWORDS {
             return Err(Rule::RlistLength);
         }
         if codewords.iter().any(|&codeword| codeword >> 4 != 0) {
@@ -53,30 +53,30 @@ impl Rlist {
     /// sequence numbers.
     pub fn of(missing: &[SnRun]) -> Result<(Self, u64), Rule> {
         let fsn = missing.first().ok_or(Rule::RlistZero)?.first;
-        let (mut codewords, mut named, mut last) = (Vec::new(), 1, fsn);
+        let (mut codewords, mut listed, mut last) = (Vec::new(), 1, fsn);
         for (index, run) in missing.iter().enumerate() {
-            let mut step = Vec::new();
+            let mut distance = Vec::new();
             if index > 0 {
-                put_number(&mut step, run.first.steps_from(last));
+                put_number(&mut distance, run.first.steps_from(last));
             }
-            if codewords.len() + step.len() > Self::MOST_CODEWORDS {
+            if codewords.len() + distance.len() > Self::MAX_CODEWORDS {
                 break;
             }
-            codewords.extend(step);
+            codewords.extend(distance);
             last = run.first;
-            named += u64::from(index > 0);
+            listed += u64::from(index > 0);
             let further = u64::from(run.count).saturating_sub(1);
-            let Some(burst) = burst(further, Self::MOST_CODEWORDS - codewords.len()) else { break };
+            let Some(burst) = burst(further, Self::MAX_CODEWORDS - codewords.len()) else { break };
             codewords.extend(burst);
             last = last.plus(further);
-            named += further;
+            listed += further;
         }
-        Ok((Rlist::new(fsn, codewords)?, named))
+        Ok((Rlist::new(fsn, codewords)?, listed))
     }
 
     /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
-        decode(self.fsn, &self.codewords).expect("codewords were checked when they came")
+        decode(self.fsn, &self.codewords).expect("the constructor has decoded them")
     }
 
     /// FSN.
@@ -104,8 +104,8 @@ impl Rlist {
     }
 }
 
-/// Codewords for `further` more consecutive PDUs, in the shorter of two forms. `None` if there is
-/// no room for them.
+/// Codewords for `further` more consecutive missing PDUs: a burst, or a distance of 1 for each PDU,
+/// whichever is shorter. `None` if they need more than `room` codewords.
 fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
     let mut marked = vec![BURST];
     put_number(&mut marked, further);
@@ -117,6 +117,7 @@ fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
     (codewords.len() <= room).then_some(codewords)
 }
 
+/// Appends the codewords of a number, with three bits in each.
 fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
     loop {
         let group = (number & 7) as u8;
@@ -128,14 +129,14 @@ fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// Missing PDUs according to the codewords.
+/// Decodes the runs of missing PDUs.
 fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
     let mut runs = vec![SnRun { first: fsn, count: 1 }];
     let mut span = 1;
     let mut rest = codewords.iter().copied().peekable();
     while let Some(&next) = rest.peek() {
-        let bursts = next == BURST;
-        if bursts {
+        let is_burst = next == BURST;
+        if is_burst {
             rest.next();
         }
         let number = take_number(&mut rest)?;
@@ -143,10 +144,10 @@ fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
         if span > Sn::MODULUS {
             return Err(Rule::RlistBeyondRound);
         }
-        let last = runs.last_mut().expect("FSN is the first");
+        let last = runs.last_mut().expect("the first run begins with FSN");
         match number {
             0 => return Err(Rule::RlistZero),
-            _ if bursts => last.count += number as u16,
+            _ if is_burst => last.count += number as u16,
             1 => last.count += 1,
             _ => {
                 let first = last.first.plus(u64::from(last.count) - 1 + number);
@@ -157,7 +158,8 @@ fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
     Ok(runs)
 }
 
-/// A number, or an early end. Numbers too large for any sequence number stay too large.
+/// Reads the codewords of one number. The sum never overflows: an RLIST has at most 15 codewords, 45
+/// bits.
 fn take_number(codewords: &mut impl Iterator<Item = u8>) -> Result<u64, Rule> {
     let (mut number, mut shift) = (0, 0);
     loop {

@@ -5,44 +5,50 @@
 
 use std::f64::consts::{LN_2, LOG2_E, TAU};
 
-/// Intervals per octave in the tables of logarithms and of powers.
+/// Intervals per octave in the table of logarithms.
 const LOG_PARTS: usize = 128;
+/// Intervals per octave in the table of powers.
 const POWER_PARTS: usize = 64;
-/// Intervals per side of the square around which angles are counted, and in total.
+/// Intervals per side of the square |x| + |y| = 1 in the table of angles.
 const SIDE_PARTS: usize = 64;
+/// Intervals on all four sides.
 const ANGLE_PARTS: usize = 4 * SIDE_PARTS;
 
 /// Bits of the mantissa without the implicit one.
 const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
 
 /// 3 · 2⁵¹: adding and subtracting it rounds to the nearest integer without a library call.
-const ROUNDS: f64 = 6_755_399_441_055_744.0;
+const ROUNDING_OFFSET: f64 = 6_755_399_441_055_744.0;
 
 #[derive(Debug, Clone)]
-pub struct Quick {
+pub struct FastMath {
     /// For the middle of each interval: its reciprocal, and its logarithm to base 2.
     logs: [[f64; 2]; LOG_PARTS],
-    /// 2^(i/64).
+    /// Entry i is 2^(i/64).
     powers: [f64; POWER_PARTS],
     /// For a direction in each interval: angle, cosine and sine.
     angles: [[f64; 3]; ANGLE_PARTS + 1],
 }
 
-impl Quick {
+impl FastMath {
     pub fn new() -> Self {
         let middle = |part: usize, parts: usize| (part as f64 + 0.5) / parts as f64;
         let log = |part: usize| {
             let number = 1.0 + middle(part, LOG_PARTS);
             [1.0 / number, libm::log2(number)]
         };
+        // The position along the square, as in `angle`, of the middle of an interval.
         let angle = |part: usize| {
-            let way = 4.0 * middle(part, ANGLE_PARTS) - 1.0;
-            let (x, y) =
-                if way <= 1.0 { (1.0 - way.abs(), way) } else { ((2.0 - way).abs() - 1.0, 2.0 - way) };
+            let position = 4.0 * middle(part, ANGLE_PARTS) - 1.0;
+            let (x, y) = if position <= 1.0 {
+                (1.0 - position.abs(), position)
+            } else {
+                ((2.0 - position).abs() - 1.0, 2.0 - position)
+            };
             let angle = libm::atan2(y, x);
             [angle, libm::cos(angle), libm::sin(angle)]
         };
-        Quick {
+        FastMath {
             logs: std::array::from_fn(log),
             powers: std::array::from_fn(|part| libm::exp2(part as f64 / POWER_PARTS as f64)),
             angles: std::array::from_fn(angle),
@@ -56,8 +62,8 @@ impl Quick {
         let octave = (bits >> MANTISSA) as i64 - 1023;
         let part = (bits >> (MANTISSA - LOG_PARTS.trailing_zeros())) as usize % LOG_PARTS;
         let fraction = f64::from_bits(bits & ((1 << MANTISSA) - 1) | 1.0_f64.to_bits());
-        let [over, log] = self.logs[part];
-        let rest = fraction * over - 1.0;
+        let [reciprocal, log] = self.logs[part];
+        let rest = fraction * reciprocal - 1.0;
         let series = rest * (1.0 - rest * (0.5 - rest * (1.0 / 3.0 - rest * 0.25)));
         octave as f64 + log + series * LOG2_E
     }
@@ -65,8 +71,8 @@ impl Quick {
     /// 2 to a power between -1000 and 1000.
     #[inline]
     pub fn exp2(&self, power: f64) -> f64 {
-        let rounded = power * POWER_PARTS as f64 + ROUNDS;
-        let rest = (power - (rounded - ROUNDS) * (1.0 / POWER_PARTS as f64)) * LN_2;
+        let rounded = power * POWER_PARTS as f64 + ROUNDING_OFFSET;
+        let rest = (power - (rounded - ROUNDING_OFFSET) * (1.0 / POWER_PARTS as f64)) * LN_2;
         let series = 1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0))));
         // The low bits of `rounded` hold the rounded integer: the octave, then the index in the
         // table.
@@ -80,9 +86,9 @@ impl Quick {
     pub fn angle(&self, x: f64, y: f64) -> f64 {
         // Position along the square |x| + |y| = 1, from -1 at its bottom corner to 3 at the same
         // corner again.
-        let up = y / (x.abs() + y.abs());
-        let around = if x >= 0.0 { up } else { 2.0 - up };
-        let [angle, cosine, sine] = self.angles[((around + 1.0) * SIDE_PARTS as f64) as usize];
+        let height = y / (x.abs() + y.abs());
+        let position = if x >= 0.0 { height } else { 2.0 - height };
+        let [angle, cosine, sine] = self.angles[((position + 1.0) * SIDE_PARTS as f64) as usize];
         // Rotated back by the angle of the table, the vector is almost on the x axis.
         let rest = (y * cosine - x * sine) / (x * cosine + y * sine);
         let square = rest * rest;
@@ -90,16 +96,16 @@ impl Quick {
     }
 }
 
-/// Reduces an angle to between -π and π.
+/// Reduces an angle in radians to the range from -π to π.
 #[inline]
-pub fn turned(angle: f64) -> f64 {
+pub fn wrap_angle(angle: f64) -> f64 {
     let turns = angle * (1.0 / TAU);
-    (turns - ((turns + ROUNDS) - ROUNDS)) * TAU
+    (turns - ((turns + ROUNDING_OFFSET) - ROUNDING_OFFSET)) * TAU
 }
 
 /// The smaller of two numbers. `other` if `number` is NaN.
 #[inline]
-pub fn smaller(number: f64, other: f64) -> f64 {
+pub fn min_ignoring_nan(number: f64, other: f64) -> f64 {
     if number < other { number } else { other }
 }
 
@@ -111,30 +117,33 @@ mod tests {
 
     #[test]
     fn logarithms_and_powers_match_libm() {
-        let quick = Quick::new();
+        let fast_math = FastMath::new();
         for step in 0..100_000 {
             let power = -100.0 + f64::from(step) * 0.002_001;
             let number = libm::exp2(power);
-            assert!((quick.exp2(power) / number - 1.0).abs() < 1e-13, "2 to the power of {power}");
-            assert!((quick.log2(number) - libm::log2(number)).abs() < 1e-12, "logarithm of {number}");
+            assert!((fast_math.exp2(power) / number - 1.0).abs() < 1e-13, "2 to the power of {power}");
+            assert!((fast_math.log2(number) - libm::log2(number)).abs() < 1e-12, "logarithm of {number}");
         }
-        assert_eq!([quick.exp2(0.0), quick.exp2(-3.0), quick.exp2(20.0)], [1.0, 0.125, 1_048_576.0]);
+        assert_eq!(
+            [fast_math.exp2(0.0), fast_math.exp2(-3.0), fast_math.exp2(20.0)],
+            [1.0, 0.125, 1_048_576.0]
+        );
     }
 
     #[test]
     fn angles_match_libm() {
-        let quick = Quick::new();
+        let fast_math = FastMath::new();
         for step in 0..100_000 {
             let angle = f64::from(step) * 1e-4;
             let [x, y] = [libm::cos(angle), libm::sin(angle)].map(|along| along * f64::from(step % 997 + 1));
-            let beside = turned(quick.angle(x, y) - libm::atan2(y, x));
-            assert!(beside.abs() < 1e-13, "{x} {y}: {beside}");
+            let error = wrap_angle(fast_math.angle(x, y) - libm::atan2(y, x));
+            assert!(error.abs() < 1e-13, "{x} {y}: {error}");
         }
         for (x, y, angle) in [(1.0, 0.0, 0.0), (0.0, 2.0, PI / 2.0), (-3.0, 0.0, PI), (0.0, -1.0, -PI / 2.0)]
         {
-            assert!(turned(quick.angle(x, y) - angle).abs() < 1e-15, "{x} {y}");
+            assert!(wrap_angle(fast_math.angle(x, y) - angle).abs() < 1e-15, "{x} {y}");
         }
-        assert!((turned(7.0 * PI / 2.0) + PI / 2.0).abs() < 1e-14 && turned(0.5) == 0.5);
-        assert!(quick.angle(-1.0, -0.0).is_finite() && quick.angle(-1e-300, -1.0).is_finite());
+        assert!((wrap_angle(7.0 * PI / 2.0) + PI / 2.0).abs() < 1e-14 && wrap_angle(0.5) == 0.5);
+        assert!(fast_math.angle(-1.0, -0.0).is_finite() && fast_math.angle(-1e-300, -1.0).is_finite());
     }
 }

@@ -1,4 +1,4 @@
-//! An exchange between the script of the system simulator and one entity, as octets.
+//! The UE under test: the script of a system simulator (SS) exchanges octets with its RLC entity.
 
 use std::sync::Arc;
 
@@ -13,15 +13,16 @@ use crate::radio::rlc::wire::{AmPdu, AmdFormat, UmdFormat, UmdPdu};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Rlc, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// The terminal's entity, and a log of the exchange.
-pub struct Talk {
+/// The RLC entity of the UE, in wire mode, at a time set by the script, and a log of the
+/// conversation.
+pub struct TestUe {
     rlc: Rlc,
     format: Format,
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
-    /// First PDU of the peer's SDU that continues.
+    /// First PDU of the SDU that the peer is sending. The script must state it because no bit does.
     open_since: Sn,
-    /// Log of the exchange, one line per PDU.
+    /// Log of the conversation, one line per PDU.
     pub lines: Vec<String>,
 }
 
@@ -31,27 +32,27 @@ enum Format {
     Um(UmdFormat),
 }
 
-/// An SDU that ends in a PDU of the peer: its number and its octets.
+/// An SDU that ends in a PDU of the peer: its id and its size in octets.
 pub type Ending = (u64, u32);
 
-impl Talk {
-    /// With an entity of acknowledged mode.
+impl TestUe {
+    /// A UE in acknowledged mode.
     pub fn am(config: RlcConfig) -> Self {
         let format = AmdFormat::of_size(usize::from(config.pdu_payload.0) + 2);
-        Talk::new(&config.into(), Format::Am(format))
+        TestUe::new(&config.into(), Format::Am(format))
     }
 
-    /// With an entity of unacknowledged mode.
+    /// A UE in unacknowledged mode.
     pub fn um(config: RlcConfig) -> Self {
         let format = UmdFormat::of_size(usize::from(config.pdu_payload.0) + 1);
-        Talk::new(&config.into(), Format::Um(format))
+        TestUe::new(&config.into(), Format::Um(format))
     }
 
     fn new(config: &Arc<RlcConfig>, format: Format) -> Self {
         let rlc = Rlc::wired(UeId(0), Direction::Uplink, config, 128)
-            .expect("the bearers of the standard have one");
+            .expect("the bearers of the standard have an encoding");
         let (now, open_since) = (Time::ZERO, Sn::of(0));
-        Talk { rlc, format, now, trace: Vec::new(), open_since, lines: Vec::new() }
+        TestUe { rlc, format, now, trace: Vec::new(), open_since, lines: Vec::new() }
     }
 
     /// Advances the time to `ms`.
@@ -61,7 +62,7 @@ impl Talk {
         self
     }
 
-    fn say(&mut self, who: &str, octets: &[u8], what: &str) {
+    fn log(&mut self, sender: &str, octets: &[u8], note: &str) {
         let hex: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
         let zeros = octets.iter().rev().take_while(|octet| **octet == 0).count();
         let shown = if zeros > 3 {
@@ -70,52 +71,51 @@ impl Talk {
             hex.join(" ")
         };
         let ms = self.now.as_nanos() / 1_000_000;
-        self.lines.push(format!("{ms:>6} ms  {who}  {shown}{what}"));
+        self.lines.push(format!("{ms:>6} ms  {sender}  {shown}{note}"));
     }
 
-    /// Queues an SDU at the terminal, as its loop-back does.
-    pub fn queues(&mut self, id: u64, octets: u32) -> &mut Self {
+    /// Submits an SDU to the UE's entity, like the loop-back function of a terminal under test.
+    pub fn submits(&mut self, id: u64, octets: u32) -> &mut Self {
         let sdu = Sdu::new(packet(id, octets), self.now);
         self.rlc.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu).expect("there is room");
         self
     }
 
-    /// PDUs that the terminal sends in a TTI with room for `blocks` PDUs.
+    /// PDUs that the UE sends in a TTI with room for `blocks` PDUs.
     pub fn sends(&mut self, blocks: u32) -> Vec<Vec<u8>> {
         let mut set = BlockSet::default();
         self.rlc.poll_transmit(&mut Context::new(self.now, &mut self.trace), blocks, &mut set);
         for pdu in &set.octets {
-            self.say("UE  →", pdu, "");
+            self.log("UE  →", pdu, "");
         }
         set.octets
     }
 
-    /// Expects these PDUs and no others.
+    /// Asserts that the UE sends these PDUs and no others.
     #[track_caller]
-    pub fn sends_just(&mut self, expected: &[Vec<u8>]) -> &mut Self {
+    pub fn sends_exactly(&mut self, expected: &[Vec<u8>]) -> &mut Self {
         let sent = self.sends(expected.len() as u32 + 3);
         assert_eq!(sent, expected, "the sent octets");
         self
     }
 
-    /// Expects no PDU.
+    /// Asserts that the UE sends no PDU.
     #[track_caller]
-    pub fn is_silent(&mut self) -> &mut Self {
-        self.sends_just(&[])
+    pub fn sends_nothing(&mut self) -> &mut Self {
+        self.sends_exactly(&[])
     }
 
-    /// Sends a PDU in which no SDU ends to the terminal.
-    pub fn hears(&mut self, octets: Vec<u8>) -> &mut Self {
-        self.hears_ending(octets, &[])
+    /// The UE receives a PDU in which no SDU ends.
+    pub fn receives(&mut self, octets: Vec<u8>) -> &mut Self {
+        self.receives_sdu_ends(octets, &[])
     }
 
-    /// Sends a PDU in which these SDUs end to the terminal. Invalid PDUs are discarded by the
-    /// decoder.
-    pub fn hears_ending(&mut self, octets: Vec<u8>, ending: &[Ending]) -> &mut Self {
-        match self.described(&octets, ending) {
-            None => self.say("   ← SS", &octets, "  discarded: it is no PDU"),
+    /// The UE receives a PDU in which these SDUs end. An invalid PDU is discarded.
+    pub fn receives_sdu_ends(&mut self, octets: Vec<u8>, ending: &[Ending]) -> &mut Self {
+        match self.describe(&octets, ending) {
+            None => self.log("   ← SS", &octets, "  discarded: it is no PDU"),
             Some(mut set) => {
-                self.say("   ← SS", &octets, "");
+                self.log("   ← SS", &octets, "");
                 set.octets = vec![octets];
                 let cx = &mut Context::new(self.now, &mut self.trace);
                 self.rlc.handle_blocks(cx, &set, Lost::default());
@@ -124,8 +124,8 @@ impl Talk {
         self
     }
 
-    /// The block set of a PDU, for the information that no bit carries.
-    fn described(&mut self, octets: &[u8], ending: &[Ending]) -> Option<BlockSet> {
+    /// The block set of a PDU, with the metadata that no bit carries. `None` if the PDU is invalid.
+    fn describe(&mut self, octets: &[u8], ending: &[Ending]) -> Option<BlockSet> {
         let mut set = BlockSet::default();
         let sn = match self.format {
             Format::Am(format) => match AmPdu::parse(octets, format).ok()? {
@@ -151,13 +151,13 @@ impl Talk {
         Some(set)
     }
 
-    /// The peer's next SDU begins in PDU `sn`.
-    pub fn peer_begins_in(&mut self, sn: u64) -> &mut Self {
+    /// States that the peer's next SDU starts in PDU `sn`.
+    pub fn peer_sdu_starts_in(&mut self, sn: u64) -> &mut Self {
         self.open_since = Sn::of(sn);
         self
     }
 
-    /// The SDUs that the terminal delivers. Each must have the octets that were sent.
+    /// Ids of the SDUs that the UE delivers. Panics if their octets differ from those sent.
     pub fn delivers(&mut self) -> Vec<u64> {
         let delivered: Vec<u64> =
             std::iter::from_fn(|| self.rlc.poll_delivered()).map(|sdu| sdu.packet.id.0).collect();
@@ -169,19 +169,19 @@ impl Talk {
     }
 
     /// Whether an event of this kind was recorded.
-    pub fn saw(&self, event: impl Fn(&TraceEvent) -> bool) -> bool {
+    pub fn has_recorded(&self, event: impl Fn(&TraceEvent) -> bool) -> bool {
         self.trace.iter().any(|(_, recorded)| event(recorded))
     }
 
-    /// RLC is re-established, as RRC orders at both ends.
-    pub fn is_reestablished(&mut self) -> &mut Self {
+    /// Re-establishes the UE's entity, as if RRC had ordered it at both ends.
+    pub fn reestablishes(&mut self) -> &mut Self {
         self.rlc.reestablish(&mut Context::new(self.now, &mut self.trace));
         self.lines.push("           RRC re-establishes RLC".to_owned());
         self
     }
 }
 
-/// Octets of SDU number `id`.
+/// Octets of SDU `id`.
 pub fn sdu(id: u64, octets: usize) -> Vec<u8> {
     pattern(PacketId(id), octets)
 }

@@ -12,7 +12,7 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use crate::routing::Netlink;
 
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
-const VERSIONS: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
+const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Netlink {
     /// Copies the unicast routes of the main table into table `table`, marked with `owner`. `adapt`
@@ -28,7 +28,7 @@ impl Netlink {
     ) -> io::Result<()> {
         for route in self.routes_to_hosts(MAIN)? {
             let metrics = adapt(metrics_of(&route));
-            let copy = RouteNetlinkMessage::NewRoute(copied(route, table, owner, metrics));
+            let copy = RouteNetlinkMessage::NewRoute(copy_of(route, table, owner, metrics));
             self.send_request(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
         }
         Ok(())
@@ -39,7 +39,7 @@ impl Netlink {
     ///
     /// # Errors
     /// Errors of the kernel.
-    pub fn said_to_tcp(&mut self, table: Option<u32>) -> io::Result<Vec<Vec<RouteMetric>>> {
+    pub fn metrics_of_routes(&mut self, table: Option<u32>) -> io::Result<Vec<Vec<RouteMetric>>> {
         let mut routes = self.routes_to_hosts(table.unwrap_or(MAIN))?;
         routes.retain(|route| !is_link_local(route));
         Ok(routes.iter().map(metrics_of).collect())
@@ -62,14 +62,14 @@ impl Netlink {
         Ok(count)
     }
 
-    fn routes(&mut self, is_meant: impl Fn(&RouteMessage) -> bool) -> io::Result<Vec<RouteMessage>> {
+    fn routes(&mut self, matches: impl Fn(&RouteMessage) -> bool) -> io::Result<Vec<RouteMessage>> {
         let mut found = Vec::new();
-        for version in VERSIONS {
+        for family in FAMILIES {
             let mut message = RouteMessage::default();
-            message.header.address_family = version;
+            message.header.address_family = family;
             let answers = self.list(RouteNetlinkMessage::GetRoute(message))?;
             found.extend(answers.into_iter().filter_map(|answer| match answer {
-                RouteNetlinkMessage::NewRoute(route) if is_meant(&route) => Some(route),
+                RouteNetlinkMessage::NewRoute(route) if matches(&route) => Some(route),
                 _ => None,
             }));
         }
@@ -79,11 +79,11 @@ impl Netlink {
 
 /// Returns the table of a route. The field in the header has room for small numbers only.
 fn table_of(route: &RouteMessage) -> u32 {
-    let named = route.attributes.iter().find_map(|attribute| match attribute {
+    let in_attribute = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(number) => Some(*number),
         _ => None,
     });
-    named.unwrap_or(u32::from(route.header.table))
+    in_attribute.unwrap_or(u32::from(route.header.table))
 }
 
 fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
@@ -95,13 +95,14 @@ fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
     found.unwrap_or_default()
 }
 
-/// Every device has such a route of IPv6; routers do not forward packets to it (RFC 4291 §2.5.6).
+/// Every device has a link-local route of IPv6. Routers do not forward packets to link-local
+/// addresses (RFC 4291 §2.5.6).
 fn is_link_local(route: &RouteMessage) -> bool {
     let is_local = |attribute: &RouteAttribute| matches!(attribute, RouteAttribute::Destination(RouteAddress::Inet6(to)) if to.is_unicast_link_local());
     route.attributes.iter().any(is_local)
 }
 
-fn copied(mut route: RouteMessage, table: u32, owner: u8, metrics: Vec<RouteMetric>) -> RouteMessage {
+fn copy_of(mut route: RouteMessage, table: u32, owner: u8, metrics: Vec<RouteMetric>) -> RouteMessage {
     route.header.table = RouteHeader::RT_TABLE_UNSPEC;
     route.header.protocol = RouteProtocol::from(owner);
     // Attributes that the kernel reports but does not accept, and those that are replaced below.

@@ -8,11 +8,11 @@ use umts_stack::radio::rlc::wire::{
 
 use super::exported::Width;
 
-/// Content of a data PDU.
+/// Content of a data PDU, in parts of SDUs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pieces {
+pub(super) struct SduParts {
     poll: bool,
-    /// Indicator about the preceding PDU, or about the start of this one.
+    /// Length indicator about the preceding PDU, or about the start of this PDU.
     pub leading: Option<LengthIndicator>,
     /// Parts of SDUs that end in the PDU.
     pub ended: Vec<Vec<u8>>,
@@ -22,7 +22,7 @@ pub(super) struct Pieces {
     status: Option<Vec<u8>>,
     /// Whether an octet without length indicator follows the last end. Wireshark decodes it as
     /// data.
-    pub has_silent_octet: bool,
+    pub has_undescribed_octet: bool,
 }
 
 /// Format of the PDUs that are read and written.
@@ -51,16 +51,16 @@ impl Format {
     }
 }
 
-impl Pieces {
+impl SduParts {
     /// Parses a PDU that the composer encoded.
     pub fn read(format: Format, octets: &[u8]) -> Self {
-        const OURS: &str = "composed PDUs can be parsed";
+        const PARSABLE: &str = "composed PDUs can be parsed";
         match format {
-            Format::Am(format) => match AmPdu::parse(octets, format).expect(OURS) {
+            Format::Am(format) => match AmPdu::parse(octets, format).expect(PARSABLE) {
                 AmPdu::Data(pdu) => Self::of(pdu.payload(), pdu.poll()),
-                AmPdu::Status(_) | AmPdu::Reset(_) => Pieces::default(),
+                AmPdu::Status(_) | AmPdu::Reset(_) => SduParts::default(),
             },
-            Format::Um(format) => Self::of(UmdPdu::parse(octets, format).expect(OURS).payload(), false),
+            Format::Um(format) => Self::of(UmdPdu::parse(octets, format).expect(PARSABLE).payload(), false),
         }
     }
 
@@ -69,17 +69,17 @@ impl Pieces {
         let first = payload.indicators().first().copied();
         let last = payload.indicators().last();
         let leads = |li: &Li| matches!(li, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere);
-        let mut pieces = Pieces { poll, leading: first.filter(leads), ..Pieces::default() };
+        let mut parts = SduParts { poll, leading: first.filter(leads), ..SduParts::default() };
         for segment in payload.segments() {
             let octets = segment.octets.to_vec();
-            if segment.ends { pieces.ended.push(octets) } else { pieces.open = octets }
+            if segment.ends { parts.ended.push(octets) } else { parts.open = octets }
         }
         match last {
-            Some(Li::PiggybackedStatus) => pieces.status = Some(payload.rest().to_vec()),
-            Some(Li::End(_)) => pieces.has_silent_octet = !payload.rest().is_empty(),
+            Some(Li::PiggybackedStatus) => parts.status = Some(payload.rest().to_vec()),
+            Some(Li::End(_)) => parts.has_undescribed_octet = !payload.rest().is_empty(),
             _ => {}
         }
-        pieces
+        parts
     }
 
     /// Whether the PDU signals the end of an SDU.
@@ -102,11 +102,11 @@ impl Pieces {
         }
     }
 
-    /// Inserts `carried`, the start of an SDU that continues or ends here, in front of it.
+    /// Inserts `carried`, the earlier parts of the SDU that continues or ends in this PDU.
     pub fn prepend(&mut self, mut carried: Vec<u8>) {
         if self.ends_sdu_of_previous_pdu() {
-            let short = self.leading == Some(LengthIndicator::PreviousOneShort);
-            carried.truncate(carried.len() - usize::from(short));
+            let is_one_short = self.leading == Some(LengthIndicator::PreviousOneShort);
+            carried.truncate(carried.len() - usize::from(is_one_short));
             self.leading = None;
             self.ended.insert(0, carried);
             return;
@@ -116,8 +116,8 @@ impl Pieces {
         *first = carried;
     }
 
-    /// Encodes a PDU with just these pieces, with wide length indicators and minimal padding. A PDU
-    /// without pieces begins with "the preceding PDU was filled": Wireshark ignores PDUs that hold
+    /// Encodes a PDU with only these parts, with wide length indicators and minimal padding. A PDU
+    /// without parts begins with "the preceding PDU was filled": Wireshark ignores PDUs that hold
     /// only padding, and waits for them.
     pub fn write(&self, format: Format, sn: Sn) -> Vec<u8> {
         use LengthIndicator as Li;
@@ -137,7 +137,7 @@ impl Pieces {
             indicators.push(Li::Padding);
         }
         let mut out = Vec::new();
-        const VALID: &str = "pieces make a PDU";
+        const VALID: &str = "the parts fit into a PDU";
         match format {
             Format::Am(format) => {
                 let format = AmdFormat { width: Format::WIDE, ..format };

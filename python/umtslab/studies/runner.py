@@ -1,4 +1,4 @@
-"""Environment for the runs of a study: store, workers, and progress callbacks."""
+"""Execution of the runs of a study: store, workers, and progress callbacks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from umtslab.campaign.study import Study, Workers
 
 if TYPE_CHECKING:
     from umtslab.store import Store
-    from umtslab.task import Watch
+    from umtslab.task import ProgressHandler
 
 
 @dataclass(frozen=True)
-class Place:
-    """A store and its workers.
+class StudyRunner:
+    """Runs campaigns with a store and its workers.
 
-    `watch` is called with the progress of a run, `expect` with their number.
+    `watch` is called with the progress of a run, `expect` with the number of runs to expect.
     """
 
     store: Store
     workers: Workers
-    watch: Watch | None = None
+    watch: ProgressHandler | None = None
     expect: Callable[[int], None] | None = None
 
     def run(self, campaign: Campaign) -> tuple[Cell, ...]:

@@ -3,14 +3,15 @@
 use umts_stack::trace::CallStep;
 
 use super::{Metric, count, percent, ratio};
-use crate::metrics::totals::SectorTotals;
+use crate::metrics::totals::LayoutTotals;
 
+/// Indices of the reasons in [`LayoutTotals::postponed`].
 const CODES: usize = 0;
 const POWER: usize = 1;
 const CREDIT: usize = 2;
 const HANDOVER: usize = 3;
 
-metrics! { SECTORS: SectorTotals;
+metrics! { LAYOUT: LayoutTotals;
     "load_factor_pct" "Load factor" ["%"] "Share of a cell's transmit power that is needed because of interference, from other cells and from itself; mean of all cells and TTIs." = "sum over users of (om + f) / (G + om)" / "TTIs of cells"
         => |t| t.per_tti(100.0 * t.load);
     "load_factor_sd_pct" "Standard deviation of the load factor" ["%"] "Standard deviation (n - 1) of the load factor over cells and TTIs." = "spread of the load factors" / "TTIs of cells"

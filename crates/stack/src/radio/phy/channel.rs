@@ -1,8 +1,9 @@
-//! Block error processes: independent errors, the two-state Gilbert model, recorded errors.
+//! Block losses: independent errors, the two-state Gilbert model, recorded errors, and errors with a
+//! probability that follows from the radio link. Losses in TDD cells depend on each other ([`tdd`](super::tdd)).
 //!
-//! Draws are addressed by TTI and block, so the radio is the same with another TCP version or an
-//! additional user. A Gilbert chain that steps once per block does not have this property, because
-//! its state depends on the number of blocks sent before.
+//! Draws are addressed by TTI and block, so a user has the same radio with another TCP version or in
+//! the presence of another user. The only exception is a Gilbert chain that steps once per block: its
+//! state depends on the number of blocks sent before.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::ids::{Direction, UeId};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErrorUnit {
-    /// Each PDU (transport block) on its own.
+    /// Each PDU (transport block) has its own draw.
     Pdu,
     /// All blocks of a TTI together.
     Tti,
@@ -44,7 +45,7 @@ pub enum ErrorModel {
         /// The chain steps once per PDU or once per TTI.
         step: ErrorUnit,
     },
-    /// A recorded verdict per block, repeated from the start at the end.
+    /// A recorded result per block, true for a loss. At its end it repeats from the start.
     Trace(Arc<[bool]>),
 }
 
@@ -55,13 +56,22 @@ pub struct BlockErrors {
     draws: AddressedStream,
     /// Number of blocks so far: the position in a trace, and the address of the chain's steps.
     blocks_seen: u64,
+    /// Whether the chain is in the bad state. `None` before its first step.
     bad: Option<bool>,
+    /// TTI of the last step of a chain that steps once per TTI.
     last_tti: u64,
     /// Probability of a loss in the good and in the bad state. Both are equal if the model has no
     /// states.
     loss: [Chance; 2],
     /// Probability that the chain is bad after one step from the good and from the bad state.
     one_step: [Chance; 2],
+}
+
+/// Loses each of `blocks` blocks independently with probability `loss`. The draws have addresses from
+/// `first` on.
+#[inline]
+pub fn independent_losses(draws: TtiDraws, first: u32, blocks: u32, loss: Chance) -> Lost {
+    Lost::which(blocks, |block| draws.happens(first + block, loss))
 }
 
 /// Name of the random stream for the blocks of a UE. The streams of its DCHs append a number.
@@ -108,8 +118,8 @@ impl BlockErrors {
         }
     }
 
-    /// Whether a block would be lost in TTI `tti`. Traces, and chains that step once per block,
-    /// keep their state.
+    /// Whether a block that is not sent would be lost in TTI `tti`. Does not advance traces and chains
+    /// that step once per block.
     #[inline(never)]
     pub fn would_lose(&mut self, tti: u64) -> bool {
         match &self.model {
@@ -135,14 +145,15 @@ impl BlockErrors {
         Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
     }
 
-    // Inlined, although it has a second caller (`would_lose`), because `losses` is called for every block set.
+    // Inlined despite its second caller (`would_lose`), because `losses` is called for every block
+    // set.
     #[inline]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
             ErrorUnit::Tti if draws.happens(0, loss) => Lost::all(blocks),
             ErrorUnit::Tti => Lost(0),
-            ErrorUnit::Pdu => Lost::which(blocks, |block| draws.happens(first + block, loss)),
+            ErrorUnit::Pdu => independent_losses(draws, first, blocks, loss),
         }
     }
 
@@ -183,8 +194,7 @@ impl BlockErrors {
         self.draws.tti(tti).happens(block, loss)
     }
 
-    /// Whether a chain in state `before` is bad after `steps` steps. Uses the chain's draw of
-    /// `draws`.
+    /// Whether a chain in state `before` is bad after `steps` steps, decided by draw number [`CHAIN`].
     #[inline]
     fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
@@ -212,8 +222,8 @@ impl BlockErrors {
     }
 }
 
-/// Probability that the chain is bad `steps` steps after state `bad`, in closed form, so that TTIs
-/// without transmission cost nothing. `None`: the stationary probability.
+/// Probability that the chain is bad `steps` steps after state `bad`. In closed form, so that TTIs
+/// without transmission cost no time. If the state is unknown (`None`), the stationary probability.
 fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps: u64) -> f64 {
     let both = good_to_bad + bad_to_good;
     if both == 0.0 {
@@ -290,7 +300,8 @@ mod tests {
 
     #[test]
     fn chain_per_tti_advances_without_transmissions() {
-        // Over 1,000 TTIs the chain forgets its state: errors are independent with the same ratio.
+        // After 1,000 TTIs the state of the chain no longer depends on the previous one, so errors are
+        // independent, with the same ratio.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
         let lost: Vec<bool> = (0..200_000).map(|n| errors.losses(n * 1000, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;

@@ -1,7 +1,7 @@
 """Shapes over time: behaviour of a series after an instant (``step_up_and_stay``, ``steps_down``).
 
 A series is averaged over bins first. The level before the instant is the mean over the 500 s before
-it.
+it. With several runs, a bin is compared by the values of all runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEP_SIZE = 0.1
 """A step is a decrease by at least 10 % of the initial level that lasts for at least two bins."""
 
 
-def judge_course(trend: Trend, runs: Sequence[Series]) -> Finding:
+def judge_time_course(trend: Trend, runs: Sequence[Series]) -> Finding:
     """Judge the shape of a series from all its replications.
 
     Raises
@@ -37,7 +37,7 @@ def judge_course(trend: Trend, runs: Sequence[Series]) -> Finding:
         return _step_up_and_stay(runs, _instant(trend, "at"))
     if trend.shape == "steps_down":
         return _steps_down(runs, int(trend.options["count"]), _instant(trend, "after"))
-    raise Missing(f"no rule reads {trend.shape} over time")
+    raise Missing(f"there is no rule for {trend.shape} over time")
 
 
 def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
@@ -89,11 +89,11 @@ def _step_up_and_stay(runs: Sequence[Series], at_s: float) -> Finding:
         greater(column, half, f"from {at_s + i * STAY_BIN_S:g} s on, above half of the rise")
         for i, column in enumerate(after)
     ]
-    found = conjunction([rise, *stays])
-    if found.verdict is Verdict.PASS:
+    finding = conjunction([rise, *stays])
+    if finding.verdict is Verdict.PASS:
         levels = f"{show(summarise(before))} before, lowest {show(_lowest(after))} after"
-        return Finding(found.verdict, levels)
-    return found
+        return Finding(finding.verdict, levels)
+    return finding
 
 
 def _steps_down(runs: Sequence[Series], count: int, after_s: float) -> Finding:

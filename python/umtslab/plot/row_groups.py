@@ -1,4 +1,4 @@
-"""Lines of a series: one per connection, user or cell, of each result."""
+"""Groups of a series' rows: one for each connection, user or cell of each result."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-_WORDS = {"connection": "connection", "ue": "UE", "cell": "cell"}
+_NOUNS = {"connection": "connection", "ue": "UE", "cell": "cell"}
 
 
 @dataclass(frozen=True)
-class Strand:
-    """One line of a figure.
+class RowGroup:
+    """The rows of one connection, user or cell, which a figure draws as a line or in a panel.
 
-    `result` is None if there is only one, `chosen` without highlighting.
+    `result` is None if the figure has one result. `chosen` is None if it highlights nothing.
     """
 
     kind: str
@@ -26,12 +26,12 @@ class Strand:
     chosen: bool | None
 
     def values(self, column: str) -> tuple[bytes, bytes]:
-        """Return times and values in a form that can be compared with other lines."""
+        """Return times and values in a form that can be compared with other groups."""
         return self.rows["time_s"].to_numpy().tobytes(), self.rows[column].to_numpy().tobytes()
 
 
-def strands(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[Strand]:
-    """Return the lines of a table by result and number, with highlighted lines last (on top).
+def row_groups(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[RowGroup]:
+    """Return the groups of a table by result and number, with highlighted groups last (on top).
 
     Parameters
     ----------
@@ -39,20 +39,20 @@ def strands(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[
         ``time_s``, the columns of `by`, and values; ``result`` with several results, ``chosen``
         with highlights.
     by : tuple of str
-        Columns that identify a line. The first one is a number.
+        Columns that identify a group. The first one is a number.
     """
-    found = []
+    sorted_groups = []
     for rows in table.partition_by(*_keys(table), *by, maintain_order=True):
         head = rows.row(0, named=True)
-        kind = _WORDS[by[0]]
+        kind = _NOUNS[by[0]]
         name = ", ".join([f"{kind} {head[by[0]]}", *(str(head[key]) for key in by[1:])])
-        place = int(head[by[0]]), *(str(head[key]) for key in by[1:])
-        found.append(
-            (place, Strand(kind, int(head[by[0]]), name, rows, head.get("result"), head.get("chosen")))
+        sort_key = int(head[by[0]]), *(str(head[key]) for key in by[1:])
+        sorted_groups.append(
+            (sort_key, RowGroup(kind, int(head[by[0]]), name, rows, head.get("result"), head.get("chosen")))
         )
-    results = list(dict.fromkeys(strand.result for _, strand in found))
-    found.sort(key=lambda one: (one[1].chosen is True, results.index(one[1].result), one[0]))
-    return [strand for _, strand in found]
+    results = list(dict.fromkeys(group.result for _, group in sorted_groups))
+    sorted_groups.sort(key=lambda one: (one[1].chosen is True, results.index(one[1].result), one[0]))
+    return [group for _, group in sorted_groups]
 
 
 def results_of(table: pl.DataFrame) -> list[str]:

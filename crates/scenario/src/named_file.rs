@@ -1,5 +1,5 @@
-//! Files that a scenario names. Their names are relative to the folder of the file that contains
-//! them.
+//! Files to which a scenario refers by name, such as traces. Their names are relative to the folder
+//! of the file that contains them.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::extends::{read_bytes, reason};
 use crate::tree::{Node, Source};
 
 /// A file that a scenario names, with its content.
-pub(crate) struct Beside<'a> {
+pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
     /// Name relative to the folder of the outermost file.
     pub name: String,
@@ -18,19 +18,20 @@ pub(crate) struct Beside<'a> {
     tree: &'a Node,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> NamedFile<'a> {
     /// Reads the file named `file` in the key at `path`.
     pub fn read(file: &str, path: &'a str, tree: &'a Node, sources: &[Source]) -> Result<Self, Problem> {
         let source = &sources[tree.find(path).0.at.source];
         let name = source.relative_folder.join(file).display().to_string();
-        let mut beside = Beside { bytes: Vec::new(), name, place: source.folder.join(file), path, tree };
-        beside.bytes = read_bytes(&beside.place).map_err(|error| {
-            let message = format!("cannot read {}: {}", beside.place.display(), reason(&error));
+        let mut named_file =
+            NamedFile { bytes: Vec::new(), name, place: source.folder.join(file), path, tree };
+        named_file.bytes = read_bytes(&named_file.place).map_err(|error| {
+            let message = format!("cannot read {}: {}", named_file.place.display(), reason(&error));
             check::problem(tree, path, message)
                 .label("this file")
                 .help("the name is relative to the folder of the file that contains it".to_owned())
         })?;
-        Ok(beside)
+        Ok(named_file)
     }
 
     /// The content as text. Invalid UTF-8 is replaced by U+FFFD.

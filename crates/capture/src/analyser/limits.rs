@@ -1,4 +1,4 @@
-//! Limits on connections: which open ones are dropped, and which get no row.
+//! Limits on connections: which open connections are dropped, and which connections get no row.
 
 use std::collections::VecDeque;
 
@@ -10,50 +10,50 @@ use crate::packet::Packet;
 
 /// Maximum number of connections with packets of one end only, separately for those with and
 /// without a SYN: a SYN flood or a scan opens millions. The oldest is dropped first.
-const MOST_ONE_SIDED: usize = 1 << 17;
+const MAX_ONE_SIDED: usize = 1 << 17;
 
-/// If there are too many open connections, one in `PART` is dropped at a time, because each pass
-/// visits all of them.
-const PART: usize = 16;
+/// If too many connections are open, one in `DROPPED_FRACTION` of the limit is dropped at a time,
+/// because each pass visits all of them.
+const DROPPED_FRACTION: usize = 16;
 
 /// Limits on connections, and the counts of dropped ones.
 #[derive(Debug)]
-pub(super) struct HalfOpenTable {
+pub(super) struct ConnectionLimits {
     /// Maximum number of rows.
-    most_rows: u64,
+    max_rows: u64,
     /// Maximum number of open connections.
-    most_open: usize,
+    max_open: usize,
     /// Maximum number of open connections with packets of one end only, with and without a SYN
     /// separately.
-    most_one_sided: usize,
-    /// Number of a connection that always has a row.
-    wanted: Option<u64>,
+    max_one_sided: usize,
+    /// Number of a connection that has a row beyond the limit, too.
+    requested_row: Option<u64>,
     /// The latest connections that began without a SYN, in the order of their numbers.
     mid_stream: VecDeque<(Ends, u64)>,
     /// Dropped connections with packets of one end only.
-    pub one_sided: u64,
+    pub dropped_one_sided: u64,
     /// Other open connections that were dropped.
-    pub open: u64,
+    pub dropped_open: u64,
 }
 
-impl Default for HalfOpenTable {
+impl Default for ConnectionLimits {
     fn default() -> Self {
-        HalfOpenTable {
-            most_rows: u64::MAX,
-            most_open: usize::MAX,
-            most_one_sided: MOST_ONE_SIDED,
-            wanted: None,
+        ConnectionLimits {
+            max_rows: u64::MAX,
+            max_open: usize::MAX,
+            max_one_sided: MAX_ONE_SIDED,
+            requested_row: None,
             mid_stream: VecDeque::new(),
-            one_sided: 0,
-            open: 0,
+            dropped_one_sided: 0,
+            dropped_open: 0,
         }
     }
 }
 
-impl HalfOpenTable {
+impl ConnectionLimits {
     /// Returns whether a connection has a row of its own.
     pub fn has_row(&self, number: u64) -> bool {
-        number < self.most_rows || self.wanted == Some(number)
+        number < self.max_rows || self.requested_row == Some(number)
     }
 }
 
@@ -61,16 +61,16 @@ impl Analyser {
     /// Keeps at most `connections` open connections, and gives the first `connections` a row of
     /// their own. The others are summed.
     pub fn with_limit(mut self, connections: usize) -> Self {
-        self.half_open.most_rows = connections as u64;
-        self.half_open.most_open = connections.max(1);
+        self.limits.max_rows = connections as u64;
+        self.limits.max_open = connections.max(1);
         self.udp.limit(connections);
-        self.half_open.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
+        self.limits.max_one_sided = (connections / 2).clamp(1, MAX_ONE_SIDED);
         self
     }
 
     /// Gives this connection a row, whatever the limit.
     pub fn with_row_of(mut self, connection: u64) -> Self {
-        self.half_open.wanted = Some(connection);
+        self.limits.requested_row = Some(connection);
         self
     }
 
@@ -81,18 +81,18 @@ impl Analyser {
         let number = self.next;
         self.next += 1;
         let mut connection = Box::new(Connection::new(number, self.now, packet));
-        connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
+        connection.idle_before = pair_opened(&mut self.pairs, pair(&connection), self.now);
         if packet.segment.flags.syn() {
             self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
-            if self.opening.len() > self.half_open.most_one_sided
+            if self.opening.len() > self.limits.max_one_sided
                 && let Some((_, ends, number)) = self.opening.pop_front()
             {
                 self.drop_one_sided(ends, number);
             }
         } else {
-            self.half_open.mid_stream.push_back((packet.ends, number));
-            if self.half_open.mid_stream.len() > self.half_open.most_one_sided
-                && let Some((ends, number)) = self.half_open.mid_stream.pop_front()
+            self.limits.mid_stream.push_back((packet.ends, number));
+            if self.limits.mid_stream.len() > self.limits.max_one_sided
+                && let Some((ends, number)) = self.limits.mid_stream.pop_front()
             {
                 self.drop_one_sided(ends, number);
             }
@@ -109,24 +109,27 @@ impl Analyser {
 
     /// Drops a connection if packets of only one end were seen.
     fn drop_one_sided(&mut self, ends: Ends, number: u64) {
-        if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
-            && let Some(over) = self.open.remove(&ends)
+        if self
+            .open
+            .get(&ends)
+            .is_some_and(|connection| connection.number == number && connection.is_one_sided())
+            && let Some(dropped) = self.open.remove(&ends)
         {
-            self.half_open.one_sided += 1;
-            self.fold(over);
+            self.limits.dropped_one_sided += 1;
+            self.finish_connection(dropped);
         }
     }
 
     /// Drops some connections if there are too many: closed ones first, then the ones that were
     /// quiet longest.
     fn make_room(&mut self) {
-        if self.open.len() < self.half_open.most_open {
+        if self.open.len() < self.limits.max_open {
             return;
         }
-        for ends in self.open.quietest(self.half_open.most_open.div_ceil(PART)) {
-            let over = self.open.remove(&ends).expect("it was found");
-            self.half_open.open += u64::from(over.closed.is_none());
-            self.fold(over);
+        for ends in self.open.quietest(self.limits.max_open.div_ceil(DROPPED_FRACTION)) {
+            let dropped = self.open.remove(&ends).expect("the table returned these ends");
+            self.limits.dropped_open += u64::from(dropped.closed.is_none());
+            self.finish_connection(dropped);
         }
     }
 }

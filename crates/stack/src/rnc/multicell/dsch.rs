@@ -1,0 +1,189 @@
+//! The DSCH of each cell in a TTI: candidates, grants, blocks and their losses.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration};
+
+use super::Multicell;
+use super::power_solver::{DownlinkLink, LinkKind, Receiver};
+use super::voice_calls::CallCounts;
+use crate::EventContext;
+use crate::ids::{CellId, Direction, UeId};
+use crate::mac::{Below, CarrierConfig};
+use crate::nodeb::Iub;
+use crate::radio::mac::Channel;
+use crate::radio::phy::{Lost, independent_losses};
+use crate::rnc::mac_sh::{Grant, Radio};
+use crate::scheduling::Candidate;
+use crate::trace::{Postponed, Real, TraceEvent};
+use crate::ue::{Pdus, Ues};
+
+/// Class of all DSCH users. Conversational calls have DCHs.
+const INTERACTIVE: u8 = 1;
+
+impl Multicell {
+    /// Selects the users of a cell's DSCH in this TTI.
+    pub(super) fn schedule<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+        ues: &Ues,
+    ) {
+        self.gather_candidates(ctx, cell, ues);
+        let Multicell { cells, mobility, solver, candidates, clock, .. } = self;
+        let dsch = &mut cells[cell.index()];
+        let mut load = solver.cells[cell.index()].load;
+        let interference = |ue: UeId| mobility.user(ue).interference(&solver.before);
+        let radio = Radio { power: &solver.power, interference: &interference };
+        dsch.mac.schedule(ctx.cx.now, clock.tti, candidates, &radio, &mut load);
+        solver.cells[cell.index()].load = load;
+        dsch.first_grant = solver.links(LinkKind::Dsch).len();
+        for grant in dsch.mac.grants() {
+            solver.add(LinkKind::Dsch, Receiver::User(grant.ue), cell, grant.link);
+        }
+        for refusal in dsch.mac.refusals() {
+            let (ue, why) = (refusal.ue, refusal.reason.into());
+            ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
+        }
+    }
+
+    /// Collects the users of a cell with data that may get a grant.
+    fn gather_candidates<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+        ues: &Ues,
+    ) {
+        let (now, needs_dch) = (ctx.cx.now, self.associated.is_some());
+        let Multicell { cells, mobility, candidates, clock, .. } = self;
+        let dsch = &mut cells[cell.index()];
+        let (needs_sdus, decision) = (dsch.mac.config().needs_sdus(), dsch.mac.config().decision);
+        candidates.begin();
+        for ready in &mut dsch.ready {
+            let (ue, user) = (ready.ue, mobility.user(ready.ue));
+            if !user.can_start(ue, decision, clock.tti) {
+                continue;
+            }
+            // A user may have nothing left to send without a grant, for example because
+            // acknowledgments arrived. It stays in the list until its RLC is queried.
+            let Some(backlog) = ready.backlog(now, &ues[ue]) else { continue };
+            if needs_dch && user.dch.is_none() {
+                ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
+                continue;
+            }
+            if ues[ue].silent_until > now {
+                ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
+                continue;
+            }
+            let candidate = Candidate {
+                ue,
+                class: INTERACTIVE,
+                octets: backlog.octets,
+                blocks: backlog.pdus.max(1),
+                since: backlog.since,
+                gain: user.gain,
+                outer_loop: user.loops.target_scale,
+            };
+            candidates.push_with(candidate, |sdus| {
+                if needs_sdus {
+                    ues[ue].rlc[Direction::Downlink.index()].waiting_sdus(sdus);
+                }
+            });
+        }
+    }
+
+    /// Pulls RLC of the users that have the DSCH of a cell, and decides which blocks are lost
+    /// unless their TTI lasts two frames.
+    pub(super) fn transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+        config: &CarrierConfig,
+        Below { ues, air, .. }: &mut Below<'_>,
+    ) {
+        let direction = Direction::Downlink;
+        let mut transmission = air.begin(direction, Channel::Dsch);
+        let (mut octets, first) = (Bytes::ZERO, self.cells[cell.index()].first_grant);
+        for number in 0..self.cells[cell.index()].mac.grants().len() {
+            let grant = self.cells[cell.index()].mac.grants()[number];
+            let DownlinkLink { power_mw, ebn0, .. } = self.solver.links(LinkKind::Dsch)[first + number];
+            let ue = &mut ues[grant.ue];
+            let bits = ue.channel(direction).block_bits;
+            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, grant.blocks, None, &mut transmission);
+            self.served.push(grant.ue);
+            octets = octets.max(Iub::octets(blocks, bits));
+            ctx.cx.record(|| self.granted_event(cell, &grant, blocks, power_mw as f32));
+            if self.clock.phases > 1 {
+                self.begin_tti(cell, grant, blocks, ebn0);
+                continue;
+            }
+            let lost = self.lost(cell, &grant, ebn0, blocks);
+            if blocks > 0 {
+                transmission.last().lost = lost;
+            }
+            let loops = &mut self.mobility.user_mut(grant.ue).loops;
+            loops.handle_blocks(&self.solver.power, blocks, lost.count());
+            self.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, blocks - lost.count());
+        }
+        // All arrive at the time of the longest.
+        let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
+        if self.clock.phases > 1 {
+            self.cells[cell.index()].transmission = Some((transmission, arrival));
+        } else {
+            air.depart(ctx, transmission, arrival);
+        }
+    }
+
+    /// Which blocks of a grant are lost at this Eb/N0.
+    #[inline]
+    pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
+        let chance = self.cells[cell.index()].mac.config().formats[grant.format].errors.loss(ebn0);
+        let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
+        independent_losses(self.draws.tti(self.clock.tti), first, blocks, chance)
+    }
+
+    fn granted_event(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {
+        let formats = &self.cells[cell.index()].mac.config().formats;
+        TraceEvent::DschGranted {
+            ue: grant.ue,
+            cell: cell.0,
+            blocks: grant.blocks as u8,
+            sent: sent as u8,
+            spreading_factor: grant.code.spreading_factor,
+            wanted: formats[grant.wanted].spreading_factor,
+            code: grant.code.number,
+            power: Real(power),
+        }
+    }
+
+    /// Records the TTI of a cell, with its DCHs if they need codes or power that are limited.
+    pub(super) fn record_power<T: TraceSink<TraceEvent>>(
+        &self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+        &CallCounts { calls, compressed, sent, lost }: &CallCounts,
+    ) {
+        let power = &self.solver.cells[cell.index()];
+        ctx.cx.record(|| TraceEvent::CellPower {
+            cell: cell.0,
+            power: Real(power.sent.total as f32),
+            load: Real(power.achieved.factor(power.sent.total) as f32),
+            calls,
+            sent,
+            lost,
+            scaled: power.sent.factor < 1.0,
+        });
+        if self.active_sets.is_recorded || self.associated.is_some() {
+            let ((further, further_power), (associated, associated_power)) =
+                (power.soft_legs, power.associated);
+            ctx.cx.record(|| TraceEvent::CellDchs {
+                cell: cell.0,
+                further,
+                further_power: Real(further_power as f32),
+                associated,
+                associated_power: Real(associated_power as f32),
+                compressed,
+                codes: Real(self.codes.used(cell.index()) as f32),
+            });
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Downlink powers of all cells in a TTI.
+//!
+//! All contributors to the power of a cell are links of one list: calls, further legs of calls in soft
+//! handover, DCHs associated with a DSCH, TTIs in progress, and new grants on the DSCH. The solver adds
+//! them up, determines the powers, and then the Eb/N0 that each link achieves with them. The powers of
+//! all cells must be known first, because each is interference in the others.
+
+use super::mobility::Mobility;
+use super::voice_calls::VoiceCalls;
+use crate::environment::Gains;
+use crate::ids::{CellId, UeId};
+use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
+use crate::radio::phy::sir::Link;
+
+/// Owner of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LinkKind {
+    /// A call from its best cell.
+    Call,
+    /// A call from another cell of its active set.
+    SoftLeg,
+    /// The DCH that a DSCH user has beside the DSCH.
+    AssociatedDch,
+    /// A DSCH grant of the previous frame, whose TTI ends with this frame.
+    InProgress,
+    /// A DSCH grant of this TTI.
+    Dsch,
+}
+
+use LinkKind::{AssociatedDch, Call, Dsch, InProgress, SoftLeg};
+
+/// Orders of summation: of loads without new grants, of loads and of equations with all links, and of
+/// loads with the powers of the TTI. Each order determines the last bits of its sums.
+const ADDED: [LinkKind; 4] = [Call, SoftLeg, AssociatedDch, InProgress];
+const SOLVED: [LinkKind; 5] = [Dsch, Call, SoftLeg, AssociatedDch, InProgress];
+const COUPLED: [LinkKind; 5] = [Call, Dsch, SoftLeg, AssociatedDch, InProgress];
+const MEASURED: [LinkKind; 5] = [SoftLeg, AssociatedDch, Call, InProgress, Dsch];
+
+/// Receiver of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receiver {
+    /// Indices of the class and of the call in it.
+    Call(usize, usize),
+    User(UeId),
+}
+
+/// One contributor to the power of a cell in a TTI.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DownlinkLink {
+    pub receiver: Receiver,
+    pub cell: CellId,
+    /// The link with the interference that power control knows.
+    pub link: Link,
+    pub power_mw: f64,
+    /// Interference with the powers of this TTI, in mW.
+    pub interference: f64,
+    /// Eb/N0 with the powers of this TTI, linear.
+    pub ebn0: f64,
+}
+
+/// Power of one cell in a TTI.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CellPower {
+    /// Load of the links with the interference that power control knows.
+    pub load: Load,
+    pub sent: Sent,
+    /// Load with the interference of this TTI.
+    pub achieved: Load,
+    /// Number of soft-handover legs and associated DCHs, and their power in mW.
+    pub soft_legs: (u32, f64),
+    pub associated: (u32, f64),
+}
+
+/// All links of a TTI, and the power of each cell.
+#[derive(Debug)]
+pub(super) struct PowerSolver {
+    pub power: PowerConfig,
+    coupled: Coupled,
+    /// By [`LinkKind`].
+    links: [Vec<DownlinkLink>; 5],
+    pub cells: Vec<CellPower>,
+    /// Transmit power of each cell in this TTI and in the previous one, in mW.
+    pub powers: Vec<f64>,
+    pub before: Vec<f64>,
+}
+
+/// Path gains of all receivers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Receivers<'a> {
+    pub calls: &'a VoiceCalls,
+    pub mobility: &'a Mobility,
+}
+
+impl Receivers<'_> {
+    #[inline]
+    fn gains(&self, receiver: Receiver) -> &Gains {
+        match receiver {
+            Receiver::Call(class, call) => self.calls.call(class, call).at.mobile.gains(),
+            Receiver::User(ue) => self.mobility.user(ue).mobile.gains(),
+        }
+    }
+}
+
+impl PowerSolver {
+    pub fn new(power: PowerConfig, cells: usize) -> Self {
+        let is_ideal = power.control == PowerControl::Ideal;
+        let sent = Sent { total: power.common, factor: 1.0 };
+        let cell = CellPower {
+            load: Load::default(),
+            sent,
+            achieved: Load::default(),
+            soft_legs: (0, 0.0),
+            associated: (0, 0.0),
+        };
+        PowerSolver {
+            power,
+            coupled: Coupled::new(if is_ideal { cells } else { 0 }),
+            links: Default::default(),
+            cells: vec![cell; cells],
+            powers: vec![power.common; cells],
+            before: vec![power.common; cells],
+        }
+    }
+
+    /// Starts a TTI without links.
+    pub fn begin(&mut self) {
+        self.links.iter_mut().for_each(Vec::clear);
+        for cell in &mut self.cells {
+            (cell.load, cell.achieved) = (Load::default(), Load::default());
+            (cell.soft_legs, cell.associated) = ((0, 0.0), (0, 0.0));
+        }
+    }
+
+    /// Ends a TTI: its powers are the known ones of the next.
+    pub fn end(&mut self) {
+        std::mem::swap(&mut self.powers, &mut self.before);
+    }
+
+    #[inline]
+    pub fn add(&mut self, kind: LinkKind, receiver: Receiver, cell: CellId, link: Link) {
+        let added = DownlinkLink { receiver, cell, link, power_mw: 0.0, interference: 0.0, ebn0: 0.0 };
+        self.links[kind as usize].push(added);
+    }
+
+    pub fn links(&self, kind: LinkKind) -> &[DownlinkLink] {
+        &self.links[kind as usize]
+    }
+
+    pub fn links_mut(&mut self, kind: LinkKind) -> &mut [DownlinkLink] {
+        &mut self.links[kind as usize]
+    }
+
+    /// Determines the load of each cell without new grants.
+    pub fn add_up(&mut self) {
+        self.sum_loads(&ADDED);
+    }
+
+    fn sum_loads(&mut self, order: &[LinkKind]) {
+        for &kind in order {
+            for of in &self.links[kind as usize] {
+                let load = &mut self.cells[of.cell.index()].load;
+                *load = load.with(Load::of(&self.power, &of.link));
+            }
+        }
+    }
+
+    /// Determines the powers of all cells and links.
+    pub fn control(&mut self, receivers: Receivers<'_>) {
+        if self.power.control == PowerControl::Ideal {
+            self.solve(receivers);
+        }
+        for (cell, power) in self.cells.iter_mut().zip(&mut self.powers) {
+            cell.sent = cell.load.sent(&self.power);
+            *power = cell.sent.total;
+        }
+        for kind in SOLVED {
+            for of in &mut self.links[kind as usize] {
+                let sent = &self.cells[of.cell.index()].sent;
+                of.power_mw = match kind {
+                    Call | SoftLeg => self.power.dch_power(sent, &of.link),
+                    AssociatedDch | InProgress | Dsch => sent.power_of(&self.power, &of.link),
+                };
+            }
+        }
+        for of in &self.links[AssociatedDch as usize] {
+            let (dchs, power) = &mut self.cells[of.cell.index()].associated;
+            *dchs += 1;
+            *power += of.power_mw;
+        }
+    }
+
+    /// Solves the equations of all cells together. Power control then knows the interference of this TTI.
+    fn solve(&mut self, receivers: Receivers<'_>) {
+        self.coupled.begin();
+        for of in COUPLED.iter().flat_map(|&kind| &self.links[kind as usize]) {
+            let gains = receivers.gains(of.receiver).iter();
+            self.coupled.add(&self.power, of.cell.index(), &of.link, gains);
+        }
+        self.powers.copy_from_slice(&self.before);
+        self.coupled.solve(&vec![self.power; self.powers.len()], &mut self.powers);
+        for of in self.links.iter_mut().flatten() {
+            of.link.interference = receivers.gains(of.receiver).from_others(&self.powers, of.cell);
+        }
+        self.cells.iter_mut().for_each(|cell| cell.load = Load::default());
+        self.sum_loads(&SOLVED);
+    }
+
+    /// Determines the interference and the Eb/N0 of each link with the powers of this TTI.
+    pub fn measure(&mut self, receivers: Receivers<'_>) {
+        let power = &self.power;
+        for kind in MEASURED {
+            for of in &mut self.links[kind as usize] {
+                of.interference = receivers.gains(of.receiver).from_others(&self.powers, of.cell);
+                let met = Link { interference: of.interference, ..of.link };
+                let cell = &mut self.cells[of.cell.index()];
+                of.ebn0 = met.achieved(power.own_share, power.noise, cell.sent.total, of.power_mw);
+                cell.achieved = cell.achieved.with(Load::of(power, &met));
+                if kind == SoftLeg {
+                    cell.soft_legs = (cell.soft_legs.0 + 1, cell.soft_legs.1 + of.power_mw);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::MobilityConfig;
+    use crate::radio::phy::sir::CHIP_RATE;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, environment};
+
+    const USERS: usize = 60;
+
+    /// One TTI in which each user has a link of `rate` bit/s on the DSCH.
+    fn solved(control: PowerControl, rate: f64) -> PowerSolver {
+        let mobilities = vec![Some(MobilityConfig::Still); USERS];
+        let mobility = Mobility::new(environment(), HANDOVER, &mobilities, 5);
+        let calls = VoiceCalls::none();
+        let power = PowerConfig { control, ..PowerConfig::default() };
+        let mut solver = PowerSolver::new(power, CELLS);
+        solver.begin();
+        for ue in (0..USERS as u16).map(UeId) {
+            let user = mobility.user(ue);
+            let link = Link {
+                processing: CHIP_RATE / rate,
+                target: 2.0,
+                gain: user.gain,
+                interference: user.interference(&solver.before),
+            };
+            let kind = if ue.0 % 2 == 0 { AssociatedDch } else { InProgress };
+            solver.add(kind, Receiver::User(ue), user.cell, link);
+        }
+        solver.add_up();
+        let receivers = Receivers { calls: &calls, mobility: &mobility };
+        solver.control(receivers);
+        solver.measure(receivers);
+        solver
+    }
+
+    fn ebn0s(solver: &PowerSolver) -> impl Iterator<Item = f64> {
+        solver.links.iter().flatten().map(|link| link.ebn0)
+    }
+
+    #[test]
+    fn ideal_control_reaches_every_target() {
+        let solver = solved(PowerControl::Ideal, 16e3);
+        assert!(solver.cells.iter().all(|cell| cell.sent.factor == 1.0));
+        assert!(ebn0s(&solver).all(|ebn0| (ebn0 / 2.0 - 1.0).abs() < 1e-4));
+        let dchs: u32 = solver.cells.iter().map(|cell| cell.associated.0).sum();
+        assert_eq!(dchs as usize, USERS / 2);
+    }
+
+    #[test]
+    fn interference_of_the_tti_before_misses_the_targets() {
+        let solver = solved(PowerControl::Frame, 16e3);
+        // In the TTI before, the cells sent their common channels only.
+        assert!(ebn0s(&solver).any(|ebn0| ebn0 < 1.9));
+        assert!(ebn0s(&solver).all(|ebn0| ebn0 < 2.0 + 1e-9));
+    }
+
+    #[test]
+    fn cells_never_exceed_their_power() {
+        let solver = solved(PowerControl::Ideal, 2e6);
+        let limited = solver.cells.iter().filter(|cell| cell.sent.factor < 1.0).count();
+        assert!(limited > 0);
+        assert!(solver.powers.iter().all(|&power| power <= solver.power.max));
+    }
+}

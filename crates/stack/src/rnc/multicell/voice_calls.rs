@@ -1,0 +1,306 @@
+//! The calls of a layout: arrivals, movement, their links in a TTI, and the losses of their blocks.
+//!
+//! All cells of an active set transmit with the same power, because they obey the same commands
+//! (TS 25.214 §5.2.1.4.1). The rake receiver adds the signals of all legs, whether they come from one
+//! site or several (Holma and Toskala 2000, §9.3.1.3). Selection combining between sites concerns the
+//! uplink only.
+//!
+//! ```text
+//! Eb/N0          = sum over legs k of W/R p g_k / D_k      D_k = om P_k g_k + chi_k + P_N
+//! share of leg k = (g_k / D_k) / sum (g_j / D_j)           of the target: the target of this leg
+//! ```
+//!
+//! With its share of the target, a leg adds to the load and power of its cell like any other link. All
+//! legs then have the same power if p is small compared with P_k.
+
+use std::sync::Arc;
+
+use umts_kernel::random::{AddressedStream, Streams};
+use umts_units::{Duration, Time};
+
+use super::active_sets::ActiveSets;
+use super::codes::DchCodes;
+use super::power_solver::{LinkKind, PowerSolver, Receiver};
+use super::{CallClassConfig, MulticellConfig};
+use crate::environment::{Environment, MobilityConfig};
+use crate::radio::phy::power_control::{PowerConfig, PowerControl};
+use crate::radio::phy::sir::{self, Link};
+use crate::radio::phy::{LinkTable, independent_losses};
+use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, RadioLink};
+
+/// Call numbers modulo this value address the draws: calls under way at one time differ.
+const NUMBERS: u64 = 1 << 30;
+
+/// Calls of one class.
+#[derive(Debug)]
+pub(super) struct CallClass {
+    pub calls: Calls,
+    mobility: MobilityConfig,
+    spreading_factor: u16,
+    /// Target Eb/N0 of power control, linear.
+    pub target: f64,
+    errors: Arc<LinkTable>,
+    /// First mobile identity of this class.
+    names: u64,
+    draws: AddressedStream,
+}
+
+/// Calls of all classes.
+#[derive(Debug)]
+pub(super) struct VoiceCalls {
+    pub classes: Vec<CallClass>,
+    /// Turns between two measurements of a mobile, and turns in a TTI of a call.
+    phases: u64,
+    ttis: u64,
+}
+
+/// What happened to the calls of a cell in a TTI.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallCounts {
+    /// Number of calls, and of calls with a gap of compressed mode.
+    pub calls: u32,
+    pub compressed: u32,
+    /// Sent and lost blocks.
+    pub sent: u32,
+    pub lost: u32,
+}
+
+impl VoiceCalls {
+    pub fn new(config: &MulticellConfig, cells: usize, measured_each: Duration, streams: &Streams) -> Self {
+        let ttis = |of: Duration| of / config.dsch.interval();
+        let class = |(group, of): (usize, &CallClassConfig)| CallClass {
+            calls: Calls::new(&of.calls, group, cells, streams),
+            mobility: of.mobility.clone(),
+            spreading_factor: of.spreading_factor,
+            target: of.target,
+            errors: of.errors.clone(),
+            // Above the numbers of all UEs.
+            names: (group as u64 + 1) << 32,
+            draws: streams.addressed(&format!("calls{group}/blocks")),
+        };
+        VoiceCalls {
+            classes: config.calls.iter().enumerate().map(class).collect(),
+            phases: ttis(measured_each),
+            ttis: ttis(calls::TTI),
+        }
+    }
+
+    #[cfg(test)]
+    pub fn none() -> Self {
+        VoiceCalls { classes: Vec::new(), phases: 1, ttis: 1 }
+    }
+
+    pub fn call(&self, class: usize, call: usize) -> &Call {
+        &self.classes[class].calls.under_way()[call]
+    }
+
+    /// All calls, in the order of their links.
+    pub fn each(&self) -> impl Iterator<Item = &Call> {
+        self.classes.iter().flat_map(|class| class.calls.under_way())
+    }
+
+    /// All calls, in the order of their links.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        self.classes.iter_mut().flat_map(|class| class.calls.under_way_mut())
+    }
+
+    /// Ends and begins the calls that are due at `now`. Then measures the part of the calls that turn
+    /// number `tti` measures, and updates their cells.
+    pub fn measure(
+        &mut self,
+        now: Time,
+        tti: u64,
+        environment: &Environment,
+        sets: &mut ActiveSets,
+        codes: &mut DchCodes,
+        powers: &[f64],
+    ) {
+        let (phases, phase) = (self.phases, tti % self.phases);
+        for class in &mut self.classes {
+            let (names, mobility, spreading_factor) = (class.names, &class.mobility, class.spreading_factor);
+            class.calls.end_until(now, |call| sets.leave(codes, &call.at));
+            class.calls.begin_until(now, |number| {
+                let mut mobile = environment.appear(names + number, mobility, None, now);
+                environment.measure(&mut mobile, now);
+                sets.admit(codes, mobile, spreading_factor, powers)
+            });
+            let mut is_dropped = false;
+            let calls = class.calls.under_way_mut().iter_mut();
+            for call in calls.filter(|call| call.number % phases == phase) {
+                environment.measure(&mut call.at.mobile, now);
+                if !sets.follow(codes, &mut call.at, spreading_factor, powers) {
+                    call.drop_at(now);
+                    is_dropped = true;
+                }
+            }
+            if is_dropped {
+                class.calls.sweep(now, |call| sets.leave(codes, &call.at));
+            }
+        }
+    }
+
+    /// Begins a TTI: determines the contribution of each leg from the interference known so far and the
+    /// calls with a gap, then adds the links of all calls to `solver`.
+    pub fn add_links(&mut self, tti: u64, sets: &ActiveSets, solver: &mut PowerSolver) {
+        if sets.soft.is_some() {
+            self.each_mut().for_each(|call| share_target(&mut call.at, &solver.power, &solver.before));
+        }
+        if let Some(mode) = sets.compressed {
+            let (factor, every, ttis) = (mode.factor(), mode.every / calls::TTI, self.ttis);
+            for call in self.each_mut() {
+                let has_gap = call.at.is_compressed && ((tti + call.number) / ttis).is_multiple_of(every);
+                call.at.raise = if has_gap { factor } else { 1.0 };
+            }
+        }
+        for (number, class) in self.classes.iter().enumerate() {
+            for (at, call) in class.calls.under_way().iter().enumerate() {
+                let receiver = Receiver::Call(number, at);
+                let main = &call.at.main;
+                solver.add(LinkKind::Call, receiver, main.cell, link(call, main, class.target));
+                for leg in &call.at.further {
+                    solver.add(LinkKind::SoftLeg, receiver, leg.cell, link(call, leg, class.target));
+                }
+            }
+        }
+    }
+
+    /// Decides the losses of all calls with the Eb/N0 of their links. Returns the counts of each cell.
+    pub fn receive(&mut self, tti: u64, solver: &PowerSolver) -> Vec<CallCounts> {
+        let mut counts = vec![CallCounts::default(); solver.cells.len()];
+        let mut mains = solver.links(LinkKind::Call).iter();
+        let mut legs = solver.links(LinkKind::SoftLeg).iter();
+        for class in &mut self.classes {
+            let draws = class.draws.tti(tti);
+            for call in class.calls.under_way_mut() {
+                let (main, mut beside) = (mains.next().expect("each call has a main link"), 0.0);
+                call.at.main.interference = main.interference;
+                for (leg, of) in call.at.further.iter_mut().zip(&mut legs) {
+                    leg.interference = of.interference;
+                    beside += of.ebn0;
+                }
+                let ebn0 = match solver.power.control {
+                    PowerControl::Steps => call.loops.achieved,
+                    PowerControl::Ideal | PowerControl::Frame => main.ebn0 + beside,
+                };
+                let counts = &mut counts[main.cell.index()];
+                counts.calls += 1;
+                counts.compressed += u32::from(call.at.raise > 1.0);
+                let mut ebn0 = ebn0 / call.at.raise;
+                // A TTI of a call may last several turns. Its losses depend on their mean.
+                if self.ttis > 1 {
+                    ebn0 = call.heard.mean_with(ebn0);
+                }
+                if (tti + call.number + 1).is_multiple_of(self.ttis) {
+                    call.heard = EbN0Average::default();
+                    let chance = class.errors.loss(ebn0);
+                    let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
+                    let lost = independent_losses(draws, first, calls::BLOCKS, chance).count();
+                    call.loops.handle_blocks(&solver.power, calls::BLOCKS, lost);
+                    counts.sent += calls::BLOCKS;
+                    counts.lost += lost;
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// Divides the target among the legs of a call, with the interference known so far.
+fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &[f64]) {
+    if at.further.is_empty() {
+        return;
+    }
+    let worth = |leg: &RadioLink| {
+        let sent = before[leg.cell.index()];
+        leg.gain / (power.own_share * sent * leg.gain + leg.interference + power.noise)
+    };
+    let sum = worth(&at.main) + at.further.iter().map(worth).sum::<f64>();
+    for leg in at.legs_mut() {
+        leg.share = worth(leg) / sum;
+    }
+}
+
+/// The link of a call from one of its cells. Its target is the share of this leg.
+#[inline]
+pub(super) fn link(call: &Call, leg: &RadioLink, target: f64) -> Link {
+    Link {
+        processing: sir::CHIP_RATE / calls::RATE,
+        target: target * call.loops.target_scale * call.at.raise * leg.share,
+        gain: leg.gain,
+        interference: leg.interference,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::CellId;
+    use crate::radio::phy::ovsf::Code;
+    use crate::rnc::calls::{CallsConfig, Offered};
+    use crate::rnc::multicell::WithoutCode;
+    use crate::rnc::multicell::mobility::Mobility;
+    use crate::rnc::multicell::power_solver::Receivers;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
+
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+
+    /// Calls of one class that lose no block at their target.
+    fn calls(offered: f64) -> VoiceCalls {
+        let streams = Streams::new(1, 0);
+        let config = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        let class = CallClass {
+            calls: Calls::new(&config, 0, CELLS, &streams),
+            mobility: MobilityConfig::Still,
+            spreading_factor: 32,
+            target: 2.0,
+            errors: LinkTable::logistic(-30.0, 2.5).into(),
+            names: 1 << 32,
+            draws: streams.addressed("calls0/blocks"),
+        };
+        VoiceCalls { classes: vec![class], phases: 5, ttis: 1 }
+    }
+
+    #[test]
+    fn every_call_is_one_link_and_counts_in_its_cell() {
+        let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
+        let power = PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() };
+        let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
+        let mut codes = DchCodes::new(None, DSCH, CELLS);
+        let mut solver = PowerSolver::new(power, CELLS);
+        calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
+        calls.add_links(0, &sets, &mut solver);
+        solver.add_up();
+        let receivers = Receivers { calls: &calls, mobility: &mobility };
+        solver.control(receivers);
+        solver.measure(receivers);
+        let counts = calls.receive(0, &solver);
+
+        let cells: Vec<CellId> = calls.each().map(|call| call.at.main.cell).collect();
+        assert!(cells.len() > 20, "{} calls", cells.len());
+        assert!(solver.links(LinkKind::Call).iter().map(|link| link.cell).eq(cells.iter().copied()));
+        assert!(solver.links(LinkKind::SoftLeg).is_empty());
+        for (cell, counts) in (0..).map(CellId).zip(&counts) {
+            let number = cells.iter().filter(|&&of| of == cell).count() as u32;
+            let CallCounts { calls, compressed, sent, lost } = *counts;
+            assert_eq!((calls, compressed, sent, lost), (number, 0, number * calls::BLOCKS, 0));
+        }
+    }
+
+    #[test]
+    fn legs_divide_the_target_by_their_signal() {
+        let (power, before) = (PowerConfig::default(), [1e3; CELLS]);
+        let leg = |cell, gain| RadioLink {
+            gain,
+            interference: 1e-9,
+            ..RadioLink::new(CellId(cell), Code::last(32))
+        };
+        let mut at = CallLocation::new(mobile_between(&environment(), [0, 1]), leg(0, 2e-12));
+        share_target(&mut at, &power, &before);
+        assert_eq!(at.main.share, 1.0);
+        at.further = vec![leg(1, 2e-12), leg(2, 1e-12)];
+        share_target(&mut at, &power, &before);
+        assert_eq!(at.main.share, at.further[0].share);
+        assert!(at.further[1].share < at.main.share);
+        assert!((at.legs().map(|leg| leg.share).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}
