@@ -1,6 +1,7 @@
 //! Sums from which every metric is computed (`definitions.rs`). They are exact integers where
 //! possible, so that the sums of two adjoining windows add up to the sum of both together.
 
+use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
 use super::cells::CellSupply;
@@ -409,15 +410,22 @@ pub(super) struct HsTotals {
 }
 
 impl HsTotals {
-    /// Adds a transmission in the format of `cqi`.
-    pub fn add(&mut self, cqi: u8, attempt: u8, is_decoded: bool, is_last: bool) {
-        let is_first = attempt == 1;
-        self.transmissions += 1;
-        self.first_transmissions += u64::from(is_first);
-        self.first_failures += u64::from(is_first && !is_decoded);
-        self.decoded += u64::from(is_decoded);
-        self.lost += u64::from(is_last && !is_decoded);
-        self.cqis += u64::from(cqi) * u64::from(is_first);
+    /// Adds an event of the HS-DSCH.
+    pub fn record(&mut self, event: &TraceEvent) {
+        match *event {
+            TraceEvent::HsBlockSent { cqi, attempt, is_decoded, is_last, .. } => {
+                let is_first = attempt == 1;
+                self.transmissions += 1;
+                self.first_transmissions += u64::from(is_first);
+                self.first_failures += u64::from(is_first && !is_decoded);
+                self.decoded += u64::from(is_decoded);
+                self.lost += u64::from(is_last && !is_decoded);
+                self.cqis += u64::from(cqi) * u64::from(is_first);
+            }
+            TraceEvent::HsPduDiscarded { .. } => self.pdus_discarded += 1,
+            TraceEvent::T1Expired { .. } => self.t1_expiries += 1,
+            _ => {}
+        }
     }
 }
 
