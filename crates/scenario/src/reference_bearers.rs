@@ -44,7 +44,7 @@ impl Coding {
 /// A transport channel of a reference bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReferenceChannel {
-    /// DCH, FACH or RACH.
+    /// DCH, HS-DSCH, FACH or RACH.
     pub channel: &'static str,
     /// Bits of a transport block.
     pub block_bits: u32,
@@ -101,6 +101,8 @@ pub struct ReferenceBearer {
     pub downlink: ReferenceChannel,
     /// Channel from the user to the network.
     pub uplink: ReferenceChannel,
+    /// Category of a UE with this bearer, if its downlink is an HS-DSCH.
+    pub hs_dsch_category: Option<u8>,
     /// Whether the bearer carries users' packets. Signalling bearers are listed only for their
     /// sizes.
     pub carries_packets: bool,
@@ -113,7 +115,7 @@ pub struct ReferenceBearer {
 impl ReferenceBearer {
     /// The bearer as a `[[bearer]]`, or `None` if it is not a dedicated bearer for packets.
     fn declared(&self) -> Option<Bearer> {
-        let dedicated = self.downlink.channel == "DCH" && self.carries_packets;
+        let dedicated = matches!(self.downlink.channel, "DCH" | "HS-DSCH") && self.carries_packets;
         dedicated.then(|| Bearer {
             name: self.name.to_owned(),
             downlink: self.downlink.dch(),
@@ -149,6 +151,7 @@ const fn signalling(tti_ms: u32) -> ReferenceChannel {
 }
 
 const UPLINK_64: ReferenceChannel = packets(&[0, 1, 2, 3, 4], 20, Coding::Turbo);
+const UPLINK_384: ReferenceChannel = packets(&[0, 1, 2, 4, 8, 12], 10, Coding::Turbo);
 
 /// A downlink bearer with 64 kbit/s in the uplink.
 const fn with_uplink_64(
@@ -157,7 +160,37 @@ const fn with_uplink_64(
     downlink: ReferenceChannel,
 ) -> ReferenceBearer {
     let (uplink, rlc, source) = (UPLINK_64, DEFAULT_RLC, UNVERIFIED_SOURCE);
-    ReferenceBearer { name, description, downlink, uplink, carries_packets: true, rlc, source }
+    let hs_dsch_category = None;
+    ReferenceBearer {
+        name,
+        description,
+        downlink,
+        uplink,
+        hs_dsch_category,
+        carries_packets: true,
+        rlc,
+        source,
+    }
+}
+
+/// An HS-DSCH with a DCH in the uplink. `formats`: PDUs in the largest block of the category.
+const fn high_speed(
+    name: &'static str,
+    description: &'static str,
+    category: u8,
+    formats: &'static [u32],
+    uplink: ReferenceChannel,
+) -> ReferenceBearer {
+    ReferenceBearer {
+        name,
+        description,
+        downlink: ReferenceChannel { channel: "HS-DSCH", ..packets(formats, 2, Coding::Turbo) },
+        uplink,
+        hs_dsch_category: Some(category),
+        carries_packets: true,
+        rlc: DEFAULT_RLC,
+        source: "TS 34.108 §6.10.2.4.5, TS 25.306 table 5.1a; UNSURE: the rows are from general knowledge",
+    }
 }
 
 /// A bearer with the same channel in both directions.
@@ -169,10 +202,19 @@ const fn symmetric(
     source: &'static str,
 ) -> ReferenceBearer {
     let carries_packets = channel.block_bits > 148;
-    ReferenceBearer { name, description, downlink: channel, uplink: channel, carries_packets, rlc, source }
+    ReferenceBearer {
+        name,
+        description,
+        downlink: channel,
+        uplink: channel,
+        hs_dsch_category: None,
+        carries_packets,
+        rlc,
+        source,
+    }
 }
 
-static BEARERS: [ReferenceBearer; 13] = [
+static BEARERS: [ReferenceBearer; 18] = [
     symmetric(
         "ps-8",
         "interactive or background, 8 kbit/s both ways",
@@ -226,6 +268,11 @@ static BEARERS: [ReferenceBearer; 13] = [
         "interactive or background, 384 kbit/s down, TTI of 20 ms",
         packets(&[0, 1, 2, 4, 8, 12, 16, 20, 24], 20, Coding::Turbo),
     ),
+    high_speed("hsdpa-1.8", "HS-DSCH of category 12: 1,440 kbit/s down, 384 up", 12, &[0, 9], UPLINK_384),
+    high_speed("hsdpa-3.6", "HS-DSCH of category 6: 3,360 kbit/s down, 384 up", 6, &[0, 21], UPLINK_384),
+    high_speed("hsdpa-3.6-ul64", "HS-DSCH of category 6: 3,360 kbit/s down, 64 up", 6, &[0, 21], UPLINK_64),
+    high_speed("hsdpa-7.2", "HS-DSCH of category 8: 6,720 kbit/s down, 384 up", 8, &[0, 42], UPLINK_384),
+    high_speed("hsdpa-14.4", "HS-DSCH of category 10: 11,200 kbit/s down, 384 up", 10, &[0, 70], UPLINK_384),
     ReferenceBearer {
         name: "common",
         description: "FACH and RACH for packets; the cell sets the rates, these are the defaults",
@@ -245,6 +292,7 @@ static BEARERS: [ReferenceBearer; 13] = [
             tti_ms: 20,
             coding: Coding::Convolutional(2),
         },
+        hs_dsch_category: None,
         carries_packets: true,
         rlc: DEFAULT_RLC,
         source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the existence of these rows is from general knowledge",
@@ -282,6 +330,7 @@ static BEARERS: [ReferenceBearer; 13] = [
             tti_ms: 20,
             coding: Coding::Convolutional(2),
         },
+        hs_dsch_category: None,
         carries_packets: false,
         rlc: SIGNALLING_RLC,
         source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the coding of the FACH, and the existence of these rows",

@@ -83,6 +83,8 @@ pub struct Group {
     pub is_granted: bool,
     /// DCHs that RRC may allocate, the largest first. Empty if the group is not switched.
     pub dchs: Vec<[Channel; 2]>,
+    /// HS-DSCH category of the bearer, if it has an HS-DSCH.
+    pub hs_dsch_category: Option<u8>,
     /// Traces of a measured radio that replaces all these, downlink and uplink.
     pub traces: Option<[CapacityTrace; 2]>,
     /// Indices of the `[[flow]]`s of the group's users. Flows are numbered by group, then in the

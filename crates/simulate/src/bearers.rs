@@ -34,8 +34,8 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
     if scenario.pdcp.header_compression != model::HeaderCompression::Off {
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
     }
-    if group.channels[0].kind == Channel::Dsch {
-        return Err("DSCH frames cannot be captured".to_owned());
+    if let kind @ (Channel::Dsch | Channel::HsDsch) = group.channels[0].kind {
+        return Err(format!("{} frames cannot be captured", kind.name().0));
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let smallest = flows.map(|flow| flow.tcp.header).min();

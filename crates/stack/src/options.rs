@@ -1,7 +1,7 @@
 //! Declaration of the tables of a scenario beside the code that reads them.
 
 #[cfg(feature = "schema")]
-pub(crate) use umts_units::keyword::{Off, OrNone, SameAsWindow, Unlimited};
+pub(crate) use umts_units::keyword::{Auto, Off, OrNone, SameAsWindow, Unlimited};
 
 /// Declares a configuration that is a table of scenario files, with the name of its schema.
 ///

@@ -369,6 +369,14 @@ pub enum TraceEvent {
     IubSent { ue: UeId, direction: Direction, blocks: u32, bits: u32 },
     /// The Node B dropped blocks because its queue was full.
     FachQueueDropped { ue: UeId, blocks: u32 },
+    /// The Node B sent a block on the HS-DSCH: `pdus` MAC-d PDUs in the format of `cqi`. `attempt`:
+    /// number of the transmission, from 1. `is_decoded`: the UE has the block from now on.
+    /// `is_last`: the Node B does not transmit the block again.
+    HsBlockSent { ue: UeId, cqi: u8, attempt: u8, pdus: u32, is_decoded: bool, is_last: bool },
+    /// The Node B discarded a PDU for the HS-DSCH: its queue was full, or its discard timer expired.
+    HsPduDiscarded { ue: UeId },
+    /// Timer T1 of the reordering queue of a UE expired: a block was given up.
+    T1Expired { ue: UeId },
     /// A block set ended on the air: `errors` of its `blocks` were lost.
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
     /// A UE collided with another on the RACH: same access slot and signature, in a TDD cell the

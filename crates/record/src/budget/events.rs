@@ -192,7 +192,11 @@ impl Budget {
     ) {
         let (forward, reverse) = (direction.index(), direction.reversed().index());
         let cell = self.ues[ue.index()].cell;
-        let waits = channel == Channel::Fach && self.has_queue[cell];
+        let waits = match channel {
+            Channel::HsDsch => true,
+            Channel::Fach => self.has_queue[cell],
+            Channel::Rach | Channel::Dch | Channel::Dsch | Channel::Ack => false,
+        };
         let mut undeliverable = std::mem::take(&mut self.undeliverable);
         let ue_state = self.ue_at(now, ue);
         let bearer = &mut ue_state.bearers[forward];

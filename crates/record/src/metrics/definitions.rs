@@ -383,6 +383,23 @@ metrics! { NETWORK: NetworkTotals;
         => |t| t.applications.sessions.mean_s();
     "fach_queue_drops" "Drops at the Node B's FACH queue" ["1"] "Blocks that arrived at a full FACH queue of the Node B and were dropped." = "blocks dropped" / ""
         => |t| count(t.fach_queue_drops);
+    "hs_transmissions" "Transmissions on the HS-DSCH" ["1"] "Transmissions of blocks on the HS-DSCH, retransmissions included." = "transmissions" / ""
+        => |t| count(t.hs_dsch.transmissions);
+    "hs_first_bler_pct" "First-transmission BLER" ["%"] "Share of the first transmissions of blocks on the HS-DSCH that UEs could not decode."
+        = "first transmissions that failed x 100" / "first transmissions"
+        => |t| percent(t.hs_dsch.first_failures, t.hs_dsch.first_transmissions);
+    "hs_residual_bler_pct" "Residual BLER" ["%"] "Share of the blocks on the HS-DSCH that UEs could not decode after the last transmission. Their PDUs are lost for RLC."
+        = "blocks given up x 100" / "blocks decoded or given up"
+        => |t| percent(t.hs_dsch.lost, t.hs_dsch.lost + t.hs_dsch.decoded);
+    "hs_transmissions_per_block" "Transmissions of a block" ["1"] "Mean number of transmissions of a block on the HS-DSCH."
+        = "transmissions" / "blocks decoded or given up"
+        => |t| per(t.hs_dsch.transmissions, t.hs_dsch.lost + t.hs_dsch.decoded);
+    "hs_mean_cqi" "Mean CQI" ["1"] "Mean CQI on which the Node B based the formats of new blocks." = "sum of the CQIs" / "first transmissions"
+        => |t| per(t.hs_dsch.cqis, t.hs_dsch.first_transmissions);
+    "hs_t1_expiries" "Expiries of T1" ["1"] "Expiries of timer T1 of the reordering queues: blocks were given up." = "expiries" / ""
+        => |t| count(t.hs_dsch.t1_expiries);
+    "hs_pdus_discarded" "PDUs discarded by MAC-hs" ["1"] "PDUs that the Node B discarded because the queue of the user was full or its discard timer expired." = "PDUs discarded" / ""
+        => |t| count(t.hs_dsch.pdus_discarded);
     "link_drops" "Drops in the core network" ["1"] "IP packets lost on the links of the core network, in full queues or at random." = "packets dropped, both directions" / ""
         => |t| count(t.link_drops);
     "internet_delay_ms" "Internet delay" ["ms"] "Mean delay of packets on links with `internet_delay`, in both directions."

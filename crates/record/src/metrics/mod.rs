@@ -272,6 +272,9 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::RlcBuffer { .. }
             | TraceEvent::IubSent { .. }
             | TraceEvent::FachQueueDropped { .. }
+            | TraceEvent::HsBlockSent { .. }
+            | TraceEvent::HsPduDiscarded { .. }
+            | TraceEvent::T1Expired { .. }
             | TraceEvent::BlocksReceived { .. }
             | TraceEvent::RachCollision { .. }
             | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),

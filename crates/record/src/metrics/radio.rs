@@ -114,6 +114,9 @@ impl RadioRecorder {
             TraceEvent::FachQueueDropped { blocks, .. } => {
                 self.network.fach_queue_drops += u64::from(blocks);
             }
+            TraceEvent::HsBlockSent { .. }
+            | TraceEvent::HsPduDiscarded { .. }
+            | TraceEvent::T1Expired { .. } => self.network.hs_dsch.record(event),
             TraceEvent::RachCollision { .. } => self.network.rach_collisions += 1,
             TraceEvent::RlcUnrecoverable { .. } => self.network.rlc_unrecoverable_errors += 1,
             TraceEvent::RlcReestablished { .. } => self.network.rlc_reestablishments += 1,

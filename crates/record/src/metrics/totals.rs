@@ -1,6 +1,7 @@
 //! Sums from which every metric is computed (`definitions.rs`). They are exact integers where
 //! possible, so that the sums of two adjoining windows add up to the sum of both together.
 
+use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
 use super::cells::CellSupply;
@@ -393,11 +394,47 @@ pub(super) struct LayoutTotals {
     pub delay_steps: Intervals,
 }
 
+/// Blocks and PDUs on the HS-DSCHs.
+#[derive(Debug, Default)]
+pub(super) struct HsTotals {
+    pub transmissions: u64,
+    pub first_transmissions: u64,
+    pub first_failures: u64,
+    /// Blocks that a UE decoded, and blocks that the Node B gave up.
+    pub decoded: u64,
+    pub lost: u64,
+    /// Sum of the CQIs of the formats of new blocks.
+    pub cqis: u64,
+    pub t1_expiries: u64,
+    pub pdus_discarded: u64,
+}
+
+impl HsTotals {
+    /// Adds an event of the HS-DSCH.
+    pub fn record(&mut self, event: &TraceEvent) {
+        match *event {
+            TraceEvent::HsBlockSent { cqi, attempt, is_decoded, is_last, .. } => {
+                let is_first = attempt == 1;
+                self.transmissions += 1;
+                self.first_transmissions += u64::from(is_first);
+                self.first_failures += u64::from(is_first && !is_decoded);
+                self.decoded += u64::from(is_decoded);
+                self.lost += u64::from(is_last && !is_decoded);
+                self.cqis += u64::from(cqi) * u64::from(is_first);
+            }
+            TraceEvent::HsPduDiscarded { .. } => self.pdus_discarded += 1,
+            TraceEvent::T1Expired { .. } => self.t1_expiries += 1,
+            _ => {}
+        }
+    }
+}
+
 /// Totals that only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {
     pub applications: ApplicationTotals,
     pub fach_queue_drops: u64,
+    pub hs_dsch: HsTotals,
     pub link_drops: u64,
     pub rach_collisions: u64,
     pub rlc_unrecoverable_errors: u64,

@@ -178,8 +178,12 @@ impl Inspection<'_> {
             return self.dchs(bearer);
         }
         let bearer = &named.bearer;
-        [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
-            .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)))
+        let [mut downlink, uplink] = [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
+            .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)));
+        if named.hs_dsch_category().is_some() {
+            downlink.kind = trace::Channel::HsDsch;
+        }
+        [downlink, uplink]
     }
 
     /// FACH and RACH of the cell of a user group.

@@ -4,6 +4,7 @@
 mod channels;
 mod dsch;
 mod handover;
+mod hs_dsch;
 mod layout;
 mod models;
 mod names;
@@ -27,7 +28,7 @@ use crate::model::Scenario;
 use crate::resolved::{Group, PlannedCell, ProxyPlan, Resolved};
 use crate::tree::Node;
 use channels::GroupChannels;
-use names::Names;
+use names::{Dedicated, Names};
 
 pub(crate) use names::is_name_character;
 
@@ -80,6 +81,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             channels: channels.own,
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
+            hs_dsch_category: named.bearer.as_ref().and_then(Dedicated::hs_dsch_category),
             traces,
             flows: names.flows_of(i).collect(),
         }
@@ -125,6 +127,7 @@ impl Inspection<'_> {
         self.red()?;
         self.tdd_cells()?;
         self.dschs()?;
+        self.hs_dschs()?;
         self.sectors()?;
         self.handovers()?;
         let channels = self.channels()?;

@@ -44,6 +44,16 @@ pub(super) struct Dedicated {
     pub origin: BearerOrigin,
 }
 
+impl Dedicated {
+    /// HS-DSCH category of a UE with this bearer. `None` for bearers on DCHs.
+    pub fn hs_dsch_category(&self) -> Option<u8> {
+        match self.origin {
+            BearerOrigin::Declared(_) => None,
+            BearerOrigin::Reference(bearer) => bearer.hs_dsch_category,
+        }
+    }
+}
+
 /// Where a bearer is defined.
 #[derive(Clone, Copy)]
 pub(super) enum BearerOrigin {
@@ -146,7 +156,13 @@ impl GroupNames {
         let mut dchs = Vec::new();
         for (number, name) in scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate()) {
             let path = format!("{}.dch.{number}", rrc_path(scenario, i));
-            dchs.push(dedicated[known(tree, &path, "bearer", name, &names)?].clone());
+            let dch = &dedicated[known(tree, &path, "bearer", name, &names)?];
+            if dch.hs_dsch_category().is_some() {
+                let message = format!("`{name}` has an HS-DSCH, to which RRC cannot switch users");
+                let help = "name a bearer on DCHs, or give the users `bearer = \"hsdpa-…\"` permanently";
+                return Err(problem(tree, &path, message).help(help.to_owned()));
+            }
+            dchs.push(dch.clone());
         }
         Ok(GroupNames { cell, bearer, dchs })
     }

@@ -30,7 +30,8 @@ impl Inspection<'_> {
                 }
             }
             let [downlink, uplink] = own;
-            if downlink.kind != Channel::Dch {
+            // The HS-DSCH has codes and power that DCHs do not use.
+            if !matches!(downlink.kind, Channel::Dch | Channel::HsDsch) {
                 shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
             }
             if uplink.kind == Channel::Dch {

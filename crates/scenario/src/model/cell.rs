@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::mac::hs::HsDschConfig;
 pub use umts_stack::nodeb::IubTiming;
 use umts_stack::scheduling::SchedulerKind;
 use umts_units::keyword::{OrNone, Unlimited};
@@ -61,6 +62,9 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dsch")]
     pub dsch: Option<Dsch>,
+    /// High-speed downlink shared channel of the cell, for users of an `hsdpa-…` bearer.
+    #[serde(default)]
+    pub hs_dsch: HsDschConfig,
     /// Codes of dedicated channels of the cell (only in a `[layout]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dchs")]
@@ -274,5 +278,6 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         power: None,
         dsch: None,
         dch: None,
+        hs_dsch: HsDschConfig::default(),
     }]
 }

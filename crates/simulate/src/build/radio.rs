@@ -1,6 +1,7 @@
 //! Cells, users with their channels, and block errors.
 
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
+use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
 use umts_stack::radio::capacity::CapacityConfig;
 use umts_stack::radio::mac::{Channel as Kind, block_bits};
@@ -29,6 +30,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
             .map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
         limits: Limits { rates: [downlink, uplink], dchs, queue },
         reserved: scenario.plan().reserved[index],
+        hs_dsch: cell.hs_dsch.clone().into(),
         tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
     }
 }
@@ -47,11 +49,18 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|found| channel(rlc, found)),
+        hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(of, category).into()),
         connection: connection(scenario, of, group).into(),
         switching: scenario.rrc_of(of).map(|rrc| rrc::switching(rlc, rrc, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
         substitute: capacity.map(SubstituteConfig::Capacity).or(flat),
     }
+}
+
+/// HS-DSCH of a group. `category`: that of the bearer.
+fn hs_dsch(of: &scenario::Ue, category: u8) -> HsUeConfig {
+    let config = of.hs_dsch.clone().unwrap_or_default();
+    HsUeConfig { category: config.category.or(Some(category)), ..config }
 }
 
 /// RLC of a group, which depends on its channels.
@@ -69,7 +78,7 @@ pub(crate) fn rlc_config(rlc: &scenario::Rlc, group: &Group) -> RlcConfig {
 fn connection(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> ConnectionConfig {
     let [downlink, _] = group.channels;
     // Capacity of a TDD cell is granted on request: no DCH is set up.
-    let has_dch = matches!(downlink.kind, Kind::Dch | Kind::Dsch) && !group.is_granted;
+    let has_dch = matches!(downlink.kind, Kind::Dch | Kind::Dsch | Kind::HsDsch) && !group.is_granted;
     scenario.connection_of(of).connection(of.is_switched(), has_dch)
 }
 

@@ -8,6 +8,7 @@ mod budget_dsch;
 mod capacity;
 mod common;
 mod eurane;
+mod hs_dsch;
 mod impairments;
 mod pdus;
 mod proxy;

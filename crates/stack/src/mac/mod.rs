@@ -7,6 +7,7 @@
 //! [`rnc::multicell`](crate::rnc::multicell).
 
 mod dedicated;
+pub mod hs;
 mod pushed;
 mod rach;
 mod shared;
@@ -16,6 +17,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 pub use self::dedicated::Dedicated;
+pub use self::hs::MacHs;
 pub use self::pushed::Pushed;
 pub use self::rach::{PrivateRach, Rach};
 pub use self::shared::Shared;

@@ -65,6 +65,11 @@ impl SchedulerKind {
             ServiceCredit | Timeout | MaxCi | ProportionalFair => true,
         }
     }
+
+    /// Whether the discipline needs service credits or timeouts, which only the DSCH of a layout has.
+    pub fn needs_credits_or_deadlines(self) -> bool {
+        matches!(self, SchedulerKind::ServiceCredit | SchedulerKind::Timeout)
+    }
 }
 
 /// A UE with data to send.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::environment::MobilityConfig;
+use crate::mac::hs::HsUeConfig;
 use crate::radio::capacity::CapacityConfig;
 use crate::radio::flat::FlatConfig;
 use crate::radio::mac::{Channel, TransportFormat};
@@ -28,6 +29,8 @@ pub struct UeConfig {
     pub wire_mode: bool,
     /// Channels by direction. For a UE that switches channels: the FACH and RACH at the start.
     pub channels: [ChannelConfig; 2],
+    /// Options of the HS-DSCH, if the UE uses it.
+    pub hs_dsch: Option<Arc<HsUeConfig>>,
     /// Supervision of the RRC connection.
     pub connection: Arc<ConnectionConfig>,
     /// `None`: the channels never change.

@@ -1,6 +1,8 @@
 //! The state of one user equipment, apart from its cell: bearer, buffers of both ends, and
 //! channels. It can move between cells as a whole.
 
+use std::sync::Arc;
+
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
@@ -9,6 +11,7 @@ use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
+use crate::mac::hs::HsUeConfig;
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
@@ -42,6 +45,8 @@ pub struct UeContext {
     pub pdcp: [Pdcp; 2],
     /// Channels in use.
     pub channels: [UeChannel; 2],
+    /// Options of the HS-DSCH, if the UE uses it.
+    pub hs_dsch: Option<Arc<HsUeConfig>>,
     /// Whether the carrier queries the UE at its next tick.
     pub on_carrier: [bool; 2],
     /// Next wake-up of the sending RLC entity.
@@ -92,6 +97,7 @@ impl UeContext {
             rlc: Direction::BOTH.map(rlc),
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             channels,
+            hs_dsch: config.hs_dsch.clone(),
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),

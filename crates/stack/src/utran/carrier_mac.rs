@@ -6,7 +6,7 @@ use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
 use crate::ids::{Direction, MacTimer};
-use crate::mac::{Below, CarrierConfig, Dedicated, Mac, PrivateRach, Pushed, Rach, Shared};
+use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacHs, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
 use crate::rnc::tdd::MacTdd;
@@ -22,6 +22,7 @@ pub(super) enum CarrierMac {
     Shared(Shared),
     Pushed(Pushed),
     Rach(Rach),
+    Hs(Box<MacHs>),
     Tdd(Box<MacTdd>),
     Multicell(Box<Multicell>),
 }
@@ -34,6 +35,7 @@ macro_rules! on_mac {
             CarrierMac::Shared($mac) => $call,
             CarrierMac::Pushed($mac) => $call,
             CarrierMac::Rach($mac) => $call,
+            CarrierMac::Hs($mac) => $call,
             CarrierMac::Tdd($mac) => $call,
             CarrierMac::Multicell($mac) => $call,
         }
@@ -55,6 +57,7 @@ impl CarrierMac {
             return CarrierMac::Tdd(Box::new(MacTdd::new(config.cell, tdd, streams)));
         }
         match (config.channel, cell.fach, cell.rach) {
+            (Channel::HsDsch, _, _) => CarrierMac::Hs(Box::new(MacHs::new(cell.hs_dsch.clone(), streams))),
             (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
                 CarrierMac::Shared(Shared::new(Scheduler::new(scheduler)))
@@ -82,6 +85,7 @@ impl CarrierMac {
             | CarrierMac::Shared(_)
             | CarrierMac::Pushed(_)
             | CarrierMac::Rach(_)
+            | CarrierMac::Hs(_)
             | CarrierMac::Tdd(_) => None,
         }
     }
@@ -94,6 +98,7 @@ impl CarrierMac {
             | CarrierMac::Shared(_)
             | CarrierMac::Pushed(_)
             | CarrierMac::Rach(_)
+            | CarrierMac::Hs(_)
             | CarrierMac::Tdd(_) => {}
         }
     }

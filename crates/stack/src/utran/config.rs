@@ -1,7 +1,10 @@
 //! Configuration of a cell.
 
+use std::sync::Arc;
+
 use umts_units::Duration;
 
+use crate::mac::hs::HsDschConfig;
 use crate::nodeb::Iub;
 use crate::rnc::tdd::TddConfig;
 use crate::rnc::{Limits, Reserved};
@@ -16,6 +19,8 @@ pub struct CellConfig {
     pub limits: Limits,
     /// Permanent reservations: the common channel, and the DCHs of UEs that do not switch channels.
     pub reserved: Reserved,
+    /// The HS-DSCH, for UEs that use it.
+    pub hs_dsch: Arc<HsDschConfig>,
     /// Time division duplex: capacity on request instead of FACH and RACH. `None`: FDD.
     pub tdd: Option<TddConfig>,
 }

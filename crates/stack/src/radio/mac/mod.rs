@@ -2,6 +2,7 @@
 
 mod ack_channel;
 pub mod header;
+pub mod hs;
 mod rach_access;
 mod tdd_access;
 pub mod transport_channel;

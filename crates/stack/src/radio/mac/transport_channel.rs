@@ -12,6 +12,8 @@ pub enum Channel {
     Dch,
     /// Downlink shared channel. Each of its users also has a DCH.
     Dsch,
+    /// High-speed downlink shared channel. Each of its users also has a DCH.
+    HsDsch,
     /// Common channel for control PDUs of RLC in a TDD cell (Baiocchi and Vacirca 2002, §II.C). Not
     /// in any standard.
     Ack,
@@ -25,6 +27,7 @@ impl Channel {
             Channel::Rach => ("RACH", RrcState::CellFach),
             Channel::Dch => ("DCH", RrcState::CellDch),
             Channel::Dsch => ("DSCH", RrcState::CellDch),
+            Channel::HsDsch => ("HS-DSCH", RrcState::CellDch),
             Channel::Ack => ("ACK", RrcState::CellDch),
         }
     }

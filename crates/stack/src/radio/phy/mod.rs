@@ -3,7 +3,9 @@
 //! decides for all transmissions of a frame together.
 
 mod channel;
+pub mod fading;
 pub mod link_curve;
+pub mod link_quality;
 mod link_table;
 pub mod lost;
 mod octaves;

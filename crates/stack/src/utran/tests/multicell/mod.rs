@@ -130,7 +130,7 @@ impl Bench {
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
-        let cell = CellConfig { iub, fach, rach, limits, reserved, tdd: None };
+        let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: None };
         let channel = |channel, blocks| ChannelConfig {
             channel,
             number: 0,
@@ -148,6 +148,7 @@ impl Bench {
                 rlc: rlc.clone(),
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
+                hs_dsch: None,
                 connection: ConnectionConfig::default().into(),
                 switching: None,
                 errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],

@@ -4,6 +4,8 @@ mod conversation;
 mod fairness;
 mod properties;
 
+use std::sync::Arc;
+
 use umts_kernel::EventQueue;
 use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
@@ -87,7 +89,7 @@ impl Bench {
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
-        let cell = CellConfig { iub, fach, rach, limits, reserved, tdd: Some(tdd) };
+        let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: Some(tdd) };
         let channel = ChannelConfig {
             channel: Channel::Dch,
             number: 0,
@@ -102,6 +104,7 @@ impl Bench {
             rlc: rlc.into(),
             wire_mode: false,
             channels: [channel; 2],
+            hs_dsch: None,
             connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
             switching: None,
             errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],

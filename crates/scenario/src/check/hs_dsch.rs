@@ -1,0 +1,108 @@
+//! The HS-DSCH: options of cells and users that depend on each other.
+
+use umts_stack::mac::hs::{BlockErrorModel, HsDschConfig};
+use umts_stack::radio::mac::hs::category::Category;
+use umts_stack::radio::mac::hs::pdus_in;
+use umts_units::{Bytes, Duration};
+
+use super::Inspection;
+use crate::error::Problem;
+
+/// Window sizes of TS 25.331 §10.3.5.1a.
+const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
+
+/// Round trip of a HARQ process.
+const HARQ_ROUND_TRIP: Duration = Duration::from_millis(12);
+
+/// Intervals of allocations are multiples of this time (TS 25.435 §6.3.3.11.4).
+const ALLOCATION_UNIT: Duration = Duration::from_millis(10);
+
+impl Inspection<'_> {
+    pub(super) fn hs_dschs(&mut self) -> Result<(), Problem> {
+        (0..self.scenario.cell.len()).try_for_each(|i| self.hs_dsch_of_cell(i))?;
+        (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))
+    }
+
+    fn hs_dsch_of_cell(&mut self, i: usize) -> Result<(), Problem> {
+        let HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } =
+            self.scenario.cell[i].hs_dsch;
+        let path = |key: &str| format!("cell.{i}.hs_dsch.{key}");
+        if scheduler.needs_credits_or_deadlines() {
+            let message = "an HS-DSCH has neither service credits nor timeouts".to_owned();
+            let help = "choose round_robin, oldest_first, largest_backlog, max_ci or proportional_fair";
+            return Err(self
+                .problem(&path("scheduler"), message)
+                .label("this scheduler")
+                .help(help.to_owned()));
+        }
+        if !WINDOWS.contains(&window) {
+            let message = format!("a window of {window} blocks cannot be signalled");
+            let help = "choose 4, 6, 8, 12, 16, 24 or 32 (TS 25.331 §10.3.5.1a)".to_owned();
+            return Err(self.problem(&path("window"), message).label("this window").help(help));
+        }
+        if !allocation_interval.as_nanos().is_multiple_of(ALLOCATION_UNIT.as_nanos()) {
+            let message = format!("an interval of {allocation_interval} cannot be signalled");
+            let help = "choose a multiple of 10 ms (TS 25.435 §6.3.3.11.4)".to_owned();
+            return Err(self
+                .problem(&path("allocation_interval"), message)
+                .label("this interval")
+                .help(help));
+        }
+        let longest = HARQ_ROUND_TRIP * u64::from(max_transmissions - 1);
+        if t1 < longest {
+            let message = format!(
+                "T1 of {t1} expires before the last of {max_transmissions} transmissions of a block, which is sent \
+                 {longest} after the first one: blocks may be given up too early"
+            );
+            self.warn(&path("t1"), &message);
+        }
+        Ok(())
+    }
+
+    fn hs_dsch_of_users(&mut self, i: usize) -> Result<(), Problem> {
+        let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
+        let of_bearer = named.bearer.as_ref().and_then(super::Dedicated::hs_dsch_category);
+        let path = |key: &str| format!("ue.{i}.{key}");
+        let Some(category) = of_bearer else {
+            return match &ue.hs_dsch {
+                None => Ok(()),
+                Some(_) => {
+                    let message = format!("bearer `{}` of these users has no HS-DSCH", ue.bearer);
+                    let help = "choose an hsdpa bearer (`umts bearers`), or leave the table out".to_owned();
+                    Err(self.problem(&path("hs_dsch"), message).label("this table").help(help))
+                }
+            };
+        };
+        if self.scenario.layout.is_some() {
+            let message = "the cells of a layout have no HS-DSCH".to_owned();
+            let help = "choose another bearer, or leave out the layout".to_owned();
+            return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
+        }
+        let Some(hs) = &ue.hs_dsch else { return Ok(()) };
+        match hs.errors {
+            BlockErrorModel::PerAttempt if hs.attempt_errors.is_empty() => {
+                let message = "errors = \"per_attempt\" needs error probabilities".to_owned();
+                let help = "add attempt_errors, for example [0.1, 0.01]".to_owned();
+                return Err(self.problem(&path("hs_dsch.errors"), message).label("this model").help(help));
+            }
+            BlockErrorModel::None | BlockErrorModel::Curve if !hs.attempt_errors.is_empty() => {
+                let message = "these probabilities are used by errors = \"per_attempt\" only".to_owned();
+                let help = "add errors = \"per_attempt\", or leave the probabilities out".to_owned();
+                return Err(self.problem(&path("hs_dsch.attempt_errors"), message).help(help));
+            }
+            _ => {}
+        }
+        let category = Category::new(hs.category.unwrap_or(category)).expect("the range was checked");
+        let codes = self.scenario.cell[named.cell].hs_dsch.codes;
+        let rlc = self.scenario.rlc_of(ue);
+        let pdu_bits = Bytes::from(rlc.pdu_payload).bits() as u32 + rlc.header_bits().unwrap_or(0);
+        let room =
+            |cqi| category.format_within(cqi, codes).map_or(0, |format| pdus_in(format.bits(), pdu_bits));
+        if hs.cqi.is_some_and(|cqi| room(cqi) == 0) {
+            let message =
+                format!("no block for this CQI has room for a PDU of {pdu_bits} bits: nothing arrives");
+            self.warn(&path("hs_dsch.cqi"), &message);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Options of the HS-DSCH: of a cell, and of a UE.
+
+use umts_units::{Db, Duration, Probability, Speed};
+
+use crate::options::options;
+#[cfg(feature = "schema")]
+use crate::options::{Auto, Unlimited};
+use crate::scheduling::SchedulerKind;
+
+options! {
+    /// High-speed downlink shared channel of a cell (HS-DSCH) with its MAC-hs at the Node B.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct HsDschConfig as "HsDsch" {
+        /// Number of HS-PDSCH codes of spreading factor 16.
+        [label = "HS-PDSCH codes", min = 1, max = 15, source = "TS 25.213 §5.2.1"]
+        pub codes: u8 = 15,
+        /// Order in which the Node B serves UEs with data: `round_robin`, `oldest_first`,
+        /// `largest_backlog`, `max_ci` or `proportional_fair`.
+        [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
+        pub scheduler: SchedulerKind = SchedulerKind::RoundRobin,
+        /// Time constant of the mean rate of a UE, for `proportional_fair` and for credits.
+        [label = "Averaging time of rates", min = "2 ms", max = "1 h",
+            source = "Jalali et al. (2000): 1,000 slots"]
+        pub mean_over: Duration = Duration::from_millis(2000),
+        /// Largest number of UEs in a TTI, each with codes of its own: the number of HS-SCCHs.
+        [label = "HS-SCCHs", min = 1, max = 4, source = "TS 25.214 §6A.1: a UE monitors up to 4"]
+        pub users_per_tti: u8 = 1,
+        /// Number of HARQ processes of a UE. Six are enough to send in every TTI.
+        [label = "HARQ processes", min = 1, max = 8, source = "TS 25.321 §11.6.1.3; EURANE: 6"]
+        pub processes: u8 = 6,
+        /// Largest number of transmissions of a block, the first one included.
+        [label = "HARQ transmissions", min = 1, max = 16, source = "EURANE: 3"]
+        pub max_transmissions: u8 = 3,
+        /// Size of the receiver window of a reordering queue in blocks: 4, 6, 8, 12, 16, 24 or 32.
+        [label = "MAC-hs window", min = 4, max = 32, source = "TS 25.331 §10.3.5.1a"]
+        pub window: u8 = 32,
+        /// Timer T1: how long a reordering queue waits for a missing block.
+        [label = "T1", min = "10 ms", max = "400 ms", source = "TS 25.331 §10.3.5.1a; EURANE: 25 ms"]
+        pub t1: Duration = Duration::from_millis(50),
+        /// Longest time of a PDU in the queue of the Node B.
+        [label = "Discard timer of MAC-hs", keyword = "Unlimited::<Duration>", max = "10 s",
+            source = "TS 25.435 §6.2.7.24: 20 ms to 7.5 s"]
+        pub discard_timer: Option<Duration> = None,
+        /// Capacity of the queue of a UE at the Node B, in PDUs. The Node B allocates no more credits
+        /// than it has room for, PDUs on the Iub included.
+        [label = "Node B queue of the HS-DSCH", min = 1, max = 65535, source = "an assumption; EURANE: 250"]
+        pub nodeb_queue: u32 = 3000,
+        /// Time between two allocations of credits.
+        [label = "Interval of allocations", min = "10 ms", max = "2550 ms",
+            source = "TS 25.435 §6.3.3.11.4: multiples of 10 ms; EURANE: 30 ms"]
+        pub allocation_interval: Duration = Duration::from_millis(10),
+        /// Time for which the PDUs in the queue of the Node B should last. The credits of a UE fill its
+        /// queue up to this time, and cover what is on the Iub.
+        [label = "Target time in the Node B queue", min = "2 ms", max = "1 s",
+            source = "the standard leaves the algorithm to the implementation"]
+        pub queue_time: Duration = Duration::from_millis(40),
+    }
+}
+
+options! {
+    /// HS-DSCH of a UE: its category, its radio link, and the errors of its blocks.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct HsUeConfig as "HsUe" {
+        /// HS-DSCH category: number of codes, largest block and smallest interval between blocks.
+        /// `"auto"`: the category of the bearer.
+        [label = "HS-DSCH category", keyword = "Auto::<u8>", min = 1, max = 12, source = "TS 25.306 table 5.1a"]
+        pub category: Option<u8> = None,
+        /// Constant CQI, or `"auto"`: the CQI follows from the SNR.
+        [label = "CQI", keyword = "Auto::<u8>", min = 1, max = 30, source = "TS 25.214 §6A.2"]
+        pub cqi: Option<u8> = None,
+        /// Mean signal-to-noise ratio of the HS-PDSCH.
+        [label = "SNR of the HS-DSCH", min = "-20 dB", max = "40 dB", source = "a property of the place; none in 3GPP"]
+        pub snr: Db = Db(10.0),
+        /// Fading around the mean.
+        [label = "Fading on the HS-DSCH"]
+        pub fading: Fading = Fading::None,
+        /// Speed of the UE, for `fading = "rayleigh"`.
+        [label = "Speed for fading", max = "500 km/h", source = "TS 25.101 annex B: 3 to 120 km/h"]
+        pub speed: Speed = Speed::from_metres_per_hour(3_000),
+        /// Time between two measurements of the CQI.
+        [label = "CQI cycle", min = "2 ms", max = "160 ms", source = "TS 25.214 §6A.1.2"]
+        pub cqi_cycle: Duration = Duration::from_millis(2),
+        /// Time from the measurement of a CQI to its first use by the Node B.
+        [label = "CQI delay", max = "100 ms", source = "3 TTIs; EURANE: none"]
+        pub cqi_delay: Duration = Duration::from_millis(6),
+        /// Standard deviation of the measurement error of the SNR behind a CQI.
+        [label = "CQI error", min = "0 dB", max = "10 dB", source = "TS 25.101 §9.3 bounds it by tests"]
+        pub cqi_error: Db = Db(0.0),
+        /// How transmissions of blocks fail.
+        [label = "Block errors on the HS-DSCH", source = "Brouwer et al. (2004) for curve"]
+        pub errors: BlockErrorModel = BlockErrorModel::Curve,
+        /// Error probability of the first, second, … transmission of a block, for `errors =
+        /// "per_attempt"`. The last one also holds for all further transmissions.
+        [label = "Error probability by transmission"]
+        pub attempt_errors: Vec<Probability> = Vec::new(),
+    }
+}
+
+/// Fading of a radio link around its mean SNR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Fading {
+    /// The SNR is constant.
+    #[default]
+    None,
+    /// Rayleigh fading that is independent from TTI to TTI.
+    PerTti,
+    /// Rayleigh fading whose rate follows from the speed of the UE.
+    Rayleigh,
+}
+
+/// How transmissions of blocks on the HS-DSCH fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum BlockErrorModel {
+    /// No transmission fails.
+    None,
+    /// By the format of the block, and by the SNR of its transmissions, which the UE combines.
+    #[default]
+    Curve,
+    /// With the probabilities of `attempt_errors`.
+    PerAttempt,
+}

@@ -1,0 +1,113 @@
+//! Flow control of the Iub: Capacity Requests, and allocations of credits (TS 25.435 §5.10, §5.11).
+//!
+//! The RNC sends a Capacity Request when data arrive for a UE whose buffer the Node B believes to
+//! be empty. Until the buffer is empty again, the Node B allocates credits at regular instants. Each
+//! allocation allows the RNC to send that many PDUs once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use umts_units::{Duration, Time};
+
+use super::{MacHs, TTI};
+use crate::ids::UeId;
+use crate::scheduling::memory;
+
+/// Requests and allocations between RNC and Node B of one cell.
+#[derive(Debug)]
+pub(super) struct FlowControl {
+    interval: Duration,
+    /// UEs with data at the RNC, each with the instant from which the Node B knows.
+    waiting: BTreeMap<UeId, Time>,
+    /// Allocations on their way to the RNC, with their instants of arrival in ascending order.
+    grants: VecDeque<(Time, UeId, u32)>,
+    /// Last instant of allocation.
+    last: Option<Time>,
+}
+
+impl FlowControl {
+    pub fn new(interval: Duration) -> Self {
+        FlowControl { interval, waiting: BTreeMap::new(), grants: VecDeque::new(), last: None }
+    }
+
+    /// A Capacity Request of `ue` reaches the Node B at `arrival`, unless it knows already.
+    pub fn request(&mut self, ue: UeId, arrival: Time) {
+        self.waiting.entry(ue).or_insert(arrival);
+    }
+
+    /// The RNC has no more data of `ue`. The frame with the last PDUs says so.
+    pub fn buffer_is_empty(&mut self, ue: UeId) {
+        self.waiting.remove(&ue);
+    }
+
+    pub fn leave(&mut self, ue: UeId) {
+        self.waiting.remove(&ue);
+        self.grants.retain(|(_, granted, _)| *granted != ue);
+    }
+
+    /// The next instant at which the Node B allocates credits.
+    pub fn next_allocation(&self) -> Option<Time> {
+        let known = *self.waiting.values().min()?;
+        let after_last = self.last.map_or(Time::ZERO, |last| last + self.interval);
+        Some(known.max(after_last).round_up_to(self.interval))
+    }
+
+    /// The next arrival of an allocation at the RNC.
+    pub fn next_grant(&self) -> Option<Time> {
+        self.grants.front().map(|(at, ..)| *at)
+    }
+
+    /// Removes an allocation that has reached the RNC: its UE and its credits.
+    pub fn take_due_grant(&mut self, now: Time) -> Option<(UeId, u32)> {
+        let (at, ue, credits) = *self.grants.front()?;
+        if at > now {
+            return None;
+        }
+        self.grants.pop_front();
+        Some((ue, credits))
+    }
+}
+
+impl MacHs {
+    /// Allocates credits to all UEs with data at the RNC, if this is an instant of allocation.
+    pub(super) fn allocate(&mut self, now: Time, iub_delay: Duration) {
+        if self.flow_control.next_allocation().is_none_or(|at| at > now) {
+            return;
+        }
+        self.flow_control.last = Some(now);
+        let known: Vec<UeId> =
+            self.flow_control.waiting.iter().filter(|(_, at)| **at <= now).map(|(ue, _)| *ue).collect();
+        let (tti, memory) = (now.as_nanos() / TTI.as_nanos(), memory(TTI, self.config.mean_over));
+        // UEs that share the channel from now on.
+        let sharing = known.len() + self.active.iter().filter(|ue| known.binary_search(ue).is_err()).count();
+        for ue in known {
+            let Some(user) = self.users.get_mut(&ue) else { continue };
+            let credits = user.credits(tti, memory, iub_delay, sharing);
+            if credits > 0 {
+                self.flow_control.grants.push_back((now + iub_delay, ue, credits));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn node_b_allocates_at_regular_instants_while_the_rnc_has_data() {
+        let mut control = FlowControl::new(Duration::from_millis(10));
+        assert_eq!(control.next_allocation(), None);
+        control.request(UeId(1), ms(13));
+        // A second request says nothing new.
+        control.request(UeId(1), ms(40));
+        assert_eq!(control.next_allocation(), Some(ms(20)));
+        control.last = Some(ms(20));
+        assert_eq!(control.next_allocation(), Some(ms(30)));
+        control.buffer_is_empty(UeId(1));
+        assert_eq!(control.next_allocation(), None);
+    }
+}

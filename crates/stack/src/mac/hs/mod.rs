@@ -1,0 +1,187 @@
+//! MAC-hs of a cell: the HS-DSCH from the RNC's RLC to the UE's RLC (TS 25.308; TS 25.321 §4.2.3.3).
+//!
+//! ```text
+//! RLC ─ credits ─► Iub ─► priority queue ─► HARQ process ═ air ═► HARQ ─► reordering ─► RLC
+//!        RNC              Node B                                  UE
+//! ```
+//!
+//! The RNC sends MAC-d PDUs only for credits that the Node B has allocated ([`flow_control`]). The
+//! Node B schedules its queues in every TTI of 2 ms ([`schedule`]). The first timer runs the Node B:
+//! its TTIs and allocations. The second timer runs both ends of the path: allocations that reach the
+//! RNC, and timer T1 of the reordering queues.
+//!
+//! What the UE makes of a transmission is decided when it is sent, as on all carriers. The reordering
+//! queue then receives the block with the instant at which the UE decodes it. These instants
+//! ascend, because every block takes the same time.
+//!
+//! A UE without data, blocks in HARQ and blocks on the Iub costs no event.
+
+mod config;
+mod flow_control;
+mod link;
+mod schedule;
+mod user;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use umts_kernel::random::Streams;
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Duration, Time};
+
+pub use self::config::{BlockErrorModel, Fading, HsDschConfig, HsUeConfig};
+use self::flow_control::FlowControl;
+use self::user::User;
+use super::{Below, CarrierConfig, Mac};
+use crate::ids::{Direction, MacTimer, UeId};
+use crate::scheduling::Scheduler;
+use crate::trace::TraceEvent;
+use crate::ue::UeContext;
+use crate::{Context, EventContext};
+
+/// TTI of the HS-DSCH (TS 25.211 §5.3.3.13).
+pub const TTI: Duration = Duration::from_millis(2);
+
+/// TTIs after which a HARQ process can be used again: HS-SCCH, HS-PDSCH, the UE's processing and its
+/// answer take 12 ms (TS 25.211 §7.7, §7.8).
+const ROUND_TRIP_TTIS: u64 = 6;
+
+/// From the start of a TTI, at which the HS-SCCH is sent, to the decoded block: 2 slots until the
+/// HS-PDSCH begins, its 3 slots, and 7.5 slots until the UE answers (TS 25.211 §7.7, §7.8).
+const DECODING: Duration = Duration::from_nanos(8_333_333);
+
+/// MAC-hs of one cell.
+#[derive(Debug)]
+pub struct MacHs {
+    config: Arc<HsDschConfig>,
+    scheduler: Scheduler,
+    users: BTreeMap<UeId, User>,
+    /// UEs for which the Node B has something to do, in ascending order.
+    active: Vec<UeId>,
+    flow_control: FlowControl,
+    /// Start of the next TTI with an active UE.
+    next_tti: Option<Time>,
+    streams: Streams,
+}
+
+impl MacHs {
+    pub fn new(config: Arc<HsDschConfig>, streams: &Streams) -> Self {
+        MacHs {
+            scheduler: Scheduler::new(config.scheduler),
+            flow_control: FlowControl::new(config.allocation_interval),
+            config,
+            users: BTreeMap::new(),
+            active: Vec::new(),
+            next_tti: None,
+            streams: *streams,
+        }
+    }
+
+    /// PDUs of `ue` reach the Node B at `arrival`: TTIs are scheduled from then on.
+    fn activate(&mut self, ue: UeId, arrival: Time) {
+        if let Err(at) = self.active.binary_search(&ue) {
+            self.active.insert(at, ue);
+        }
+        let tti = arrival.round_up_to(TTI);
+        self.next_tti = Some(self.next_tti.map_or(tti, |next| next.min(tti)));
+    }
+
+    /// An allocation reaches the RNC, which sends PDUs for its credits.
+    fn send_to_nodeb<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        while let Some((ue, credits)) = self.flow_control.take_due_grant(ctx.cx.now) {
+            let Some(user) = self.users.get_mut(&ue) else { continue };
+            let context = &mut below.ues[ue];
+            let arrival = user.send_to_nodeb(ctx, config, context, below.air, credits);
+            if !context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now) {
+                self.flow_control.buffer_is_empty(ue);
+            }
+            context.schedule_wake(ctx, Direction::Downlink);
+            if context.is_takeable | context.awaits_fall {
+                below.watched.push(ue);
+            }
+            if let Some(arrival) = arrival {
+                self.activate(ue, arrival);
+            }
+        }
+    }
+
+    /// Timer T1 of some UEs expires: blocks that waited for a missing one go up.
+    fn expire_t1<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        let now = ctx.cx.now;
+        for (ue, user) in &mut self.users {
+            if user.t1_expiry().is_some_and(|at| at <= now) {
+                user.expire_t1(ctx, config, below.air, *ue, now);
+            }
+        }
+    }
+
+    fn next_t1(&self) -> Option<Time> {
+        self.users.values().filter_map(User::t1_expiry).min()
+    }
+}
+
+impl Mac for MacHs {
+    fn handle_backlog<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &CarrierConfig,
+        ue: &mut UeContext,
+        direction: Direction,
+    ) -> bool {
+        if ue.rlc[direction.index()].has_work(cx.now) {
+            self.users.entry(ue.id).or_insert_with(|| User::new(&self.config, ue, &self.streams));
+            self.flow_control.request(ue.id, cx.now + config.iub.delay);
+        }
+        true
+    }
+
+    fn leave(&mut self, ue: &mut UeContext, _direction: Direction) {
+        self.users.remove(&ue.id);
+        self.flow_control.leave(ue.id);
+        self.active.retain(|active| *active != ue.id);
+    }
+
+    fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
+        match timer {
+            MacTimer::First => {
+                let instants = [self.next_tti, self.flow_control.next_allocation()];
+                instants.into_iter().flatten().min().map(|at| (at, Phase::Transmit))
+            }
+            MacTimer::Second => {
+                let grant = self.flow_control.next_grant().map(|at| (at, Phase::Transmit));
+                // T1 delivers at once, in the phase of deliveries.
+                let t1 = self.next_t1().map(|at| (at, Phase::Receive));
+                [t1, grant].into_iter().flatten().min_by_key(|&(at, phase)| (at, phase as u8))
+            }
+        }
+    }
+
+    fn handle_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        timer: MacTimer,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+    ) {
+        match timer {
+            MacTimer::First => {
+                self.transmit(ctx, config, below);
+                self.allocate(ctx.cx.now, config.iub.delay);
+            }
+            MacTimer::Second => {
+                self.expire_t1(ctx, config, below);
+                self.send_to_nodeb(ctx, config, below);
+            }
+        }
+    }
+}

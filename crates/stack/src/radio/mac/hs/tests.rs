@@ -1,0 +1,142 @@
+//! Priority queue, HARQ and reordering together, under any loss and any error of the feedback.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use umts_units::{Duration, Time};
+
+use super::harq::{Announcement, Ended, Feedback, HarqReceiver, HarqSender};
+use super::priority_queue::{Block, PriorityQueue};
+use super::reordering::{ReorderingConfig, ReorderingQueue};
+
+const TTI: Duration = Duration::from_millis(2);
+
+/// One transmission as the test decides it.
+#[derive(Debug, Clone, Copy)]
+struct Fate {
+    is_decoded: bool,
+    /// The UE does not read the HS-SCCH.
+    is_missed: bool,
+    /// The Node B reads ACK as NACK and NACK as ACK.
+    is_inverted: bool,
+    /// TTIs until the feedback arrives.
+    delay: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    processes: usize,
+    max_transmissions: u8,
+    window: u8,
+    t1: Duration,
+}
+
+struct Outcome {
+    /// PDUs that went up, in their order.
+    up: Vec<u64>,
+    sent: u64,
+    /// Largest number of blocks held by the reordering queue.
+    most_held: usize,
+    /// Blocks that the UE never decoded.
+    lost: u64,
+}
+
+/// Sends two PDUs a block through MAC-hs, one transmission for each fate, until all have ended.
+fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
+    let mut queue = PriorityQueue::new(2 * fates.len(), None, of.window);
+    let mut sender: HarqSender<u64> = HarqSender::new(of.processes, of.max_transmissions);
+    let mut receiver = HarqReceiver::default();
+    let mut reordering = ReorderingQueue::new(ReorderingConfig { window: of.window, t1: of.t1 });
+    let mut blocks: Vec<Block<u64>> = Vec::new();
+    let mut feedback: VecDeque<(Time, u8, Feedback)> = VecDeque::new();
+    let mut up: Vec<Vec<u64>> = Vec::new();
+    let (mut most_held, mut decoded) = (0, 0);
+    for pdu in 0..2 * fates.len() as u64 {
+        queue.push(Time::ZERO, pdu);
+    }
+    let mut fates = fates.iter();
+    let mut now = Time::ZERO;
+    loop {
+        feedback.make_contiguous().sort_by_key(|(at, ..)| *at);
+        while let Some((_, process, answer)) = feedback.pop_front_if(|(at, ..)| *at <= now) {
+            if let Some(Ended::Acknowledged(count) | Ended::GivenUp(count)) =
+                sender.handle_feedback(process, answer)
+            {
+                queue.handle_ended(count);
+            }
+        }
+        reordering.handle_timeout(now, &mut up);
+        let Some(fate) = fates.next() else { break };
+        let announced: Option<(Announcement, u64)> = match sender.next_retransmission() {
+            Some(count) => sender.resend().map(|of| (of, count)),
+            None => sender.idle_process().and_then(|process| {
+                let block = queue.take(2)?;
+                let count = block.count;
+                blocks.push(block);
+                Some((sender.send(process, count), count))
+            }),
+        };
+        if let Some((announcement, count)) = announced {
+            let answer = if fate.is_missed {
+                Feedback::Dtx
+            } else {
+                let heard = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
+                if heard.is_delivered {
+                    decoded += 1;
+                    let block = &blocks[count as usize];
+                    reordering.handle_block(now, block.tsn(), block.pdus.clone(), &mut up);
+                }
+                if heard.is_acknowledged == fate.is_inverted { Feedback::Nack } else { Feedback::Ack }
+            };
+            feedback.push_back((now + TTI * fate.delay, announcement.process, answer));
+        }
+        most_held = most_held.max(reordering.held());
+        now += TTI;
+    }
+    while let Some(at) = reordering.poll_timeout() {
+        reordering.handle_timeout(at, &mut up);
+    }
+    let sent = 2 * blocks.len() as u64;
+    Outcome { up: up.into_iter().flatten().collect(), sent, most_held, lost: blocks.len() as u64 - decoded }
+}
+
+fn fate(loss: f64, missed: f64, inverted: f64) -> impl Strategy<Value = Fate> {
+    let chance = |probability: f64| proptest::bool::weighted(probability);
+    (chance(1.0 - loss), chance(missed), chance(inverted), 3_u64..7).prop_map(
+        |(is_decoded, is_missed, is_inverted, delay)| Fate { is_decoded, is_missed, is_inverted, delay },
+    )
+}
+
+fn parameters() -> impl Strategy<Value = Parameters> {
+    let window = proptest::sample::select(vec![4_u8, 6, 8, 12, 16, 24, 32]);
+    (1..=8_usize, 1..=4_u8, window, 5..200_u64).prop_map(|(processes, max_transmissions, window, t1_ms)| {
+        Parameters { processes, max_transmissions, window, t1: Duration::from_millis(t1_ms) }
+    })
+}
+
+proptest! {
+    #[test]
+    fn pdus_go_up_in_order_and_at_most_once(
+        of in parameters(),
+        fates in proptest::collection::vec(fate(0.4, 0.1, 0.05), 1..400),
+    ) {
+        let outcome = transmit(of, &fates);
+        prop_assert!(outcome.up.is_sorted_by(|before, after| before < after), "{:?}", outcome.up);
+        prop_assert!(outcome.most_held < usize::from(of.window));
+    }
+
+    /// With patience and a feedback without errors, nothing is lost: each PDU goes up exactly once.
+    #[test]
+    fn all_pdus_go_up_once_if_no_block_fails_for_good(
+        of in parameters(),
+        fates in proptest::collection::vec(fate(0.4, 0.0, 0.0), 1..400),
+    ) {
+        // The last transmissions must succeed, so that no block is left on its way.
+        let quiet = Fate { is_decoded: true, is_missed: false, is_inverted: false, delay: 6 };
+        let fates: Vec<_> = fates.into_iter().chain(std::iter::repeat_n(quiet, 400)).collect();
+        let of = Parameters { max_transmissions: u8::MAX, t1: Duration::from_secs(3600), ..of };
+        let outcome = transmit(of, &fates);
+        prop_assert_eq!(outcome.lost, 0);
+        prop_assert_eq!(outcome.up, (0..outcome.sent).collect::<Vec<_>>());
+    }
+}
