@@ -216,11 +216,11 @@ impl Dsch {
     }
 
     fn stack_format(&self, number: usize, power: &Power) -> PowerFormat {
-        let of = &self.format[number];
-        let table = power.link(&LinkTables::format(number), of.ebn0 + self.ebn0_offset);
+        let format = &self.format[number];
+        let table = power.link(&LinkTables::format(number), format.ebn0 + self.ebn0_offset);
         PowerFormat {
-            blocks: self.blocks(of.rate).round() as u32,
-            spreading_factor: of.spreading_factor,
+            blocks: self.blocks(format.rate).round() as u32,
+            spreading_factor: format.spreading_factor,
             target: power.target(&table),
             errors: Arc::new(table),
         }

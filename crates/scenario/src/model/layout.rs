@@ -96,11 +96,11 @@ impl Layout {
     /// Configuration of the layout for the stack. Panics if the scenario was not checked.
     pub fn config(&self) -> environment::Layout {
         let radius = self.sector_radius.metres();
-        if let Some(of) = &self.streets {
-            let streets = of.config(self.border);
+        if let Some(table) = &self.streets {
+            let streets = table.config(self.border);
             let stations = self.site.iter().map(|site| site.config().place).collect::<Vec<_>>();
             return match stations[..] {
-                [] => environment::Layout::in_streets(streets, of.stations, of.every),
+                [] => environment::Layout::in_streets(streets, table.stations, table.every),
                 _ => environment::Layout::town(streets, stations),
             };
         }

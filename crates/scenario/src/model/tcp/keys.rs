@@ -26,10 +26,10 @@ impl TcpKeys {
     /// Rewrites each value in its canonical form, as in "1 s" instead of "1000 ms". `whole` is the
     /// complete table that was read from these keys.
     pub(crate) fn canonicalise(&mut self, whole: &Tcp) {
-        let spelled = serde_json::to_value(whole).expect("every TCP table can be written as JSON");
+        let canonical = serde_json::to_value(whole).expect("every TCP table can be written as JSON");
         for (key, value) in &mut self.0 {
-            if let Some(found) = spelled.get(key) {
-                value.clone_from(found);
+            if let Some(canonical_value) = canonical.get(key) {
+                value.clone_from(canonical_value);
             }
         }
     }

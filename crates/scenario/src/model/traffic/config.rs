@@ -144,8 +144,8 @@ fn one_object(size: Distribution) -> BrowsingConfig {
     }
 }
 
-fn segments(of: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
+fn segments(kind: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
     let (large, small) = (large.0.into(), small.0.into());
     let mixed = MixedSegments { large_share: share.value(), large, small };
-    (of == Segments::Mixed).then_some(mixed)
+    (kind == Segments::Mixed).then_some(mixed)
 }
