@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import sys
 import time
 from collections.abc import Iterator, Sequence
