@@ -35,7 +35,7 @@ FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
 """A scenario with one FTP user on a FACH of 32 kbit/s."""
 
 DSCH = FTP.with_name("dsch-5km.toml")
-"""A scenario with 36 cells, whose web users share DSCHs."""
+"""A scenario with 36 cells and web users that share DSCHs."""
 
 CAMPAIGN = f"""
 version = 1

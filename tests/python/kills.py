@@ -41,7 +41,7 @@ def write_campaign(folder: Path) -> Path:
 
 
 class Sweep:
-    """A running ``umts sweep``. It prints into files, so that it never waits for a reader."""
+    """A running ``umts sweep``. Its output goes to files, so that no pipe can block the process."""
 
     def __init__(self, campaign: Path, out: Path, *words: object) -> None:
         self._printed = out.with_suffix(".json")

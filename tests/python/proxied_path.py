@@ -430,7 +430,7 @@ def windowed() -> dict[str, Any]:
 
 
 def vanished() -> list[str]:
-    """How the log says that connections ended whose client has lost its network."""
+    """Return the endings in the log of connections after their client has lost its network."""
     make_path()
     process = proxy("--log", "log", "--user-timeout", "500 ms")
     client = at("client", STALLED_CLIENT, SERVER[0])

@@ -40,7 +40,7 @@ def quoted_blocks(page: str) -> Iterator[QuotedBlock]:
 
 
 class User:
-    """A user who types the commands of a page in one folder.
+    """A user that types the commands of a page in one folder.
 
     The folder has the scenarios of the checkout, and results of earlier commands.
     """

@@ -40,8 +40,8 @@ WAIT_S = 30
 class Emulation:
     """A running emulation in its own folder, with temporary files in a folder of their own.
 
-    A mark in the environment identifies its processes, also those of its programs: a shell and two
-    ``sleep 1000``.
+    A mark in the environment identifies all processes: the emulator, and the shell and two ``sleep 1000`` of
+    the programs.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -218,7 +218,7 @@ def test_no_effect_remains_whenever_the_proxy_is_killed(tmp_path: Path) -> None:
     """``UMTS_KILLS`` is the number of kills; `make soak` sets fifty."""
     kills = os.environ.get("UMTS_KILLS", "4")
     *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
-    # Only a policy rule may be left, whose table is empty.
+    # Only a policy rule with an empty table may be left.
     assert after == [[]] * int(kills)
     assert cleaned == []
 

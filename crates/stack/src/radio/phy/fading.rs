@@ -97,7 +97,7 @@ mod tests {
     /// The covariance of the powers is J_0², as for Rayleigh fading, less 1/M since the paths have
     /// equal powers. Standard error at most 0.014.
     #[test]
-    fn the_covariance_over_time_is_that_of_jakes() {
+    fn covariance_over_time_follows_jakes() {
         let processes = processes(4_000);
         for lag_ms in [5, 20, 40, 68, 100] {
             let pairs = processes.iter().flat_map(|of| {
@@ -116,7 +116,7 @@ mod tests {
     /// The level crossing rate of Rayleigh fading is √(2π) f_d ρ exp(-ρ²) at level ρ of the rms
     /// amplitude.
     #[test]
-    fn the_level_crossing_rate_is_that_of_rayleigh_fading() {
+    fn level_crossing_rate_matches_rayleigh_fading() {
         let seconds = 20;
         for rho in [0.3, 1.0] {
             let crossings: usize = processes(200)
