@@ -1,8 +1,8 @@
 """A TCP connection with bursts from the server, and the TCP counters of the server's kernel.
 
 The server writes bursts of given sizes with given pauses and waits until the client has closed.
-Then it writes the TCP counters of its namespace as JSON. The client waits for them, because the
-emulation ends with it.
+Then it writes the TCP counters of the namespace as JSON. The client waits for them, because the
+emulation ends with the client.
 """
 
 from __future__ import annotations

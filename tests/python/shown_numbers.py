@@ -1,4 +1,4 @@
-"""Finds a number in the output of a command, by the words of its row and the heading of its column."""
+"""Finds a number in the output of a command, by the words of the row and the heading of the column."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FAMILIES = [
     pytest.param(socket.AF_INET6, id="IPv6"),
 ]
 LARGE = 10_000_000
-"""Bytes of a transfer that fits neither into the proxy's buffer nor into those of its sockets."""
+"""Bytes of a transfer that fits neither into the proxy's buffer nor into the socket buffers."""
 
 
 @contextmanager

@@ -298,7 +298,7 @@ def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Ta
     for _ in range(8):
         page.keyboard.press("ArrowRight")
     page.get_by_text("before", exact=False).first.wait_for()
-    # The command is that of the result, which may be behind the slider.
+    # The command belongs to the result, which may be behind the slider.
     key = str(slider.get_attribute("aria-valuetext"))
     page.wait_for_function(
         "words => document.querySelector('.cmd code').textContent.includes(words)", arg=f"radio.bler={key} "
