@@ -277,7 +277,7 @@ impl Sender {
         let mark = set.ends_mark();
         let mut at = self.ends.partition_point(|end| end.sn < first);
         while let Some(end) = self.ends.get(at).filter(|end| end.sn < pdus.end) {
-            set.ends.push(end.to_sdu_end());
+            set.ends.push(end.sdu_end());
             at += 1;
         }
         if self.vt_dat.is_empty() {
@@ -485,7 +485,7 @@ impl Sender {
 }
 
 impl SentSdu {
-    fn to_sdu_end(&self) -> SduEnd {
+    fn sdu_end(&self) -> SduEnd {
         SduEnd { first: Sn::of(self.first), sn: Sn::of(self.sn), sdu: self.sdu }
     }
 }
