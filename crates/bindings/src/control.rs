@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_scenario::model::PythonClass;
-use umts_simulate::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
+use umts_simulate::{LawAck, Loss, UserLaw, UserLaws, WindowLaw};
 use umts_units::Duration;
 
 use crate::errors::CongestionControlError;
@@ -80,14 +80,14 @@ fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 impl WindowLaw for Control {
-    fn on_ack(&mut self, heard: &Heard) {
+    fn on_ack(&mut self, ack: &LawAck) {
         let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
             let values = PyDict::new(py);
-            values.set_item("now_s", heard.now.as_secs())?;
-            values.set_item("segments", heard.segments)?;
-            values.set_item("duplicate", heard.duplicate)?;
-            values.set_item("flight", heard.flight)?;
-            values.set_item("srtt_s", heard.srtt.as_secs())?;
+            values.set_item("now_s", ack.now.as_secs())?;
+            values.set_item("segments", ack.segments)?;
+            values.set_item("duplicate", ack.duplicate)?;
+            values.set_item("flight", ack.flight)?;
+            values.set_item("srtt_s", ack.srtt.as_secs())?;
             Ok(values.into_any().unbind())
         };
         self.call("on_ack", arguments, nothing);

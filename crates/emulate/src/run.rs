@@ -12,7 +12,7 @@ use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
 use umts_record::{Recorders, Records};
 use umts_scenario::Scenario;
-use umts_simulate::{ExternalIo, drive, network_config, wanted};
+use umts_simulate::{ExternalIo, drive, network_config, recorder_config};
 use umts_stack::network::{Event, Network, NetworkConfig};
 use umts_stack::trace::CapturePoint;
 use umts_units::{Duration, Time};
@@ -74,7 +74,7 @@ pub struct Outcome {
     /// Exit statuses of the programs of the other UEs, of the servers, and of the built-in servers
     /// or the resolver. `None` for programs that were still running when the command ended.
     pub others: Others<Option<i32>>,
-    /// The parent process exited, or stopped the emulation, before the command ended.
+    /// Whether the parent process exited or stopped the emulation before the command ended.
     pub is_abandoned: bool,
     /// Effects of the machine on the emulation.
     pub fidelity: Fidelity,
@@ -127,15 +127,15 @@ pub fn emulate(
     let silent = if programs.keeps_flows { 0 } else { 1 + programs.ues.len() };
     let setting = Setting::new(scenario, seed, keep, programs.proxy.is_some(), silent);
     let surroundings = Surroundings::new(&mut programs)?;
-    let about = Started {
+    let state = Started {
         tcp: &surroundings.tcp,
         proxy: surroundings.proxy_tcp.as_ref(),
         changes: surroundings.changes(),
     };
-    started(about)?;
+    started(state)?;
     // Before the clock starts: creating a network with many UEs takes tens of milliseconds and
     // would make the clock late.
-    let ready = setting.make()?;
+    let ready = setting.create()?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
     let behind = surroundings.behind;
@@ -149,8 +149,8 @@ pub fn emulate(
     let command = children.begin(programs.command);
     let command = command.map_err(|source| EmulationError::Command { name, source })?;
     for program in programs.ues {
-        let begun = children.begin(program).map_err(system("cannot run the program of a UE"))?;
-        others.ues.push(begun);
+        let child = children.begin(program).map_err(system("cannot run the program of a UE"))?;
+        others.ues.push(child);
     }
     let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
     let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
@@ -246,7 +246,7 @@ pub fn replay(
     let exchange =
         Exchange::new(behind, has_every_address(behind, has_internet), setting.packet_store.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
-    let ready = setting.make()?;
+    let ready = setting.create()?;
     let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
     let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), end_of)?;
     Ok((results, outside.exchange.counts(Frames::default())))
@@ -263,7 +263,7 @@ fn has_simulated_users(network: &NetworkConfig) -> bool {
 }
 
 /// Interval between calls of the meter.
-const METER_EVERY: Duration = Duration::from_millis(500);
+const METER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A network and its output. Identical in an emulation and its replay.
 struct Setting<'a> {
@@ -293,7 +293,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Creates the network and its recorders.
-    fn make(&self) -> Result<Ready, EmulationError> {
+    fn create(&self) -> Result<Ready, EmulationError> {
         let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
         let mut queue = EventQueue::new();
         queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
@@ -305,30 +305,30 @@ impl<'a> Setting<'a> {
     /// emulations.
     fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
         let Setting { network, keep, packet_store, .. } = self;
-        let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
-        if let Some((_, captures)) = &mut wanted.captures {
+        let mut config = recorder_config(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
+        if let Some((_, captures)) = &mut config.captures {
             let packet_store = packet_store.clone();
-            captures.real = Some(RealPackets(Rc::new(move |id| packet_store.look(id))));
+            captures.real = Some(RealPackets(Rc::new(move |id| packet_store.copy_of(id))));
             captures.simulated = keep.captures_all;
             if !keep.captures_all {
                 captures.bearers.clear();
                 captures.points.retain(|point| *point != CapturePoint::Rnc);
             }
         }
-        let programs = wanted.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
+        let programs = config.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
         // The waterfall, if it is requested, shows a connection of a program.
         let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
-        wanted.budget = wanted.budget.map(simulated).filter(|_| has_simulated_users(network));
+        config.budget = config.budget.map(simulated).filter(|_| has_simulated_users(network));
         let watch = EmulationRecorder {
             packet_store: packet_store.clone(),
             meter: Meter::default(),
             round_trips: RoundTrips::new(packet_store.clone(), keep.series),
-            datagrams: ProgramsDatagrams::new(packet_store.clone(), wanted.metrics.clone()),
+            datagrams: ProgramsDatagrams::new(packet_store.clone(), config.metrics.clone()),
             first_connection: FirstConnection::new(packet_store.clone()),
             digest: keep.digest.then(Digest::default),
             programs,
         };
-        Recorders::new(wanted, watch)
+        Recorders::new(config, watch)
     }
 }
 
@@ -349,7 +349,7 @@ impl Ready {
         let Ready { mut network, mut queue, mut recorders } = self;
         let mut progress = |now: Time, recorders: &mut Recorders<EmulationRecorder>| {
             meter(&recorders.beside.read(now))?;
-            ControlFlow::Continue(now + METER_EVERY)
+            ControlFlow::Continue(now + METER_INTERVAL)
         };
         let stopped = drive(&mut network, &mut queue, outside, &mut recorders, &mut progress).is_break();
         // The command may have ended, or a packet may have arrived, after the last event.
@@ -365,7 +365,8 @@ impl Ready {
         };
         let before_connection = beside.first_connection.found();
         let (tables, digest) = beside.finish(end, &mut metrics);
-        // The budget figures need the programs' connections even if no series are recorded.
+        // The figures of the time budget need the programs' connections even without recorded
+        // series.
         let kept = tables.into_iter().filter(|table| series.is_some() || table.name == "budget_connections");
         let kept: Vec<_> = kept.collect();
         if series.is_some() || !kept.is_empty() {

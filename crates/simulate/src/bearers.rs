@@ -8,7 +8,7 @@ use umts_units::Octets;
 use crate::build::rlc_config;
 
 /// Length of IPv4 and TCP headers without options.
-const LEAST_HEADER: Octets = Octets(40);
+const MIN_HEADER: Octets = Octets(40);
 
 /// PDU formats of the bearers by UE. `None` if the PDUs cannot be captured.
 pub fn encodings(scenario: &Scenario) -> Vec<Option<Encoding>> {
@@ -38,8 +38,8 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
         return Err("DSCH frames cannot be captured".to_owned());
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
-    let least = flows.map(|flow| flow.tcp.header).min();
-    if let Some(header) = least.filter(|header| *header < LEAST_HEADER) {
+    let smallest = flows.map(|flow| flow.tcp.header).min();
+    if let Some(header) = smallest.filter(|header| *header < MIN_HEADER) {
         return Err(format!("tcp.header = \"{header}\" is too small for IPv4 and TCP"));
     }
     Encoding::of(&rlc_config(scenario.rlc_of(ue), group)).map_err(|none| none.to_string())

@@ -11,7 +11,7 @@ use umts_scenario::Scenario;
 use umts_stack::ids::{Direction, End, FlowId, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::radio::phy::{BlockErrors, Lost, errors_stream};
-use umts_stack::traffic::laws::Law;
+use umts_stack::traffic::laws::Distribution;
 use umts_stack::traffic::{Action, BrowsingConfig, Draws, EtsiWww, TrafficConfig, etsi_www};
 use umts_units::Time;
 
@@ -34,9 +34,9 @@ pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run
     match &config.flows.get(number)?.traffic {
         TrafficConfig::Browsing(browsing) => {
             pages(browsing, flow, calls, &streams, &mut drawn);
-            law("main_object_bytes", &browsing.main, &mut drawn);
+            record_distribution("main_object_bytes", &browsing.main, &mut drawn);
             if let Some((_, embedded)) = &browsing.embedded {
-                law("embedded_object_bytes", embedded, &mut drawn);
+                record_distribution("embedded_object_bytes", embedded, &mut drawn);
             }
         }
         TrafficConfig::EtsiWww(sessions) => {
@@ -90,7 +90,7 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
     model.handle_start(Time::ZERO);
     let mut datagrams = 0u64;
     while numbers.count < calls {
-        let now = model.poll_timeout().expect("sessions go on for ever");
+        let now = model.poll_timeout().expect("a session follows each session");
         model.handle_timeout(now);
         while let Some(action) = model.poll_action() {
             if let Action::Send { bytes, .. } = action {
@@ -99,7 +99,7 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
         }
         datagrams += 1;
         if model.is_within_call() {
-            intervals.add((model.poll_timeout().expect("it goes on") - now).as_secs());
+            intervals.add((model.poll_timeout().expect("the call continues") - now).as_secs());
         } else {
             numbers.add(std::mem::take(&mut datagrams) as f64);
         }
@@ -111,8 +111,8 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
     numbers.report("packets_per_call", drawn);
 }
 
-fn law(name: &str, law: &Law, drawn: &mut Drawn) {
-    let (mean, deviation) = law.moments();
+fn record_distribution(name: &str, distribution: &Distribution, drawn: &mut Drawn) {
+    let (mean, deviation) = distribution.moments();
     drawn.insert(format!("{name}_law_mean"), Some(mean));
     drawn.insert(format!("{name}_law_sd"), Some(deviation));
 }
@@ -122,17 +122,17 @@ fn law(name: &str, law: &Law, drawn: &mut Drawn) {
 pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Drawn {
     let config = network_config(scenario);
     let (mut errors, blocks_of_tti) = first_radio(&config, &Streams::new(seed, run));
-    let (mut tally, mut left) = (Fates::default(), blocks);
+    let (mut fates, mut remaining) = (Fates::default(), blocks);
     for tti in 0.. {
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
-        let blocks = left.min(u64::from(blocks_of_tti)) as u32;
+        let blocks = remaining.min(u64::from(blocks_of_tti)) as u32;
         let lost = errors.losses(tti, 0, blocks);
-        (0..blocks).for_each(|block| tally.add(lost.contains(block)));
-        left -= u64::from(blocks);
+        (0..blocks).for_each(|block| fates.add(lost.contains(block)));
+        remaining -= u64::from(blocks);
     }
-    tally.report()
+    fates.report()
 }
 
 /// The error model of the first user's downlink, and the number of blocks in a full TTI.
@@ -192,11 +192,11 @@ struct Moments {
 impl Moments {
     fn add(&mut self, value: f64) {
         self.count += 1;
-        let off = value - self.mean;
-        self.mean += off / self.count as f64;
-        self.squares += off * (value - self.mean);
-        let [least, most] = self.limits.unwrap_or([value; 2]);
-        self.limits = Some([least.min(value), most.max(value)]);
+        let delta = value - self.mean;
+        self.mean += delta / self.count as f64;
+        self.squares += delta * (value - self.mean);
+        let [min, max] = self.limits.unwrap_or([value; 2]);
+        self.limits = Some([min.min(value), max.max(value)]);
     }
 
     fn report(&self, name: &str, drawn: &mut Drawn) {
@@ -205,8 +205,8 @@ impl Moments {
             ("draws", Some(self.count as f64)),
             ("mean", (self.count > 0).then_some(self.mean)),
             ("sd", deviation),
-            ("min", self.limits.map(|[least, _]| least)),
-            ("max", self.limits.map(|[_, most]| most)),
+            ("min", self.limits.map(|[min, _]| min)),
+            ("max", self.limits.map(|[_, max]| max)),
         ] {
             drawn.insert(format!("{name}_{quantity}"), value);
         }
@@ -226,52 +226,55 @@ mod tests {
             [[ue]]\nname = \"u\"\nbearer = \"b\"\n";
         let none: [(String, String); 0] = [];
         let text = format!("{start}{text}");
-        Scenario::parse(&text, "test", Path::new("."), &none).expect("it is well formed").scenario
+        Scenario::parse(&text, "test", Path::new("."), &none).expect("the scenario is valid").scenario
     }
 
     const WEB: &str = "[[flow]]\nue = \"u\"\ntraffic = \"file\"\nsize = \"1 kB\"\nstart = \"1 s\"\n\
         [[flow]]\nue = \"u\"\ntraffic = \"web\"\n";
 
     #[test]
-    fn pages_are_drawn_by_the_laws_of_their_flow() {
+    fn pages_follow_the_distributions_of_their_flow() {
         let scenario = scenario(WEB);
-        assert_eq!(draw_traffic(&scenario, 0, 10, 1, 0), None, "a file of one size draws nothing");
+        assert_eq!(draw_traffic(&scenario, 0, 10, 1, 0), None, "the size of the file is fixed");
         assert_eq!(draw_traffic(&scenario, 2, 10, 1, 0), None, "there is no such flow");
-        let drawn = draw_traffic(&scenario, 1, 20_000, 1, 0).expect("it fetches pages");
-        let of = |name: &str| drawn[name].expect("it was drawn");
-        assert_eq!(of("main_object_bytes_draws"), 20_000.0);
-        assert!((of("reading_time_s_mean") - 30.0).abs() < 1.0);
-        assert!((of("embedded_objects_per_page_mean") - 5.62).abs() < 0.3);
-        assert_eq!(of("embedded_objects_per_page_max"), 53.0);
-        assert!((of("main_object_bytes_law_mean") - 10_734.0).abs() < 1.0);
-        assert_eq!(of("segment_payload_bytes_min"), 536.0);
-        assert_eq!(draw_traffic(&scenario, 1, 0, 1, 0).expect("it does")["main_object_bytes_mean"], None);
+        let drawn = draw_traffic(&scenario, 1, 20_000, 1, 0).expect("the flow fetches pages");
+        let value = |name: &str| drawn[name].expect("there were draws");
+        assert_eq!(value("main_object_bytes_draws"), 20_000.0);
+        assert!((value("reading_time_s_mean") - 30.0).abs() < 1.0);
+        assert!((value("embedded_objects_per_page_mean") - 5.62).abs() < 0.3);
+        assert_eq!(value("embedded_objects_per_page_max"), 53.0);
+        assert!((value("main_object_bytes_law_mean") - 10_734.0).abs() < 1.0);
+        assert_eq!(value("segment_payload_bytes_min"), 536.0);
+        assert_eq!(
+            draw_traffic(&scenario, 1, 0, 1, 0).expect("the flow fetches pages")["main_object_bytes_mean"],
+            None
+        );
     }
 
     #[test]
-    fn packet_calls_have_the_rate_that_their_keys_make() {
+    fn packet_calls_have_the_configured_rate() {
         let text = "[[flow]]\nue = \"u\"\ntraffic = \"etsi_www\"\n[flow.etsi_www]\ndatagrams = 25\n\
             interval = \"75.2 ms\"\nlargest = \"570 B\"\nsize_of = \"packet\"\n";
-        let drawn = draw_traffic(&scenario(text), 0, 20_000, 1, 0).expect("it has packet calls");
-        let of = |name: &str| drawn[name].expect("it was drawn");
-        assert_eq!(of("packets_per_call_draws"), 20_000.0);
-        assert!((of("packets_per_call_mean") - 25.0).abs() < 0.6);
-        assert!((of("packet_interval_s_mean") - 0.0752).abs() < 0.0004);
-        assert_eq!((of("packet_bytes_min"), of("packet_bytes_max")), (82.0, 570.0));
-        assert!((of("packet_bytes_mean") - 225.6).abs() < 1.0);
-        assert!((of("call_rate_kbps") - 24.0).abs() < 0.2);
+        let drawn = draw_traffic(&scenario(text), 0, 20_000, 1, 0).expect("the flow has packet calls");
+        let value = |name: &str| drawn[name].expect("there were draws");
+        assert_eq!(value("packets_per_call_draws"), 20_000.0);
+        assert!((value("packets_per_call_mean") - 25.0).abs() < 0.6);
+        assert!((value("packet_interval_s_mean") - 0.0752).abs() < 0.0004);
+        assert_eq!((value("packet_bytes_min"), value("packet_bytes_max")), (82.0, 570.0));
+        assert!((value("packet_bytes_mean") - 225.6).abs() < 1.0);
+        assert!((value("call_rate_kbps") - 24.0).abs() < 0.2);
     }
 
     #[test]
-    fn blocks_are_lost_as_the_radio_of_the_scenario_loses_them() {
+    fn block_losses_follow_the_radio_model() {
         let gilbert =
             "[radio]\nmodel = \"gilbert\"\np_good_to_bad = 0.0087\np_bad_to_good = 0.1491\nstep = \"pdu\"\n";
         let drawn = draw_errors(&scenario(&format!("{gilbert}{WEB}")), 1_000_000, 1, 0);
-        let of = |name: &str| drawn[name].expect("it was drawn");
-        assert_eq!(of("blocks"), 1e6);
-        assert!((of("bler_pct") - 5.51).abs() < 0.3, "{}", of("bler_pct"));
-        assert!((of("mean_burst_blocks") - 6.71).abs() < 0.2);
-        assert!((of("block_correlation") - 0.8422).abs() < 0.01);
+        let value = |name: &str| drawn[name].expect("there were draws");
+        assert_eq!(value("blocks"), 1e6);
+        assert!((value("bler_pct") - 5.51).abs() < 0.3, "{}", value("bler_pct"));
+        assert!((value("mean_burst_blocks") - 6.71).abs() < 0.2);
+        assert!((value("block_correlation") - 0.8422).abs() < 0.01);
         let clean = "[radio]\nmodel = \"error_free\"\n";
         let drawn = draw_errors(&scenario(&format!("{clean}{WEB}")), 1000, 1, 0);
         assert_eq!((drawn["bler_pct"], drawn["mean_burst_blocks"]), (Some(0.0), None));

@@ -48,18 +48,18 @@ impl ExternalIo for VirtualClock {
 }
 
 /// The future events that a clock may query.
-struct Ahead<'a> {
+struct NetworkLookahead<'a> {
     network: &'a Network,
     queue: &'a EventQueue<Event>,
 }
 
-impl Lookahead for Ahead<'_> {
+impl Lookahead for NetworkLookahead<'_> {
     fn is_seen(&self) -> bool {
-        self.queue.next().is_none_or(|event| self.network.is_seen(event))
+        self.queue.next().is_none_or(|event| self.network.affects_programs(event))
     }
 
     fn first_seen(&self, end: Time) -> Time {
-        self.queue.first_before(end, |event| self.network.may_be_seen(event))
+        self.queue.first_before(end, |event| self.network.may_affect_programs(event))
     }
 }
 
@@ -78,7 +78,7 @@ pub fn drive<O: ExternalIo, T: TraceSink<TraceEvent>>(
     };
     let mut ctx = EventContext::new(queue.now(), trace, queue);
     while let Some(next) = ctx.agenda().next_time() {
-        match outside.wait(next, &Ahead { network, queue: ctx.agenda() }) {
+        match outside.wait(next, &NetworkLookahead { network, queue: ctx.agenda() }) {
             Wake::Reached => {}
             Wake::Packet(at, packet) => {
                 ctx.cx.now = at;
@@ -88,7 +88,7 @@ pub fn drive<O: ExternalIo, T: TraceSink<TraceEvent>>(
             Wake::Stopped if outside.is_over() => break,
             Wake::Stopped => continue,
         }
-        let (now, event) = ctx.agenda().take().expect("next_time saw it");
+        let (now, event) = ctx.agenda().take().expect("next_time returned its time");
         if now >= next_report {
             match progress(now, ctx.cx.trace()) {
                 ControlFlow::Continue(at) => next_report = at,
@@ -126,7 +126,7 @@ mod tests {
     struct Program {
         next: Time,
         is_seen: bool,
-        came_out: [u32; 2],
+        delivered: [u32; 2],
         /// Number of events that cannot be seen from outside, and of events that may be seen.
         events: [u32; 2],
     }
@@ -156,13 +156,13 @@ mod tests {
             direction: Direction,
         ) {
             let packet = network.new_foreign(UeId(0), Foreign { direction, leg: ProxyLeg::Whole, size: 200 });
-            network.enter_foreign(ctx, packet);
+            network.send_foreign(ctx, packet);
         }
 
         fn leave(&mut self, network: &mut Network, _: Time) -> Option<Direction> {
             while let Some(packet) = network.poll_foreign() {
                 assert!(self.is_seen, "a packet left outside the lookahead");
-                self.came_out[packet.direction().index()] += 1;
+                self.delivered[packet.direction().index()] += 1;
             }
             None
         }
@@ -184,7 +184,7 @@ mod tests {
         let mut queue = EventQueue::new();
         queue.push(Time::ZERO + scenario.duration, Phase::Receive, Event::EndOfRun);
         network.start(&mut queue);
-        let mut program = Program { next: Time::ZERO, is_seen: false, came_out: [0; 2], events: [0; 2] };
+        let mut program = Program { next: Time::ZERO, is_seen: false, delivered: [0; 2], events: [0; 2] };
         let end = drive(&mut network, &mut queue, &mut program, &mut NoTrace, |_, _| {
             ControlFlow::Continue(Time::NEVER)
         });
@@ -199,8 +199,8 @@ mod tests {
         for (radio, traffic) in
             radios.into_iter().flat_map(|radio| [(radio, www), (radio, "traffic = \"ftp\"")])
         {
-            let Program { came_out, events: [unseen, seen], .. } = program_among(radio, traffic);
-            assert!(came_out.into_iter().all(|packets| packets > 10), "{radio} {traffic}: {came_out:?}");
+            let Program { delivered, events: [unseen, seen], .. } = program_among(radio, traffic);
+            assert!(delivered.into_iter().all(|packets| packets > 10), "{radio} {traffic}: {delivered:?}");
             assert!(unseen > 100 && seen > 500, "{radio} {traffic}: {unseen} {seen}");
         }
     }

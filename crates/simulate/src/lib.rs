@@ -6,18 +6,18 @@ mod build;
 mod draws;
 mod drive;
 mod map;
+mod recorder_config;
 mod run;
-mod wanted;
 
 pub use bearers::capture_notes;
 pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{ExternalIo, drive};
 pub use map::{Map, houses, map, track};
+pub use recorder_config::recorder_config;
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::ids::UeId;
 pub use umts_stack::scheduling::{
     DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
 };
-pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
-pub use wanted::wanted;
+pub use umts_stack::tcp::congestion::{LawAck, Loss, UserLaw, UserLaws, WindowLaw};

@@ -34,8 +34,9 @@ pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
             best.push(best_cell(&gains).0);
         }
     }
-    let named = scenario.plan().cells.iter().enumerate();
-    let cells = named.map(|(number, cell)| (cell.name.clone(), metres(layout.centre(CellId(number as u16)))));
+    let numbered = scenario.plan().cells.iter().enumerate();
+    let cells =
+        numbered.map(|(number, cell)| (cell.name.clone(), metres(layout.centre(CellId(number as u16)))));
     let sites = layout.sites().iter().map(|site| metres(site.place)).collect();
     Some(Map { size: layout.size(), sites, cells: cells.collect(), best })
 }

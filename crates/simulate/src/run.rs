@@ -19,7 +19,7 @@ use umts_units::{Duration, Time};
 
 use crate::build::network_config;
 use crate::drive::drive;
-use crate::wanted::wanted;
+use crate::recorder_config::recorder_config;
 
 /// Options of a run, besides its scenario.
 #[derive(Default)]
@@ -46,13 +46,13 @@ pub struct RunOptions<'a> {
     pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
-/// Interval at which rows are handed out.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval at which finished rows are passed to [`RunOptions::finished`].
+const ROW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Output of a run.
 #[derive(Debug)]
 pub struct RunOutput {
-    /// Metrics, and the rows of connections that were not handed out before.
+    /// Metrics, and the rows of connections that were not passed to [`RunOptions::finished`].
     pub metrics: RunMetrics,
     /// Time series, if they were recorded.
     pub series: Option<SeriesTables>,
@@ -99,8 +99,8 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
 /// many users.
 fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network, Recorders), CaptureError> {
     let config = network_config(scenario);
-    let wanted = wanted(scenario, &config, options.series, options.pcap_dir.as_deref());
-    let recorders = Recorders::new(wanted, NoTrace)?;
+    let recorder_config = recorder_config(scenario, &config, options.series, options.pcap_dir.as_deref());
+    let recorders = Recorders::new(recorder_config, NoTrace)?;
     let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
@@ -111,7 +111,7 @@ fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network,
     Ok((network, recorders))
 }
 
-/// Runs with `sink`. Its recorders hand out finished rows.
+/// Runs with `sink`, and passes the finished rows of its recorders to [`RunOptions::finished`].
 fn run_loop<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     network: Network,
@@ -120,11 +120,11 @@ fn run_loop<T: TraceSink<TraceEvent>>(
     recorders_of: impl Fn(&mut T) -> &mut Recorders,
 ) -> Result<(u64, T), RunError> {
     let RunOptions { mut progress, mut finished, .. } = options;
-    let look = |now: Time, sink: &mut T| match &mut finished {
+    let take_rows = |now: Time, sink: &mut T| match &mut finished {
         Some(finished) => recorders_of(sink).take(now).into_iter().try_for_each(finished),
         None => ControlFlow::Continue(()),
     };
-    observe_network(scenario, network, sink, look, |done, _| {
+    observe_network(scenario, network, sink, take_rows, |done, _| {
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })
 }
@@ -146,7 +146,7 @@ fn observe_network<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     mut network: Network,
     mut trace: T,
-    mut look: impl FnMut(Time, &mut T) -> ControlFlow<()>,
+    mut take_rows: impl FnMut(Time, &mut T) -> ControlFlow<()>,
     mut progress: impl FnMut(f64, &mut T) -> ControlFlow<()>,
 ) -> Result<(u64, T), RunError> {
     let mut queue = EventQueue::new();
@@ -156,12 +156,12 @@ fn observe_network<T: TraceSink<TraceEvent>>(
     let step = Duration::from_nanos((scenario.duration.as_nanos() / 100).max(1));
     let mut next_step = Time::ZERO;
     let report = |now: Time, trace: &mut T| {
-        look(now, trace)?;
+        take_rows(now, trace)?;
         if now >= next_step {
             progress(now.as_secs() / end.as_secs(), trace)?;
             next_step = now + step;
         }
-        ControlFlow::Continue(next_step.min(now + LOOK_EVERY))
+        ControlFlow::Continue(next_step.min(now + ROW_INTERVAL))
     };
     match drive(&mut network, &mut queue, &mut VirtualClock, &mut trace, report) {
         ControlFlow::Continue(()) => Ok((queue.scheduled(), trace)),

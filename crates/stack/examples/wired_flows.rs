@@ -23,27 +23,27 @@ const SPREAD: u64 = 10_007;
 
 #[derive(Debug)]
 enum Event {
-    Starts(u32),
+    Start(u32),
     /// A packet reaches the end of the link from this sending end.
-    Arrives(End),
-    Wakes(u32, End),
+    Arrival(End),
+    Timeout(u32, End),
 }
 
 struct Flow {
     ends: [Connection; 2],
-    /// The next wake-up of each end. At most one is outstanding.
+    /// Next timeout of each end. At most one is scheduled.
     wake: [Time; 2],
     acknowledged: u64,
 }
 
 struct Dumbbell {
     flows: Vec<Flow>,
-    /// From the senders, and towards them.
+    /// The link from the senders, and the link towards them.
     links: [Link; 2],
     queue: EventQueue<Event>,
     packets: u64,
     sent: u64,
-    sent_again: u64,
+    retransmissions: u64,
 }
 
 impl Dumbbell {
@@ -79,12 +79,12 @@ impl Dumbbell {
         let flows = (0..flows)
             .map(|id| {
                 let start = u64::from(id + 1) * (7_919 + seed) % SPREAD * 1_000_000_000 / SPREAD;
-                queue.push(Time::from_nanos(start), Phase::Transmit, Event::Starts(id));
+                queue.push(Time::from_nanos(start), Phase::Transmit, Event::Start(id));
                 let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, config);
                 Flow { ends: [end(End::Server), end(End::Ue)], wake: [Time::NEVER; 2], acknowledged: 0 }
             })
             .collect();
-        Dumbbell { flows, links, queue, packets: 0, sent: 0, sent_again: 0 }
+        Dumbbell { flows, links, queue, packets: 0, sent: 0, retransmissions: 0 }
     }
 
     fn run(&mut self, until: Time) {
@@ -95,15 +95,15 @@ impl Dumbbell {
             let mut trace = NoTrace;
             let cx = &mut Context::new(now, &mut trace);
             match event {
-                Event::Starts(id) => {
+                Event::Start(id) => {
                     let sender = &mut self.flows[id as usize].ends[0];
                     sender.handle_open(cx);
                     sender.handle_write(cx, u64::MAX);
-                    self.changed(now, id, End::Server);
+                    self.send_pending(now, id, End::Server);
                 }
-                Event::Arrives(from) => {
-                    let packet = self.links[from as usize].arrive();
-                    let segment = packet.segment().expect("all flows are of TCP");
+                Event::Arrival(from) => {
+                    let packet = self.links[from as usize].take_next();
+                    let segment = packet.segment().expect("all flows use TCP");
                     let id = segment.connection.0;
                     let to = if from == End::Server { End::Ue } else { End::Server };
                     let flow = &mut self.flows[id as usize];
@@ -111,22 +111,22 @@ impl Dumbbell {
                     if to == End::Server {
                         flow.acknowledged = flow.acknowledged.max(segment.ack);
                     }
-                    self.changed(now, id, to);
+                    self.send_pending(now, id, to);
                 }
-                Event::Wakes(id, end) => {
+                Event::Timeout(id, end) => {
                     let flow = &mut self.flows[id as usize];
                     flow.wake[end as usize] = Time::NEVER;
                     if flow.ends[end as usize].poll_timeout().is_some_and(|at| at <= now) {
                         flow.ends[end as usize].handle_timeout(cx);
                     }
-                    self.changed(now, id, end);
+                    self.send_pending(now, id, end);
                 }
             }
         }
     }
 
     /// Sends the pending segments of an end, and schedules its timer.
-    fn changed(&mut self, now: Time, id: u32, end: End) {
+    fn send_pending(&mut self, now: Time, id: u32, end: End) {
         let mut trace = NoTrace;
         let cx = &mut Context::new(now, &mut trace);
         let flow = &mut self.flows[id as usize];
@@ -134,21 +134,21 @@ impl Dumbbell {
         while flow.ends[end as usize].poll_transmit(cx, &mut segment).is_some() {
             if end == End::Server {
                 self.sent += 1;
-                self.sent_again += u64::from(segment.transmission > 0);
+                self.retransmissions += u64::from(segment.transmission > 0);
             }
             let mut packet = flow.ends[end as usize].packet(PacketId(self.packets), segment);
             self.packets += 1;
             let link = &mut self.links[end as usize];
             if let Verdict::Arrives(at) = link.send(now, packet.size(), &mut packet) {
-                link.keep(&packet);
-                self.queue.push(at, Phase::Receive, Event::Arrives(end));
+                link.store(&packet);
+                self.queue.push(at, Phase::Receive, Event::Arrival(end));
             }
         }
         if let Some(at) = flow.ends[end as usize].poll_timeout()
             && at < flow.wake[end as usize]
         {
             flow.wake[end as usize] = at;
-            self.queue.push(at, Phase::Timers, Event::Wakes(id, end));
+            self.queue.push(at, Phase::Timers, Event::Timeout(id, end));
         }
     }
 }
@@ -163,5 +163,5 @@ fn main() {
     network.run(Time::ZERO + Duration::from_secs(seconds));
     // Whole packets: the division discards the octet of the SYN.
     let acknowledged: u64 = network.flows.iter().map(|flow| flow.acknowledged / u64::from(PAYLOAD)).sum();
-    println!("{acknowledged} {} {}", network.sent, network.sent_again);
+    println!("{acknowledged} {} {}", network.sent, network.retransmissions);
 }

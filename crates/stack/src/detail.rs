@@ -13,7 +13,8 @@ use crate::radio::rlc::block_set::BlockSet;
 use crate::radio::rlc::sn::Sn;
 use crate::trace::TraceEvent;
 
-/// A detail that is shown and not stored. `direction` is the direction of the data or blocks.
+/// A detail that is passed to the sink and not stored. `direction` is the direction of the data or
+/// blocks.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum Detail<'a> {
@@ -89,7 +90,7 @@ impl PollCauses {
         PollCauses(self.0 * u8::from(holds))
     }
 
-    /// Whether there is one.
+    /// Whether there is any cause.
     #[inline]
     pub fn any(self) -> bool {
         self.0 != 0

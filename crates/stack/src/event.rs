@@ -7,8 +7,8 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
-    /// A packet is lost on a core network link behind the one that it entered last. (A packet
-    /// passes links that nothing else enters in one step, and their losses are decided in advance.)
+    /// A packet is lost on a link of the core network. The loss was decided in advance, when the
+    /// packet entered an earlier link: links without other input need no event of their own.
     LinkLoss(HeldId),
     /// A packet that a script delayed enters the core network.
     HeldPacketEnters(HeldId),
@@ -37,7 +37,7 @@ pub enum Event {
     TcpWake(FlowId, End),
     /// A timer of a traffic model may be due.
     TrafficWake(FlowId),
-    /// The proxy fails for the rest of the run.
+    /// An outage of the proxy begins: it loses the state of all transfers.
     ProxyCrash,
     EndOfRun,
 }

@@ -28,6 +28,7 @@ impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
         self.agenda
     }
 
+    /// Schedules `event` at `at`.
     ///
     /// # Panics
     /// If `at` lies in the past.
@@ -62,7 +63,7 @@ impl Wakeup {
 
     /// Clears the wake-up after it fired.
     #[inline]
-    pub fn is_over(&mut self) {
+    pub fn clear(&mut self) {
         *self = Wakeup::NONE;
     }
 
@@ -72,7 +73,7 @@ impl Wakeup {
     #[inline]
     pub fn fired(&mut self, now: Time) {
         if self.0 <= now {
-            self.is_over();
+            self.clear();
         }
     }
 }
@@ -100,7 +101,7 @@ mod tests {
         let times: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(time, _)| time).collect();
         assert_eq!(times, [at(20), at(30)]);
         // An overdue deadline is scheduled now.
-        wakeup.is_over();
+        wakeup.clear();
         EventContext::new(at(30), &mut sink, &mut agenda).wake(&mut wakeup, Some(at(5)), Phase::Rrc, event);
         assert_eq!(agenda.pop(), Some((at(30), event)));
     }
@@ -120,7 +121,7 @@ mod tests {
                 let deadline = Some(now + Duration::from_millis(later));
                 ctx.wake(&mut wakeup, deadline, Phase::Timers, Event::CellWake(CellId(0)));
             }
-            now = agenda.pop().expect("somebody is woken").0;
+            now = agenda.pop().expect("a wake-up is scheduled").0;
             events += 1;
         }
         // A wake-up every 10 ms, each of which superseded another.

@@ -51,7 +51,7 @@ impl NetworkPath {
         link: LinkId,
     ) -> Option<Packet> {
         let mut packet = self.core.link_arrival(link);
-        if !self.core.go_on(ctx, link, &mut packet) {
+        if !self.core.forward(ctx, link, &mut packet) {
             return None;
         }
         let at = match (packet.direction(), packet.leg()) {

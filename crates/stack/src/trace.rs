@@ -21,15 +21,15 @@ pub enum SendCause {
     New,
     /// A pure acknowledgment.
     Ack,
-    /// Sent again after duplicate acknowledgments, or inside the recovery that they began.
+    /// Retransmitted after duplicate acknowledgments, or in the recovery that they started.
     DupAck,
-    /// Sent again after an expiry of the retransmission timer, go-back-N included.
+    /// Retransmitted after an expiry of the retransmission timer, including go-back-N.
     Rto,
     /// A probe of a closed window.
     WindowProbe,
     /// A RST.
     Reset,
-    /// Sent again because no ACK had come for a probe timeout: a tail loss probe.
+    /// Sent because no ACK arrived during a probe timeout: a tail loss probe.
     TailLoss,
     /// A keep-alive probe.
     KeepAlive,
@@ -264,7 +264,8 @@ pub enum TraceEvent {
     AppWrote { connection: ConnectionId, end: End, bytes: u64 },
     /// The handshake is complete at `end`.
     Established { connection: ConnectionId, end: End },
-    /// `end` gave the connection up, or learned that it does not exist (any more).
+    /// `end` gave the connection up, or was notified by a RST that it does not exist or no longer
+    /// exists.
     ConnectionFailed { connection: ConnectionId, end: End, failure: Failure },
     /// Both directions are closed, or a one-way transfer is fully acknowledged.
     ConnectionClosed { connection: ConnectionId },

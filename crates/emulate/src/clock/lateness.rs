@@ -4,30 +4,30 @@ use hdrhistogram::Histogram;
 use umts_units::Duration;
 
 /// Largest recorded lateness: one minute.
-const MOST_NS: u64 = 60_000_000_000;
+const MAX_NS: u64 = 60_000_000_000;
 
 /// Number of late instants that is tolerated however short the run is.
-const FORGIVEN: u64 = 2;
+const TOLERATED: u64 = 2;
 
 /// Distribution of the lateness of instants, with three significant digits.
 #[derive(Debug, Clone)]
 pub struct Lateness {
     histogram: Histogram<u64>,
     limit: Duration,
-    beyond: u64,
+    above_limit: u64,
 }
 
 impl Lateness {
     /// Creates an empty distribution. Instants later than `limit` are also counted separately.
     pub fn new(limit: Duration) -> Self {
-        let histogram = Histogram::new_with_max(MOST_NS, 3).expect("three digits of a minute fit");
-        Lateness { histogram, limit, beyond: 0 }
+        let histogram = Histogram::new_with_max(MAX_NS, 3).expect("three digits of a minute fit");
+        Lateness { histogram, limit, above_limit: 0 }
     }
 
     /// Records the lateness of an instant.
     pub fn record(&mut self, late: Duration) {
         self.histogram.saturating_record(late.as_nanos());
-        self.beyond += u64::from(late > self.limit);
+        self.above_limit += u64::from(late > self.limit);
     }
 
     /// Number of recorded instants.
@@ -37,7 +37,7 @@ impl Lateness {
 
     /// Number of instants later than the limit.
     pub fn beyond_limit(&self) -> u64 {
-        self.beyond
+        self.above_limit
     }
 
     pub fn limit(&self) -> Duration {
@@ -58,9 +58,9 @@ impl Lateness {
     /// than two late instants.
     pub fn is_degraded(&self) -> bool {
         let half = self.limit.as_nanos() / 2;
-        let beyond_half = self.histogram.count_between(half + 1, MOST_NS);
-        let is_slow = self.quantile(0.99).as_nanos() > half && beyond_half > FORGIVEN;
-        is_slow || self.beyond > FORGIVEN && self.beyond * 1000 > self.count()
+        let above_half = self.histogram.count_between(half + 1, MAX_NS);
+        let is_slow = self.quantile(0.99).as_nanos() > half && above_half > TOLERATED;
+        is_slow || self.above_limit > TOLERATED && self.above_limit * 1000 > self.count()
     }
 }
 

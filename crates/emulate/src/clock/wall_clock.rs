@@ -27,18 +27,18 @@ const BURST: usize = 64;
 
 /// Maximum number of packets that wait for the event loop. At this limit no more are read, and the
 /// kernel drops and counts packets that exceed its own queues.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 
-/// A clock that is behind still polls for packets and signals at this interval.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// Interval at which a clock that is late still polls for packets and signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Interval at which a device that was down is checked for removal, because the kernel does not
 /// report the removal.
-const SEE_EVERY: Duration = Duration::from_millis(100);
+const REMOVAL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Longest delay of events that are not visible outside. It bounds the work to catch up before an
-/// arriving packet is handled.
-const MOST_WAIT: Duration = Duration::from_millis(20);
+/// Longest delay of events that are not visible outside. It bounds the work that remains when a
+/// packet arrives.
+const MAX_DELAY: Duration = Duration::from_millis(20);
 
 /// Delayed events are handled this long before the next visible instant, so that they do not make
 /// it late.
@@ -66,7 +66,7 @@ impl Arrival {
     }
 }
 
-/// Reason for which the clock stopped.
+/// Why the clock stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// A child process has ended, or a device is gone.
@@ -92,9 +92,9 @@ pub struct WallClock {
     woken_at: Option<Duration>,
     /// The instant being handled, and whether its lateness was recorded.
     begun: Option<(Time, bool)>,
-    /// End of the last intended delay: events due before this time are not late before it.
-    left_until: Time,
-    last_look: Time,
+    /// End of the last intended delay. An event due before this time is late only after it.
+    delayed_until: Time,
+    last_poll: Time,
     /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
     /// Number of SIGINTs received.
@@ -136,8 +136,8 @@ impl WallClock {
             work: Lateness::new(limit),
             woken_at: None,
             begun: None,
-            left_until: Time::ZERO,
-            last_look: Time::ZERO,
+            delayed_until: Time::ZERO,
+            last_poll: Time::ZERO,
             // A child may have ended before the signals were blocked.
             ending: Some((Ending::SomethingEnded, Time::ZERO)),
             interrupts: 0,
@@ -155,7 +155,7 @@ impl WallClock {
     /// # Panics
     /// Panics if CLOCK_MONOTONIC cannot be read.
     pub fn now(&self) -> Time {
-        let now = monotonic().expect("CLOCK_MONOTONIC is always there");
+        let now = monotonic().expect("every Linux kernel has CLOCK_MONOTONIC");
         Time::ZERO + Duration::from_nanos(now.as_nanos() - self.start.as_nanos())
     }
 
@@ -169,7 +169,7 @@ impl WallClock {
         &self.work
     }
 
-    /// Takes the reason for which the clock stopped, and the time. Returns `None` while it runs. A
+    /// Takes the time at which the clock stopped, and why. Returns `None` while it runs. A
     /// clock that stopped continues at the next `wait`.
     pub fn take_ending(&mut self) -> Option<(Ending, Time)> {
         self.ending.take()
@@ -198,18 +198,18 @@ impl WallClock {
     /// are delayed on purpose, and so are events that they schedule, which belong to simulated
     /// users only.
     fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
-        let is_noted = self.begun == Some((due, true));
-        let is_noted_now = !is_noted && lookahead.is_seen();
-        if is_noted_now {
-            self.lateness.record(now - due.max(self.left_until));
+        let was_recorded = self.begun == Some((due, true));
+        let is_recorded_now = !was_recorded && lookahead.is_seen();
+        if is_recorded_now {
+            self.lateness.record(now - due.max(self.delayed_until));
         }
-        self.begun = Some((due, is_noted || is_noted_now));
+        self.begun = Some((due, was_recorded || is_recorded_now));
     }
 
     /// Sleeps until `wanted` at the latest, and reads packets and signals.
     fn sleep(&mut self, wanted: Time) -> io::Result<()> {
-        let is_doubtful = self.present().any(|number| self.ports[number].was_down());
-        let until = if is_doubtful { wanted.min(self.now() + SEE_EVERY) } else { wanted };
+        let may_be_removed = self.present().any(|number| self.ports[number].was_down());
+        let until = if may_be_removed { wanted.min(self.now() + REMOVAL_CHECK_INTERVAL) } else { wanted };
         let at = self.start + (until - Time::ZERO);
         self.timer.set(Expiration::OneShot(time_spec(at)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
         if let Some(woken_at) = self.woken_at {
@@ -217,7 +217,7 @@ impl WallClock {
         }
         self.poll_events(EpollTimeout::NONE)?;
         self.woken_at = Some(read(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
-        self.left_until = wanted.min(self.last_look);
+        self.delayed_until = wanted.min(self.last_poll);
         Ok(())
     }
 
@@ -228,13 +228,13 @@ impl WallClock {
             Err(nix::Error::EINTR) => 0,
             Err(error) => return Err(error.into()),
         };
-        self.last_look = self.now();
+        self.last_poll = self.now();
         for event in &events[..count] {
             match event.data() {
                 // Setting the timer again clears its expiration.
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
-                PARENT => self.ending = Some((Ending::Abandoned, self.last_look)),
+                PARENT => self.ending = Some((Ending::Abandoned, self.last_poll)),
                 port => self.read(port as usize)?,
             }
         }
@@ -250,19 +250,19 @@ impl WallClock {
     /// Removes a device that another process has deleted. The other devices continue to work.
     fn remove_device(&mut self, number: usize) -> io::Result<()> {
         self.gone.push(number);
-        self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
+        self.ending.get_or_insert((Ending::SomethingEnded, self.last_poll));
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
     }
 
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.read_signal()? {
             if signal.ssi_signo == Signal::SIGTERM as u32 {
-                self.ending = Some((Ending::Abandoned, self.last_look));
+                self.ending = Some((Ending::Abandoned, self.last_poll));
                 continue;
             }
             // The command receives SIGINT too and decides how to react while it runs.
             self.interrupts += u32::from(signal.ssi_signo == Signal::SIGINT as u32);
-            self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
+            self.ending.get_or_insert((Ending::SomethingEnded, self.last_poll));
         }
         Ok(())
     }
@@ -270,9 +270,9 @@ impl WallClock {
     fn read(&mut self, number: usize) -> io::Result<()> {
         let port = &self.ports[number];
         let mut buffer = [0; MTU as usize + 1];
-        let mut left = if self.waiting.len() < MOST_WAITING { BURST } else { 0 };
-        while left > 0 || port.has_more() {
-            left = left.saturating_sub(1);
+        let mut remaining = if self.waiting.len() < MAX_WAITING { BURST } else { 0 };
+        while remaining > 0 || port.has_more() {
+            remaining = remaining.saturating_sub(1);
             let (length, header) = match port.read(&mut buffer) {
                 Ok(Some(found)) => found,
                 Ok(None) => break,
@@ -292,7 +292,7 @@ impl Clock for WallClock {
         loop {
             let stop = self.stops_at();
             if self.waiting.front().is_some_and(|&(at, _)| at < until && at <= stop) {
-                let (at, arrival) = self.waiting.pop_front().expect("it was just seen");
+                let (at, arrival) = self.waiting.pop_front().expect("the queue is not empty");
                 return Wake::Packet(at, arrival);
             }
             // An instant that has begun is completed, so that a replay can stop at the same event.
@@ -301,9 +301,9 @@ impl Clock for WallClock {
             }
             let now = self.now();
             if until > now {
-                self.sleep(wake_up(until, lookahead)).expect("the descriptors are ours");
-            } else if now - self.last_look > LOOK_EVERY {
-                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are ours");
+                self.sleep(wake_up(until, lookahead)).expect("the descriptors are open");
+            } else if now - self.last_poll > POLL_INTERVAL {
+                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are open");
             } else {
                 self.begin(until, now, lookahead);
                 return Wake::Reached;
@@ -318,7 +318,7 @@ fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if lookahead.is_seen() {
         return next;
     }
-    let seen = lookahead.first_seen(next + MOST_WAIT);
+    let seen = lookahead.first_seen(next + MAX_DELAY);
     if seen > next + LEAD { seen - LEAD } else { seen }
 }
 
@@ -383,13 +383,13 @@ mod tests {
         clock.ending = Some((Ending::SomethingEnded, us(5_000)));
         clock.waiting.push_back((us(4_500), Arrival::bare(0, vec![1])));
         clock.waiting.push_back((us(5_500), Arrival::bare(0, vec![2])));
-        let seen = Expected(true, us(3_000));
-        assert_eq!(clock.wait(us(3_000), &seen), Wake::Reached);
-        assert_eq!(clock.wait(us(5_000), &seen), Wake::Packet(us(4_500), Arrival::bare(0, vec![1])));
-        assert_eq!(clock.wait(us(5_000), &seen), Wake::Reached);
-        assert_eq!(clock.wait(us(6_000), &seen), Wake::Stopped);
+        let visible = Expected(true, us(3_000));
+        assert_eq!(clock.wait(us(3_000), &visible), Wake::Reached);
+        assert_eq!(clock.wait(us(5_000), &visible), Wake::Packet(us(4_500), Arrival::bare(0, vec![1])));
+        assert_eq!(clock.wait(us(5_000), &visible), Wake::Reached);
+        assert_eq!(clock.wait(us(6_000), &visible), Wake::Stopped);
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, us(5_000))));
-        assert_eq!(clock.wait(us(6_000), &seen), Wake::Packet(us(5_500), Arrival::bare(0, vec![2])));
+        assert_eq!(clock.wait(us(6_000), &visible), Wake::Packet(us(5_500), Arrival::bare(0, vec![2])));
     }
 
     #[test]
@@ -397,18 +397,18 @@ mod tests {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
-        let waits = Expected(false, Time::NEVER);
-        assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
+        let delayed = Expected(false, Time::NEVER);
+        assert_eq!(clock.wait(us(2_000), &delayed), Wake::Reached);
         // The clock slept as long as the first event may be delayed, so the others became due.
         let woken = clock.now();
         assert!(woken >= us(21_000), "{woken}");
-        assert_eq!(clock.wait(us(20_900), &waits), Wake::Reached);
+        assert_eq!(clock.wait(us(20_900), &delayed), Wake::Reached);
         assert_eq!(clock.lateness().count(), 0);
         // Events of one instant are recorded once. Events scheduled by delayed events are not late.
-        let seen = Expected(true, us(20_950));
-        assert_eq!(clock.wait(us(20_950), &waits), Wake::Reached);
+        let visible = Expected(true, us(20_950));
+        assert_eq!(clock.wait(us(20_950), &delayed), Wake::Reached);
         assert_eq!(
-            [clock.wait(us(20_950), &seen), clock.wait(us(20_950), &seen)],
+            [clock.wait(us(20_950), &visible), clock.wait(us(20_950), &visible)],
             [Wake::Reached, Wake::Reached]
         );
         assert_eq!(clock.lateness().count(), 1);

@@ -4,19 +4,19 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Maximum number of UEs. Their addresses and the server side's are in 10.45.0.0/16.
-pub const MOST_UES: usize = 65_000;
+pub const MAX_UES: usize = 65_000;
 
 /// Addresses of the server side, IPv4 and IPv6. Its name server has them too.
 pub const SERVER: [IpAddr; 2] = [v4(1), v6(1)];
 
 /// Addresses of a UE: IPv4 and IPv6.
 pub fn of_ue(ue: usize) -> [IpAddr; 2] {
-    debug_assert!(ue < MOST_UES);
+    debug_assert!(ue < MAX_UES);
     let number = ue as u16 + 2;
     [v4(number), v6(number)]
 }
 
-/// The UE that an address belongs to by its form. That UE may not exist.
+/// The UE to which an address would belong. That UE may not exist.
 pub fn ue_of(address: IpAddr) -> Option<usize> {
     let number = match address {
         IpAddr::V4(address) => {

@@ -9,7 +9,7 @@ pub const HEADER: usize = 14;
 pub const TAG: usize = 4;
 
 /// Maximum number of tags that are parsed: a customer tag inside a provider tag.
-const MOST_TAGS: usize = 2;
+const MAX_TAGS: usize = 2;
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
@@ -21,7 +21,7 @@ const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
 /// Length of a TCP header without options. A smaller data offset is malformed (RFC 9293 §3.1).
-const LEAST_TCP_HEADER: usize = 20;
+const MIN_TCP_HEADER: usize = 20;
 
 /// Flags that belong to the last part of a segment.
 const FIN_AND_PSH: u8 = 0x09;
@@ -31,38 +31,38 @@ const CWR: u8 = 0x80;
 /// Route of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameRoute {
-    /// Over the radio: an IP packet for a single host. The value is the length of the link-layer
+    /// Across the radio: an IP packet for a single host. The value is the length of the link-layer
     /// header.
     Radio(usize),
     /// Directly to the other device: ARP, neighbour discovery, multicast, broadcast, and everything
     /// that is not IP.
-    Aside,
+    Bypass,
     /// Dropped: an IP packet for a single host with an invalid IP header.
-    Nowhere,
+    Drop,
 }
 
 /// Decides the route of a frame.
 pub fn route(frame: &[u8]) -> FrameRoute {
-    let Some(header) = header_of(frame) else { return FrameRoute::Aside };
+    let Some(header) = header_of(frame) else { return FrameRoute::Bypass };
     let (header_octets, packet) = frame.split_at(header);
     let is_ip = [IPV4, IPV6].iter().any(|kind| header_octets.ends_with(kind));
     if frame[0] & 1 == 1 || !is_ip {
-        return FrameRoute::Aside;
+        return FrameRoute::Bypass;
     }
     if foreign::addresses(packet).is_err() {
-        return FrameRoute::Nowhere;
+        return FrameRoute::Drop;
     }
     // Types of neighbour and router discovery, 133 to 137 (RFC 4861 §4).
     let is_discovery = packet[0] >> 4 == 6
         && packet[6] == ICMPV6
         && packet.get(40).is_some_and(|kind| (133..=137).contains(kind));
-    if is_discovery { FrameRoute::Aside } else { FrameRoute::Radio(header) }
+    if is_discovery { FrameRoute::Bypass } else { FrameRoute::Radio(header) }
 }
 
 /// Length of the link-layer header, tags included. Returns `None` if the frame is truncated or has
-/// more than `MOST_TAGS` tags.
+/// more than `MAX_TAGS` tags.
 fn header_of(frame: &[u8]) -> Option<usize> {
-    (0..=MOST_TAGS)
+    (0..=MAX_TAGS)
         .map(|tags| HEADER + tags * TAG)
         .take_while(|&length| frame.len() >= length)
         .find(|&length| !TAGS.iter().any(|tag| frame[..length].ends_with(tag)))
@@ -89,13 +89,13 @@ struct Parts {
 
 fn parts(packet: &[u8]) -> Option<Parts> {
     let upper = foreign::upper(packet).filter(|upper| !upper.is_fragment)?;
-    let least = match upper.protocol {
-        TCP => LEAST_TCP_HEADER,
+    let min_header = match upper.protocol {
+        TCP => MIN_TCP_HEADER,
         UDP => 8,
         _ => return None,
     };
     let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
-    (upper.end >= upper.at + least).then(|| Parts {
+    (upper.end >= upper.at + min_header).then(|| Parts {
         transport: upper.at,
         protocol: upper.protocol,
         pseudo: sum(&packet[addresses]) + u32::from(upper.protocol),
@@ -118,14 +118,14 @@ pub fn complete_checksum(packet: &mut [u8]) {
     }
 }
 
-/// Cuts a TCP segment larger than `mtu` into segments of at most `mtu`. Kernels hand on such
-/// segments if the device offers segmentation offload (TSO, GRO). Returns `None` if the packet
+/// Cuts a TCP segment larger than `mtu` into segments of at most `mtu`. Kernels pass such
+/// segments to a device with segmentation offload (TSO, GRO). Returns `None` if the packet
 /// cannot be cut.
 pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
     let offset = usize::from(packet[parts.transport + 12] >> 4) * 4;
     // A SYN occupies a sequence number, and no kernel leaves one to segmentation offload.
-    if offset < LEAST_TCP_HEADER || packet[parts.transport + 13] & SYN != 0 {
+    if offset < MIN_TCP_HEADER || packet[parts.transport + 13] & SYN != 0 {
         return None;
     }
     let headers = parts.transport + offset;
@@ -196,7 +196,7 @@ mod tests {
         packet
     }
 
-    fn is_right(packet: &[u8]) -> bool {
+    fn has_valid_checksums(packet: &[u8]) -> bool {
         let parts = parts(packet).expect("TCP or UDP");
         let body = &packet[parts.transport..];
         fold(parts.pseudo + body.len() as u32 + sum(body)) == 0xffff && {
@@ -204,7 +204,8 @@ mod tests {
         }
     }
 
-    fn leave_to_device(packet: &mut [u8]) {
+    /// Leaves the checksum to the device, as a kernel with checksum offload does.
+    fn offload_checksum(packet: &mut [u8]) {
         let parts = parts(packet).expect("TCP or UDP");
         let pseudo = fold(parts.pseudo + (packet.len() - parts.transport) as u32);
         let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
@@ -214,9 +215,9 @@ mod tests {
     #[test]
     fn offloaded_checksum_is_completed_and_wrong_one_is_kept() {
         let mut packet = segment(101, 0x18);
-        leave_to_device(&mut packet);
+        offload_checksum(&mut packet);
         complete_checksum(&mut packet);
-        assert!(is_right(&packet));
+        assert!(has_valid_checksums(&packet));
         packet[50] ^= 1;
         let wrong = packet.clone();
         complete_checksum(&mut packet);
@@ -226,10 +227,10 @@ mod tests {
     #[test]
     fn large_segment_is_cut_into_valid_segments() {
         let mut whole = segment(4000, 0x19 | CWR);
-        leave_to_device(&mut whole);
+        offload_checksum(&mut whole);
         let parts = cut(&whole, 1500).unwrap();
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1500, 1500, 1120]);
-        assert!(parts.iter().all(|part| is_right(part)));
+        assert!(parts.iter().all(|part| has_valid_checksums(part)));
         let seqs: Vec<u32> =
             parts.iter().map(|part| u32::from_be_bytes(part[24..28].try_into().unwrap())).collect();
         assert_eq!(seqs, [256, 256 + 1460, 256 + 2920]);
@@ -249,13 +250,13 @@ mod tests {
         discovery.extend([0xfe; 32]);
         discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(route(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
-        assert_eq!(route(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(route(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
+        assert_eq!(route(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Bypass);
+        assert_eq!(route(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Bypass);
+        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Bypass);
         discovery[40] = 128;
         assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
-        assert_eq!(route(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
-        assert_eq!(route(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
+        assert_eq!(route(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Drop);
+        assert_eq!(route(&frame(2, IPV4, &[])), FrameRoute::Drop);
         // A frame of 60 bytes contains padding after a packet of 41 bytes.
         let mut padded = frame(2, IPV4, &segment(1, 0));
         padded.resize(60, 0);
@@ -263,16 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn tags_of_vlans_belong_to_the_header() {
+    fn vlan_tags_belong_to_the_header() {
         let frame = |tags: &[u8]| [&[2; 12][..], tags, &IPV4, &segment(1, 0)].concat();
         assert_eq!(route(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
         assert_eq!(route(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
-        assert_eq!(route(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
-        assert_eq!(route(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Bypass);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Bypass);
     }
 
     #[test]
-    fn segments_behind_extension_headers_are_cut_and_completed() {
+    fn segments_after_extension_headers_are_cut_and_completed() {
         let mut whole = vec![0x60, 0, 0, 0];
         whole.extend((8 + 20 + 3000_u16).to_be_bytes());
         whole.extend([60, 64]);
@@ -280,10 +281,10 @@ mod tests {
         whole.extend([TCP, 0, 1, 4, 0, 0, 0, 0]);
         whole.extend([0, 80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 7, 0x50, 0x18, 0, 1, 0, 0, 0, 0]);
         whole.resize(48 + 20 + 3000, 7);
-        leave_to_device(&mut whole);
+        offload_checksum(&mut whole);
         let parts = cut(&whole, 1500).unwrap();
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1500, 1500, 204]);
-        assert!(parts.iter().all(|part| is_right(part)));
+        assert!(parts.iter().all(|part| has_valid_checksums(part)));
     }
 
     #[test]
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn generated_packets_cover_every_route() {
-        let found = foreign::made::shares(4000, |packet| {
+        let found = foreign::generated::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
             let FrameRoute::Radio(header) = route(&frame) else { return [true, false, false, false, false] };
             let packet = packet_of(&frame, header).to_vec();
@@ -337,7 +338,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_frames_do_not_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
+        fn arbitrary_frames_do_not_panic(
+            packet in foreign::generated::packet(),
+            tags in 0_usize..4,
+            mtu in 0_usize..1500,
+        ) {
             let frame = frame_of(&packet, tags);
             if let FrameRoute::Radio(header) = route(&frame) {
                 let whole = packet_of(&frame, header).to_vec();
@@ -356,12 +361,12 @@ mod tests {
         }
 
         #[test]
-        fn offloaded_checksums_are_completed_in_arbitrary_packets(packet in foreign::made::packet()) {
+        fn offloaded_checksums_are_completed_in_arbitrary_packets(packet in foreign::generated::packet()) {
             if foreign::addresses(&packet).is_ok() {
                 let end = packet_of(&packet, 0).len();
                 let mut packet = packet[..end].to_vec();
                 if let Some(parts) = parts(&packet) {
-                    leave_to_device(&mut packet);
+                    offload_checksum(&mut packet);
                     complete_checksum(&mut packet);
                     let body = &packet[parts.transport..];
                     prop_assert_eq!(fold(parts.pseudo + body.len() as u32 + sum(body)), 0xffff);
@@ -373,7 +378,7 @@ mod tests {
         fn parts_are_valid_and_complete(payload in 1_usize..20_000, mtu in 41_usize..1500) {
             let whole = segment(payload, 0x18);
             let parts = cut(&whole, mtu).unwrap();
-            prop_assert!(parts.iter().all(|part| part.len() <= mtu && is_right(part)));
+            prop_assert!(parts.iter().all(|part| part.len() <= mtu && has_valid_checksums(part)));
             prop_assert_eq!(parts.iter().map(|part| part.len() - 40).sum::<usize>(), payload);
         }
     }

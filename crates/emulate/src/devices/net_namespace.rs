@@ -42,12 +42,12 @@ impl NetNamespace {
     pub fn new() -> io::Result<Self> {
         let home = current()?;
         nix::sched::unshare(CloneFlags::CLONE_NEWNET)?;
-        let made = current();
+        let created = current();
         setns(&home, CloneFlags::CLONE_NEWNET)?;
-        NetNamespace::prepared(made?)
+        NetNamespace::prepared(created?)
     }
 
-    /// Holds the same namespace by another descriptor.
+    /// Creates another descriptor of the same namespace.
     ///
     /// # Errors
     /// An error if there is no free descriptor.

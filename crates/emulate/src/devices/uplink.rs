@@ -23,10 +23,10 @@ use crate::devices::net_namespace::{NetNamespace, set_sysctl};
 use umts_netlink::{Netlink, Route};
 
 /// Maximum number of emulations with access to the Internet.
-const MOST: u8 = 100;
+const MAX_UPLINKS: u8 = 100;
 
 /// Port of DNS.
-const NAMES_PORT: u16 = 53;
+const DNS_PORT: u16 = 53;
 
 /// Connection of the server side to the host's network. It ends when this value is dropped, or with
 /// the server side's namespace.
@@ -59,7 +59,7 @@ impl Uplink {
         let at_host = Masquerade::new(&format!("umtslab{number}"), &[10, 46, number], fenced)?;
         let at_server = server_side.within(|| {
             let mut netlink = Netlink::open()?;
-            let index = netlink.index(INSIDE)?;
+            let index = netlink.index(SERVER_DEVICE)?;
             netlink.add_address(index, inside)?;
             netlink.set_up(index)?;
             netlink.add_route(&Route::host(host, index))?;
@@ -87,7 +87,8 @@ impl Drop for Uplink {
     }
 }
 
-const INSIDE: &str = "uplink";
+/// Name of the device in the server side's namespace.
+const SERVER_DEVICE: &str = "uplink";
 
 /// Disables IPv6 on the host's device. Access is IPv4 only, and IPv6 would send packets for its own
 /// configuration.
@@ -103,15 +104,15 @@ fn silence_ipv6(device: &str) -> io::Result<()> {
 /// host's device.
 fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {
     let mut netlink = Netlink::open()?;
-    for number in 0..MOST {
+    for number in 0..MAX_UPLINKS {
         let name = format!("umts-gi{number}");
-        match netlink.add_pair(&name, INSIDE, server_side.as_fd()) {
+        match netlink.add_pair(&name, SERVER_DEVICE, server_side.as_fd()) {
             Ok(()) => return Ok((number, name)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MOST} emulations are already connected to the Internet")))
+    Err(io::Error::other(format!("{MAX_UPLINKS} emulations are already connected to the Internet")))
 }
 
 /// Opens UDP and TCP sockets for DNS in the server side's namespace. Programs that are started
@@ -121,7 +122,7 @@ fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {
 /// An error if the port is in use.
 pub fn name_sockets(server_side: &NetNamespace) -> io::Result<[OwnedFd; 2]> {
     let sockets = server_side.within(|| {
-        let at = SocketAddr::new(addresses::SERVER[0], NAMES_PORT);
+        let at = SocketAddr::new(addresses::SERVER[0], DNS_PORT);
         Ok([OwnedFd::from(UdpSocket::bind(at)?), OwnedFd::from(TcpListener::bind(at)?)])
     })?;
     for socket in &sockets {

@@ -36,11 +36,11 @@ const OUTGOING: u8 = 4;
 const BURST: usize = 64;
 
 /// Largest frame that is read: an IPv6 packet of maximum length with a tagged header.
-const LARGEST: usize = HEADER + 2 * TAG + 40 + u16::MAX as usize;
+const MAX_FRAME: usize = HEADER + 2 * TAG + 40 + u16::MAX as usize;
 
 sockopt_impl!(
     /// Attaches the VLAN tag that the kernel removed to each received frame.
-    TellsTags,
+    ReportTags,
     SetOnly,
     libc::SOL_PACKET,
     libc::PACKET_AUXDATA,
@@ -109,7 +109,7 @@ impl Wire {
             index: *index,
             socket: Rc::clone(socket),
             other: Rc::clone(&other.0),
-            buffer: RefCell::new(vec![0; LARGEST]),
+            buffer: RefCell::new(vec![0; MAX_FRAME]),
             parts: RefCell::default(),
             frames: Cell::default(),
             was_down: Cell::default(),
@@ -121,15 +121,15 @@ impl Wire {
         &self.name
     }
 
-    /// Whether the device was down at some time, so that it may have been removed.
+    /// Whether the device has been down. It may then have been removed.
     pub fn was_down(&self) -> bool {
         self.was_down.get()
     }
 
     /// Whether the device no longer exists.
     pub fn is_gone(&self) -> bool {
-        let look = || Netlink::open()?.link(self.index as u32);
-        self.was_down() && look().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        let link = || Netlink::open()?.link(self.index as u32);
+        self.was_down() && link().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Reads frames until one crosses the radio. Returns the length of its packet and its
@@ -148,7 +148,7 @@ impl Wire {
                 Received::Nothing => return Ok(None),
                 Received::Own => {}
                 Received::TooLarge => self.count(|frames| frames.too_large += 1),
-                Received::Frame(length) => self.sort(&frame[..length]),
+                Received::Frame(length) => self.dispatch(&frame[..length]),
             }
         }
         Ok(None)
@@ -196,20 +196,20 @@ impl Wire {
     }
 
     /// Forwards, drops or queues a frame according to its route.
-    fn sort(&self, frame: &[u8]) {
-        let behind = match frames::route(frame) {
-            FrameRoute::Radio(behind) => behind,
-            FrameRoute::Aside => {
+    fn dispatch(&self, frame: &[u8]) {
+        let header_length = match frames::route(frame) {
+            FrameRoute::Radio(length) => length,
+            FrameRoute::Bypass => {
                 // A full queue loses the frame, as in a switch.
-                let is_taken = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
+                let is_accepted = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
                 return self.count(|frames| {
-                    *(if is_taken { &mut frames.aside } else { &mut frames.aside_lost }) += 1
+                    *(if is_accepted { &mut frames.aside } else { &mut frames.aside_lost }) += 1
                 });
             }
-            FrameRoute::Nowhere => return self.count(|frames| frames.malformed += 1),
+            FrameRoute::Drop => return self.count(|frames| frames.malformed += 1),
         };
-        let header = Header::from(&frame[..behind]);
-        let mut whole = frames::packet_of(frame, behind).to_vec();
+        let header = Header::from(&frame[..header_length]);
+        let mut whole = frames::packet_of(frame, header_length).to_vec();
         let mtu = usize::from(MTU);
         if whole.len() <= mtu {
             frames::complete_checksum(&mut whole);
@@ -240,7 +240,7 @@ impl Wire {
         Ok(u64::from(getsockopt(&self.socket, Statistics)?.tp_drops))
     }
 
-    /// Whether a packet is queued here, of which polling the socket does not inform.
+    /// Whether a packet is queued here. Polling the socket does not report it.
     pub fn has_parts(&self) -> bool {
         !self.parts.borrow().is_empty()
     }
@@ -326,7 +326,7 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     )?;
     // RcvBufForce may exceed net.core.rmem_max.
     setsockopt(&socket, RcvBufForce, &KERNEL_QUEUE)?;
-    setsockopt(&socket, TellsTags, &true)?;
+    setsockopt(&socket, ReportTags, &true)?;
     bind(socket.as_raw_fd(), &address)?;
     Ok((socket, address.ifindex()))
 }

@@ -24,22 +24,22 @@ use crate::devices::addresses;
 use crate::packets::datagram::{self, End, Fragments, Whose};
 
 /// Maximum number of flows. Beyond it, the least recently used flow is removed.
-const MOST_FLOWS: usize = 16_384;
+const MAX_FLOWS: usize = 16_384;
 
 /// Maximum number of fragmented datagrams for which later fragments are translated.
-const MOST_FRAGMENTED: usize = 64;
+const MAX_FRAGMENTED: usize = 64;
 
 /// A flow as the server side sees it: address of the program, substituted port, port of the server.
-type Seen = (IpAddr, u16, u16);
+type ServerSideFlow = (IpAddr, u16, u16);
 
 /// A flow as the program sees it: source, destination.
-type Asked = (End, End);
+type ProgramFlow = (End, End);
 
 #[derive(Debug, Clone, Copy)]
 struct Flow {
-    asked: Asked,
+    program_flow: ProgramFlow,
     /// Whether the server answers from the device's address.
-    is_from_own: bool,
+    uses_device_address: bool,
     /// Sequence number of the last packet, for the order of use.
     used: u64,
 }
@@ -47,10 +47,10 @@ struct Flow {
 /// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
-    flows: BTreeMap<Seen, Flow>,
-    by_asked: BTreeMap<Asked, Seen>,
+    flows: BTreeMap<ServerSideFlow, Flow>,
+    by_program_flow: BTreeMap<ProgramFlow, ServerSideFlow>,
     /// Flows by the sequence number of their last packet.
-    by_use: BTreeMap<u64, Seen>,
+    by_use: BTreeMap<u64, ServerSideFlow>,
     packets: u64,
     /// Last port that was substituted for a program's port.
     last_port: u16,
@@ -61,15 +61,18 @@ pub struct Answers {
 impl Answers {
     /// Translates a packet from a program to the server side.
     pub fn translate_uplink(&mut self, packet: &mut [u8]) {
-        let Some(asking) = datagram::read(packet) else { return self.translate_fragment(packet) };
-        let asked = (asking.from, asking.to);
-        let seen = self.by_asked.get(&asked).copied().unwrap_or_else(|| self.begin(asked));
-        let flow = self.mark_used(seen);
-        if seen.1 != asking.from.1 {
-            datagram::set_port(packet, Whose::Sender, seen.1);
+        let Some(question) = datagram::read(packet) else { return self.translate_fragment(packet) };
+        let program_flow = (question.from, question.to);
+        let server_flow =
+            self.by_program_flow.get(&program_flow).copied().unwrap_or_else(|| self.begin(program_flow));
+        let flow = self.mark_used(server_flow);
+        if server_flow.1 != question.from.1 {
+            datagram::set_port(packet, Whose::Sender, server_flow.1);
         }
-        if let Some(own) = device_address(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
-            self.readdress(packet, asking.fragments, Whose::Receiver, own);
+        if let Some(own) =
+            device_address(question.to.0).filter(|own| flow.uses_device_address && *own != question.to.0)
+        {
+            self.readdress(packet, question.fragments, Whose::Receiver, own);
         }
     }
 
@@ -79,61 +82,61 @@ impl Answers {
             self.translate_error(packet);
             return self.translate_fragment(packet);
         };
-        let Some(seen) = self.flow_of(answer.to, answer.from.1) else { return };
-        let asked_port = self.flows[&seen].asked.0.1;
-        let asked_address = self.flows[&seen].asked.1.0;
-        if asked_port != answer.to.1 {
-            datagram::set_port(packet, Whose::Receiver, asked_port);
+        let Some(server_flow) = self.flow_of(answer.to, answer.from.1) else { return };
+        let program_port = self.flows[&server_flow].program_flow.0.1;
+        let original_address = self.flows[&server_flow].program_flow.1.0;
+        if program_port != answer.to.1 {
+            datagram::set_port(packet, Whose::Receiver, program_port);
         }
         if addresses::SERVER.contains(&answer.from.0) {
             // If a server answers from another port, as in TFTP, later questions must still go to
             // the original port.
-            let is_asked_port = seen.2 == answer.from.1;
-            self.mark_used(seen).is_from_own |= is_asked_port;
-            if asked_address != answer.from.0 {
-                self.readdress(packet, answer.fragments, Whose::Sender, asked_address);
+            let is_original_port = server_flow.2 == answer.from.1;
+            self.mark_used(server_flow).uses_device_address |= is_original_port;
+            if original_address != answer.from.0 {
+                self.readdress(packet, answer.fragments, Whose::Sender, original_address);
             }
         }
     }
 
     /// The flow of a datagram from the server side: the flow with both ports, otherwise the flow of
     /// the program's port that was used last.
-    fn flow_of(&self, to: End, port: u16) -> Option<Seen> {
+    fn flow_of(&self, to: End, port: u16) -> Option<ServerSideFlow> {
         let exact = (to.0, to.1, port);
         if self.flows.contains_key(&exact) {
             return Some(exact);
         }
         let of_port = self.flows.range((to.0, to.1, 0)..=(to.0, to.1, u16::MAX));
-        of_port.max_by_key(|(_, flow)| flow.used).map(|(seen, _)| *seen)
+        of_port.max_by_key(|(_, flow)| flow.used).map(|(server_flow, _)| *server_flow)
     }
 
-    fn begin(&mut self, asked: Asked) -> Seen {
-        if self.flows.len() >= MOST_FLOWS
+    fn begin(&mut self, program_flow: ProgramFlow) -> ServerSideFlow {
+        if self.flows.len() >= MAX_FLOWS
             && let Some((_, oldest)) = self.by_use.pop_first()
             && let Some(flow) = self.flows.remove(&oldest)
         {
-            self.by_asked.remove(&flow.asked);
+            self.by_program_flow.remove(&flow.program_flow);
         }
-        let ((address, port), (_, server_port)) = asked;
-        let mut seen = (address, port, server_port);
+        let ((address, port), (_, server_port)) = program_flow;
+        let mut server_flow = (address, port, server_port);
         // Terminates because there are fewer flows than ports.
-        while self.flows.contains_key(&seen) {
+        while self.flows.contains_key(&server_flow) {
             self.last_port = if self.last_port <= 1 { u16::MAX } else { self.last_port - 1 };
-            seen.1 = self.last_port;
+            server_flow.1 = self.last_port;
         }
         self.packets += 1;
-        self.flows.insert(seen, Flow { asked, is_from_own: false, used: self.packets });
-        self.by_use.insert(self.packets, seen);
-        self.by_asked.insert(asked, seen);
-        seen
+        self.flows.insert(server_flow, Flow { program_flow, uses_device_address: false, used: self.packets });
+        self.by_use.insert(self.packets, server_flow);
+        self.by_program_flow.insert(program_flow, server_flow);
+        server_flow
     }
 
     /// Marks a flow as the most recently used, and returns it.
-    fn mark_used(&mut self, seen: Seen) -> &mut Flow {
+    fn mark_used(&mut self, server_flow: ServerSideFlow) -> &mut Flow {
         self.packets += 1;
-        let flow = self.flows.get_mut(&seen).expect("found above");
+        let flow = self.flows.get_mut(&server_flow).expect("the caller looked the flow up");
         self.by_use.remove(&flow.used);
-        self.by_use.insert(self.packets, seen);
+        self.by_use.insert(self.packets, server_flow);
         flow.used = self.packets;
         flow
     }
@@ -141,7 +144,7 @@ impl Answers {
     fn readdress(&mut self, packet: &mut [u8], fragments: Option<Fragments>, whose: Whose, address: IpAddr) {
         if let Some(fragments) = fragments {
             self.fragmented.push_back((fragments, whose, address));
-            if self.fragmented.len() > MOST_FRAGMENTED {
+            if self.fragmented.len() > MAX_FRAGMENTED {
                 self.fragmented.pop_front();
             }
         }
@@ -150,8 +153,10 @@ impl Answers {
 
     /// Gives a later fragment the same address as the first one.
     fn translate_fragment(&self, packet: &mut [u8]) {
-        let Some(wanted) = datagram::fragments(packet) else { return };
-        if let Some((_, whose, address)) = self.fragmented.iter().rev().find(|(known, ..)| *known == wanted) {
+        let Some(fragments) = datagram::fragments(packet) else { return };
+        if let Some((_, whose, address)) =
+            self.fragmented.iter().rev().find(|(first, ..)| *first == fragments)
+        {
             datagram::set_address(packet, *whose, *address);
         }
     }
@@ -159,8 +164,10 @@ impl Answers {
     /// Restores the program's port in an ICMP error about a datagram.
     fn translate_error(&self, packet: &mut [u8]) {
         let Some(((address, port), to, at)) = datagram::reported(packet) else { return };
-        if let Some(flow) = self.flows.get(&(address, port, to.1)).filter(|flow| flow.asked.0.1 != port) {
-            datagram::set_reported_port(packet, at, flow.asked.0.1);
+        if let Some(flow) =
+            self.flows.get(&(address, port, to.1)).filter(|flow| flow.program_flow.0.1 != port)
+        {
+            datagram::set_reported_port(packet, at, flow.program_flow.0.1);
         }
     }
 }
@@ -173,7 +180,7 @@ fn device_address(address: IpAddr) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packets::datagram::made::datagram as made;
+    use crate::packets::datagram::generated::datagram as build;
     use crate::packets::datagram::read;
 
     fn ue(port: u16) -> End {
@@ -190,21 +197,21 @@ mod tests {
 
     /// Sends a datagram from a program. Returns its ends at the server side.
     fn send_question(answers: &mut Answers, from: End, to: End) -> (End, End) {
-        let mut packet = made(from, to, b"question");
+        let mut packet = build(from, to, b"question");
         answers.translate_uplink(&mut packet);
         ends(&packet)
     }
 
     /// Sends a datagram from the server side. Returns its ends at the program.
     fn send_answer(answers: &mut Answers, from: End, to: End) -> (End, End) {
-        let mut packet = made(from, to, b"answer");
+        let mut packet = build(from, to, b"answer");
         answers.translate_downlink(&mut packet);
         ends(&packet)
     }
 
     fn ends(packet: &[u8]) -> (End, End) {
         let found = read(packet).unwrap();
-        assert_eq!(packet, made(found.from, found.to, &packet[packet.len() - usize::from(found.payload)..]));
+        assert_eq!(packet, build(found.from, found.to, &packet[packet.len() - usize::from(found.payload)..]));
         (found.from, found.to)
     }
 
@@ -233,16 +240,16 @@ mod tests {
     #[test]
     fn one_port_gets_each_answer_from_its_original_address() {
         let answers = &mut Answers::default();
-        let seen: Vec<End> =
+        let sources: Vec<End> =
             (1..=200).map(|last| send_question(answers, ue(4000), server(last, 53)).0).collect();
-        assert_eq!(seen[0], ue(4000));
-        for (last, &to) in (1..=200).zip(&seen).rev() {
+        assert_eq!(sources[0], ue(4000));
+        for (last, &to) in (1..=200).zip(&sources).rev() {
             assert_eq!(send_answer(answers, own(53), to), (server(last, 53), ue(4000)));
         }
         // If a program's own port is in use as a substitute, the program gets a substitute too.
-        let (other, _) = send_question(answers, seen[1], server(1, 53));
-        assert!(other != seen[1] && !seen.contains(&other));
-        assert_eq!(send_answer(answers, own(53), other), (server(1, 53), seen[1]));
+        let (other, _) = send_question(answers, sources[1], server(1, 53));
+        assert!(other != sources[1] && !sources.contains(&other));
+        assert_eq!(send_answer(answers, own(53), other), (server(1, 53), sources[1]));
     }
 
     #[test]
@@ -259,18 +266,18 @@ mod tests {
     fn later_fragments_get_the_address_of_the_first() {
         let answers = &mut Answers::default();
         send_question(answers, ue(4000), server(9, 53));
-        let mut first = made(own(53), ue(4000), &[7; 64]);
+        let mut first = build(own(53), ue(4000), &[7; 64]);
         first[6] = 0x20;
         let mut second = first.clone();
         second[6..8].copy_from_slice(&[0, 9]);
-        let mut alien = second.clone();
-        alien[5] = 200;
-        for packet in [&mut first, &mut second, &mut alien] {
+        let mut other = second.clone();
+        other[5] = 200;
+        for packet in [&mut first, &mut second, &mut other] {
             answers.translate_downlink(packet);
         }
         assert_eq!(first[12..16], [192, 0, 2, 9]);
         assert_eq!(second[12..16], [192, 0, 2, 9]);
-        assert_eq!(alien[12..16], [10, 45, 0, 1]);
+        assert_eq!(other[12..16], [10, 45, 0, 1]);
     }
 
     #[test]
@@ -278,13 +285,13 @@ mod tests {
         let answers = &mut Answers::default();
         let to = |n: usize| ([10, 9, (n >> 8) as u8, n as u8].into(), 53);
         send_question(answers, ue(4000), server(9, 53));
-        for n in 0..MOST_FLOWS + 5 {
+        for n in 0..MAX_FLOWS + 5 {
             send_question(answers, ue(5000 + (n % 50_000) as u16), to(n));
             send_question(answers, ue(4000), server(9, 53));
         }
         assert_eq!(
-            (answers.flows.len(), answers.by_asked.len(), answers.by_use.len()),
-            (MOST_FLOWS, MOST_FLOWS, MOST_FLOWS)
+            (answers.flows.len(), answers.by_program_flow.len(), answers.by_use.len()),
+            (MAX_FLOWS, MAX_FLOWS, MAX_FLOWS)
         );
         assert_eq!(send_answer(answers, own(53), ue(4000)).0, server(9, 53));
         assert_eq!(send_answer(answers, own(53), ue(5000)).0, own(53));

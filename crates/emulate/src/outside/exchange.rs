@@ -61,7 +61,7 @@ pub enum Incoming {
     /// A packet from a program.
     Program(Arrival),
     /// A packet from one UE to another, which enters again for the downlink.
-    Turned(Vec<u8>),
+    BetweenUes(Vec<u8>),
 }
 
 /// The border between programs and network.
@@ -104,9 +104,9 @@ impl Exchange {
         incoming: Incoming,
     ) {
         self.last_entry = ctx.cx.now;
-        let is_turned = matches!(incoming, Incoming::Turned(_));
+        let is_between_ues = matches!(incoming, Incoming::BetweenUes(_));
         let (port, mut bytes, header) = match incoming {
-            Incoming::Turned(bytes) => (SERVER_PORT, bytes, Header::default()),
+            Incoming::BetweenUes(bytes) => (SERVER_PORT, bytes, Header::default()),
             Incoming::Program(Arrival { port, bytes, header }) => {
                 self.counts.packets_in += 1;
                 self.counts.bytes_in += bytes.len() as u64;
@@ -122,13 +122,13 @@ impl Exchange {
             self.counts.unroutable += 1;
             return;
         };
-        if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_turned) {
+        if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_between_ues) {
             answers.translate_downlink(&mut bytes);
         }
         let packet = Foreign { direction, leg, size: bytes.len() as u32 };
         let packet = network.new_foreign(UeId(ue as u16), packet);
         self.packet_store.load(&packet, bytes, header);
-        network.enter_foreign(ctx, packet);
+        network.send_foreign(ctx, packet);
     }
 
     /// Returns the UE of a packet, if it has one, its direction and its leg. A proxy splits TCP,
@@ -139,7 +139,9 @@ impl Exchange {
         bytes: &[u8],
         [from, to]: [IpAddr; 2],
     ) -> (Option<usize>, Direction, ProxyLeg) {
-        if let Some(side) = self.behind.proxy().and_then(|ports| ports.iter().position(|&of| of == port)) {
+        if let Some(side) =
+            self.behind.proxy().and_then(|ports| ports.iter().position(|&proxy_port| proxy_port == port))
+        {
             return match side {
                 TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, ProxyLeg::Server),
                 _ => (addresses::ue_of(to), Direction::Downlink, ProxyLeg::Radio),
@@ -166,7 +168,8 @@ impl Exchange {
             (Direction::Uplink, ..) if self.behind == Behind::Anybody => SERVER_PORT,
             (Direction::Uplink, ProxyLeg::Server, _) => SERVER_PORT,
             (Direction::Uplink, ..) => {
-                let (_, to) = foreign::addresses(bytes).expect("read at the entry");
+                let (_, to) =
+                    foreign::addresses(bytes).expect("the addresses were valid when the packet entered");
                 port_of(to)
             }
         }
@@ -185,15 +188,15 @@ impl Exchange {
             let port = self.exit_port(&packet, &bytes);
             let is_to_ue = (ue_port(0)..ue_port(self.behind.count())).contains(&port);
             if packet.direction() == Direction::Uplink && is_to_ue {
-                return Some(Incoming::Turned(bytes));
+                return Some(Incoming::BetweenUes(bytes));
             }
             if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
                 answers.translate_uplink(&mut bytes);
             }
-            let is_taken = write(port, &header, &bytes);
-            self.counts.packets_out += u64::from(is_taken);
-            self.counts.bytes_out += if is_taken { bytes.len() as u64 } else { 0 };
-            self.counts.refused += u64::from(!is_taken);
+            let is_accepted = write(port, &header, &bytes);
+            self.counts.packets_out += u64::from(is_accepted);
+            self.counts.bytes_out += if is_accepted { bytes.len() as u64 } else { 0 };
+            self.counts.refused += u64::from(!is_accepted);
         }
         None
     }
@@ -211,7 +214,7 @@ mod tests {
     use crate::outside::recording::Recording;
     use crate::run::{OutputConfig, Recorded, replay};
 
-    /// Replays packets, given as time in milliseconds, port and bytes, in a network with `radio`.
+    /// Replays packets (time in milliseconds, port, bytes) in a network with `radio`.
     /// Returns the counters.
     fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
         counts_behind(Behind::ues(2), radio, packets)
@@ -225,7 +228,7 @@ mod tests {
         let mut recording = Recording::create(&path, behind).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival::bare(*port, bytes.clone()));
+            recording.record(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
@@ -317,7 +320,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
         #[test]
         fn arbitrary_packets_are_counted_once(
-            packets in prop::collection::vec((0_usize..3, foreign::made::packet()), 1..60),
+            packets in prop::collection::vec((0_usize..3, foreign::generated::packet()), 1..60),
         ) {
             let packets: Vec<_> =
                 packets.into_iter().zip(0..).map(|((port, bytes), n)| (20 * n, port, bytes)).collect();

@@ -61,7 +61,7 @@ impl ExternalIo for Live<'_> {
         packet: Incoming,
     ) {
         if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
-            recording.note(ctx.cx.now, arrival);
+            recording.record(ctx.cx.now, arrival);
         }
         self.exchange.enter(network, ctx, packet);
     }

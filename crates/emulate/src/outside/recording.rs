@@ -50,7 +50,7 @@ impl Recording {
     }
 
     /// Records a packet. [`finish`](Self::finish) returns the first error.
-    pub fn note(&mut self, at: Time, arrival: &Arrival) {
+    pub fn record(&mut self, at: Time, arrival: &Arrival) {
         let Ok(writer) = &mut self.writer else { return };
         let block = EnhancedPacketBlock {
             interface_id: arrival.port as u32,
@@ -132,7 +132,7 @@ mod tests {
             })
             .collect();
         let mut recording = Recording::create(&path, Behind::ues(2)).unwrap();
-        arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));
+        arrivals.iter().for_each(|(at, arrival)| recording.record(*at, arrival));
         recording.finish().unwrap();
         assert_eq!(read(&path, 3).unwrap(), arrivals);
         assert_eq!(

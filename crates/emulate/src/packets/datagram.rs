@@ -183,7 +183,7 @@ pub fn set_reported_port(packet: &mut [u8], at: usize, port: u16) {
 }
 
 #[cfg(test)]
-pub mod made {
+pub mod generated {
     //! Datagrams for tests.
 
     use super::*;
@@ -237,7 +237,7 @@ pub mod made {
 mod tests {
     use proptest::prelude::*;
 
-    use super::made::{datagram as made, sum};
+    use super::generated::{datagram as build, sum};
     use super::*;
 
     fn v4(last: u8) -> IpAddr {
@@ -249,19 +249,19 @@ mod tests {
         for (from, other) in [(v4(1), "93.184.216.34"), ("fd45::1".parse().unwrap(), "2001:db8::7")] {
             let to: IpAddr = if from.is_ipv4() { v4(2) } else { "fd45::2".parse().unwrap() };
             let other: IpAddr = other.parse().unwrap();
-            let mut packet = made((from, 53), (to, 65_000), b"odd");
+            let mut packet = build((from, 53), (to, 65_000), b"odd");
             set_address(&mut packet, Whose::Sender, other);
             set_port(&mut packet, Whose::Receiver, 4000);
-            assert_eq!(packet, made((other, 53), (to, 4000), b"odd"));
+            assert_eq!(packet, build((other, 53), (to, 4000), b"odd"));
             set_address(&mut packet, Whose::Receiver, from);
             set_port(&mut packet, Whose::Sender, 7);
-            assert_eq!(packet, made((other, 7), (from, 4000), b"odd"));
+            assert_eq!(packet, build((other, 7), (from, 4000), b"odd"));
         }
     }
 
     #[test]
     fn missing_udp_checksum_stays_missing() {
-        let mut packet = made((v4(1), 53), (v4(2), 9), b"");
+        let mut packet = build((v4(1), 53), (v4(2), 9), b"");
         packet[26..28].fill(0);
         set_address(&mut packet, Whose::Sender, v4(77));
         assert_eq!(packet[26..28], [0, 0]);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn icmp_error_identifies_its_datagram() {
-        let inner = made((v4(2), 65_000), ([9, 9, 9, 9].into(), 53), b"question");
+        let inner = build((v4(2), 65_000), ([9, 9, 9, 9].into(), 53), b"question");
         let mut packet =
             vec![0x45, 0, 0, (28 + inner.len()) as u8, 0, 0, 0, 0, 64, ICMP, 0, 0, 9, 9, 9, 9, 10, 45, 0, 2];
         packet.extend([3, 3, 0, 0, 0, 0, 0, 0]);
@@ -286,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_packets_do_not_panic(mut packet in foreign::made::packet(), port in any::<u16>()) {
+        fn arbitrary_packets_do_not_panic(mut packet in foreign::generated::packet(), port in any::<u16>()) {
             if let Ok((from, _)) = foreign::addresses(&packet) {
                 let _ = (reported(&packet), fragment_octets(&packet));
                 if read(&packet).is_some() || fragments(&packet).is_some() {

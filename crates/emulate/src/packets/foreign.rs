@@ -116,7 +116,7 @@ pub fn upper(packet: &[u8]) -> Option<Upper> {
 }
 
 #[cfg(test)]
-pub mod made {
+pub mod generated {
     //! Generators of valid and invalid packets for property tests.
 
     use proptest::collection::vec;
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn generated_packets_are_of_every_kind() {
-        let found = made::shares(2000, |packet| {
+        let found = generated::shares(2000, |packet| {
             let Ok((from, _)) = addresses(packet) else { return [true, false, false, false, false, false] };
             let (is_v4, upper) = (from.is_ipv4(), upper(packet));
             [
@@ -281,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn upper_layer_lies_inside_the_packet(packet in made::packet()) {
+        fn upper_layer_lies_inside_the_packet(packet in generated::packet()) {
             if addresses(&packet).is_ok() && let Some(upper) = upper(&packet) {
                 prop_assert!(20 <= upper.at && upper.at <= upper.end && upper.end <= packet.len());
             }

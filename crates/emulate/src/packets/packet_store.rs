@@ -12,13 +12,13 @@ use umts_stack::radio::rlc::RlcMode;
 use umts_stack::trace::{DropPlace, TraceEvent};
 use umts_units::Time;
 
-/// Discarded packets that are kept: the receiver may have received a packet completely when the
-/// sender discards it.
-const MOST_DOUBTFUL: usize = 256;
+/// Maximum number of discarded packets that are kept. The receiver may have a packet completely
+/// when the sender discards it.
+const MAX_DISCARDED: usize = 256;
 
 /// Limit of the stored bytes. Beyond it the oldest packet counts as lost. This bounds memory for
 /// radios that lose everything, because no packet that leaves then reveals the losses.
-const MOST_OCTETS: u64 = 256 << 20;
+const MAX_OCTETS: u64 = 256 << 20;
 
 /// Link-layer header of a packet, VLAN tags included. Empty if the packet did not arrive in a
 /// frame. The header crosses the radio with the packet and starts the outgoing frame.
@@ -27,7 +27,7 @@ pub type Header = Rc<[u8]>;
 /// Bytes of packets by packet number. Packets that the network loses are removed, so the network's
 /// own limits bound the memory. Clones share one store.
 #[derive(Debug, Clone, Default)]
-pub struct PacketStore(Rc<RefCell<Hold>>);
+pub struct PacketStore(Rc<RefCell<StoreState>>);
 
 /// Packets of programs that did not leave the network, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,34 +43,34 @@ pub struct Losses {
 }
 
 #[derive(Debug, Default)]
-struct Hold {
-    packets: BTreeMap<PacketId, Held>,
+struct StoreState {
+    packets: BTreeMap<PacketId, StoredPacket>,
     octets: u64,
     /// Packets by UE, direction and leg, in the order in which they entered.
-    ways: BTreeMap<Way, VecDeque<PacketId>>,
-    doubtful: VecDeque<PacketId>,
+    paths: BTreeMap<PathKey, VecDeque<PacketId>>,
+    discarded: VecDeque<PacketId>,
     may_overtake: bool,
     losses: Losses,
 }
 
 #[derive(Debug)]
-struct Held {
+struct StoredPacket {
     bytes: Vec<u8>,
     header: Header,
-    way: Way,
+    path: PathKey,
 }
 
 /// UE, index of the direction, leg.
-type Way = (UeId, usize, ProxyLeg);
+type PathKey = (UeId, usize, ProxyLeg);
 
-impl Hold {
+impl StoreState {
     fn remove(&mut self, id: PacketId) -> Option<(Vec<u8>, Header)> {
-        let Held { bytes, header, way } = self.packets.remove(&id)?;
+        let StoredPacket { bytes, header, path } = self.packets.remove(&id)?;
         self.octets -= bytes.len() as u64;
-        if let Some(way) = self.ways.get_mut(&way)
-            && let Ok(place) = way.binary_search(&id)
+        if let Some(path) = self.paths.get_mut(&path)
+            && let Ok(place) = path.binary_search(&id)
         {
-            way.remove(place);
+            path.remove(place);
         }
         Some((bytes, header))
     }
@@ -86,36 +86,37 @@ impl PacketStore {
     /// Creates an empty store for packets through `network`.
     pub fn new(network: &NetworkConfig) -> Self {
         let may_overtake = |ue: &UeConfig| ue.rlc.mode == RlcMode::Am && !ue.rlc.in_sequence;
-        let hold = Hold { may_overtake: network.ues.iter().any(may_overtake), ..Hold::default() };
-        PacketStore(Rc::new(RefCell::new(hold)))
+        let state =
+            StoreState { may_overtake: network.ues.iter().any(may_overtake), ..StoreState::default() };
+        PacketStore(Rc::new(RefCell::new(state)))
     }
 
     /// Stores the bytes and the link-layer header of a packet that enters.
     pub fn load(&self, packet: &Packet, bytes: Vec<u8>, header: Header) {
-        let hold = &mut *self.0.borrow_mut();
-        let way = (packet.ue, packet.direction().index(), packet.leg());
-        hold.octets += bytes.len() as u64;
-        hold.packets.insert(packet.id, Held { bytes, header, way });
-        hold.ways.entry(way).or_default().push_back(packet.id);
-        while hold.octets > MOST_OCTETS
-            && let Some(oldest) = hold.packets.keys().next().copied()
+        let state = &mut *self.0.borrow_mut();
+        let path = (packet.ue, packet.direction().index(), packet.leg());
+        state.octets += bytes.len() as u64;
+        state.packets.insert(packet.id, StoredPacket { bytes, header, path });
+        state.paths.entry(path).or_default().push_back(packet.id);
+        while state.octets > MAX_OCTETS
+            && let Some(oldest) = state.packets.keys().next().copied()
         {
-            hold.lose(oldest, |losses| &mut losses.air);
+            state.lose(oldest, |losses| &mut losses.air);
         }
     }
 
     /// Removes a packet that leaves, and returns its bytes and header. If packets cannot overtake
-    /// each other, earlier packets of the same way are lost: in unacknowledged and transparent mode
-    /// no event reports these losses.
+    /// each other, earlier packets on the same path are lost: in unacknowledged and transparent
+    /// mode no event reports these losses.
     pub fn unload(&self, packet: &Packet) -> Option<(Vec<u8>, Header)> {
-        let hold = &mut *self.0.borrow_mut();
-        let octets = hold.remove(packet.id)?;
-        let way = (packet.ue, packet.direction().index(), packet.leg());
-        while !hold.may_overtake
-            && let Some(&before) = hold.ways.get(&way).and_then(VecDeque::front)
+        let state = &mut *self.0.borrow_mut();
+        let octets = state.remove(packet.id)?;
+        let path = (packet.ue, packet.direction().index(), packet.leg());
+        while !state.may_overtake
+            && let Some(&before) = state.paths.get(&path).and_then(VecDeque::front)
             && before < packet.id
         {
-            hold.lose(before, |losses| &mut losses.air);
+            state.lose(before, |losses| &mut losses.air);
         }
         Some(octets)
     }
@@ -123,22 +124,22 @@ impl PacketStore {
     /// Calls `read` with the bytes of a packet in the network. Returns `None` if the packet is not
     /// stored.
     pub fn with<R>(&self, id: PacketId, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        self.0.borrow().packets.get(&id).map(|held| read(&held.bytes))
+        self.0.borrow().packets.get(&id).map(|stored| read(&stored.bytes))
     }
 
     /// Copies the bytes of a packet in the network.
-    pub fn look(&self, id: PacketId) -> Option<Vec<u8>> {
+    pub fn copy_of(&self, id: PacketId) -> Option<Vec<u8>> {
         self.with(id, <[u8]>::to_vec)
     }
 
     /// Losses so far. Packets that RLC discarded and that have not left count as lost.
     pub fn losses(&self) -> Losses {
-        let hold = self.0.borrow();
-        let given_up = hold.doubtful.iter().filter(|id| hold.packets.contains_key(id)).count() as u64;
+        let state = self.0.borrow();
+        let given_up = state.discarded.iter().filter(|id| state.packets.contains_key(id)).count() as u64;
         Losses {
-            air: hold.losses.air + given_up,
-            inside: hold.packets.len() as u64 - given_up,
-            ..hold.losses
+            air: state.losses.air + given_up,
+            inside: state.packets.len() as u64 - given_up,
+            ..state.losses
         }
     }
 }
@@ -161,14 +162,14 @@ impl TraceSink<TraceEvent> for PacketStore {
                 });
             }
             TraceEvent::SduDiscarded { sdu, .. } => {
-                let hold = &mut *self.0.borrow_mut();
-                if hold.packets.contains_key(sdu) {
-                    hold.doubtful.push_back(*sdu);
+                let state = &mut *self.0.borrow_mut();
+                if state.packets.contains_key(sdu) {
+                    state.discarded.push_back(*sdu);
                 }
-                if hold.doubtful.len() > MOST_DOUBTFUL
-                    && let Some(given_up) = hold.doubtful.pop_front()
+                if state.discarded.len() > MAX_DISCARDED
+                    && let Some(given_up) = state.discarded.pop_front()
                 {
-                    hold.lose(given_up, |losses| &mut losses.air);
+                    state.lose(given_up, |losses| &mut losses.air);
                 }
             }
             _ => {}
@@ -189,7 +190,8 @@ mod tests {
     }
 
     fn loaded(may_overtake: bool, count: u64, octets: usize) -> PacketStore {
-        let packet_store = PacketStore(Rc::new(RefCell::new(Hold { may_overtake, ..Hold::default() })));
+        let packet_store =
+            PacketStore(Rc::new(RefCell::new(StoreState { may_overtake, ..StoreState::default() })));
         (0..count).for_each(|id| {
             packet_store.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default())
         });
@@ -211,20 +213,20 @@ mod tests {
 
     #[test]
     fn discarded_packet_may_still_leave() {
-        let mut packet_store = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
+        let mut packet_store = loaded(true, 2 + MAX_DISCARDED as u64, 100);
         let give_up = |packet_store: &mut PacketStore, id| {
             let (ue, direction, size) = (UeId(0), Direction::Uplink, umts_units::Bytes(100));
             packet_store
                 .record(Time::ZERO, &TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size });
         };
         give_up(&mut packet_store, 0);
-        assert_eq!((packet_store.losses().air, packet_store.losses().inside), (1, 1 + MOST_DOUBTFUL as u64));
+        assert_eq!((packet_store.losses().air, packet_store.losses().inside), (1, 1 + MAX_DISCARDED as u64));
         assert!(packet_store.unload(&packet(0, Direction::Uplink)).is_some());
         assert_eq!(packet_store.losses().air, 0);
-        (1..2 + MOST_DOUBTFUL as u64).for_each(|id| give_up(&mut packet_store, id));
+        (1..2 + MAX_DISCARDED as u64).for_each(|id| give_up(&mut packet_store, id));
         // A packet that is not in the store.
         give_up(&mut packet_store, 1_000_000);
-        assert_eq!(packet_store.losses(), Losses { air: 1 + MOST_DOUBTFUL as u64, ..Losses::default() });
+        assert_eq!(packet_store.losses(), Losses { air: 1 + MAX_DISCARDED as u64, ..Losses::default() });
         assert!(packet_store.unload(&packet(1, Direction::Uplink)).is_none());
     }
 
@@ -232,9 +234,9 @@ mod tests {
     fn memory_is_bounded_without_leaving_packets() {
         let packet_store = loaded(false, 300, 1 << 20);
         assert_eq!(packet_store.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
-        assert!(packet_store.look(PacketId(43)).is_none() && packet_store.look(PacketId(44)).is_some());
+        assert!(packet_store.copy_of(PacketId(43)).is_none() && packet_store.copy_of(PacketId(44)).is_some());
         assert_eq!(
-            packet_store.0.borrow().ways[&(UeId(0), Direction::Uplink.index(), ProxyLeg::Whole)].len(),
+            packet_store.0.borrow().paths[&(UeId(0), Direction::Uplink.index(), ProxyLeg::Whole)].len(),
             256
         );
     }

@@ -133,18 +133,19 @@ mod tests {
 
     #[test]
     fn generated_packets_include_segments_and_echoes() {
-        let found = foreign::made::shares(2000, |packet| match read(packet).map(|found| found.message) {
-            Some(Message::Segment { .. }) => [true, false, false],
-            Some(_) => [false, true, false],
-            None => [false, false, true],
-        });
+        let found =
+            foreign::generated::shares(2000, |packet| match read(packet).map(|found| found.message) {
+                Some(Message::Segment { .. }) => [true, false, false],
+                Some(_) => [false, true, false],
+                None => [false, false, true],
+            });
         // Only a few are echoes, which need one of 256 ICMP types.
         assert!(found[0] > 100 && found[1] > 0 && found[2] > 100, "{found:?}");
     }
 
     proptest! {
         #[test]
-        fn arbitrary_packets_do_not_panic(packet in foreign::made::packet()) {
+        fn arbitrary_packets_do_not_panic(packet in foreign::generated::packet()) {
             let _ = read(&packet);
         }
 

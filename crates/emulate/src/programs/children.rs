@@ -48,16 +48,16 @@ impl Program {
     }
 }
 
-/// A program of this project that starts in two steps, after the first step.
+/// A program of this project that starts in two steps and has completed the first one.
 #[derive(Debug)]
-pub struct Half {
+pub struct HalfStarted {
     id: ChildId,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     name: String,
 }
 
-impl Half {
+impl HalfStarted {
     /// Starts the second step and waits until it is done.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Children {
     /// # Errors
     /// An error if the program cannot be started, or ends before it is ready.
     pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
-        self.start_half(namespace, program).map(|half| half.id)
+        self.start_first_step(namespace, program).map(|started| started.id)
     }
 
     /// Like [`Children::start_and_wait`], but for a program that starts in two steps. After the
@@ -132,7 +132,11 @@ impl Children {
     ///
     /// # Errors
     /// An error if the program cannot be started, or ends before it is ready.
-    pub fn start_half(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<Half> {
+    pub fn start_first_step(
+        &mut self,
+        namespace: &NetNamespace,
+        program: &Program,
+    ) -> io::Result<HalfStarted> {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = namespace.within(|| spawn(&mut command))?;
@@ -141,18 +145,18 @@ impl Children {
         let input = child.stdin.take().expect("requested above");
         let mut output = BufReader::new(child.stdout.take().expect("requested above"));
         wait_for_line(&mut output, &name)?;
-        Ok(Half { id, input, output, name })
+        Ok(HalfStarted { id, input, output, name })
     }
 
     /// Lets a server of the user run. Waits until a new socket listens, the server has ended, or
-    /// `LONGEST_START` has passed.
+    /// `MAX_START` has passed.
     ///
     /// # Errors
     /// An error if the server cannot be started.
     pub fn begin_server(&mut self, namespace: &NetNamespace, program: Waiting) -> io::Result<ChildId> {
         let before = namespace.within(listening_sockets)?;
         let id = self.begin(program)?;
-        let deadline = Instant::now() + LONGEST_START;
+        let deadline = Instant::now() + MAX_START;
         while namespace.within(listening_sockets)? <= before
             && self.status(id).is_none()
             && Instant::now() < deadline
@@ -163,11 +167,11 @@ impl Children {
         Ok(id)
     }
 
-    /// Sends SIGTERM to a program, and waits at most `LONGEST_END` for its end.
+    /// Sends SIGTERM to a program, and waits at most `MAX_END` for its end.
     pub fn end(&mut self, child: ChildId) {
         // Fails if the program has already ended.
         let _ = kill(Pid::from_raw(child.0), Signal::SIGTERM);
-        let deadline = Instant::now() + LONGEST_END;
+        let deadline = Instant::now() + MAX_END;
         self.reap();
         while self.status(child).is_none() && Instant::now() < deadline {
             sleep(Duration::from_millis(5));
@@ -207,18 +211,18 @@ pub fn exit_status_of(error: &io::Error) -> i32 {
 /// Starts a process without blocked signals, whatever this process blocks. A SIGCHLD that arrives
 /// meanwhile is lost, so the caller must call [`Children::reap`] once afterwards.
 fn spawn(command: &mut Command) -> io::Result<Child> {
-    let ours = SigSet::thread_get_mask()?;
+    let previous_mask = SigSet::thread_get_mask()?;
     SigSet::empty().thread_set_mask()?;
     let child = command.spawn();
-    ours.thread_set_mask()?;
+    previous_mask.thread_set_mask()?;
     child
 }
 
 /// Longest wait for a server that opens no socket: it may not be one that listens.
-const LONGEST_START: Duration = Duration::from_secs(5);
+const MAX_START: Duration = Duration::from_secs(5);
 
 /// Longest wait for the end of a program after SIGTERM.
-const LONGEST_END: Duration = Duration::from_secs(2);
+const MAX_END: Duration = Duration::from_secs(2);
 
 /// Number of listening TCP sockets and unconnected UDP sockets in this namespace.
 fn listening_sockets() -> io::Result<usize> {

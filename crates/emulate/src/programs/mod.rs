@@ -1,5 +1,5 @@
 //! Processes: the emulator, which leaves the host's namespaces, and the programs, which wait in
-//! their own places until the network exists.
+//! their sandboxes until the network exists.
 
 pub mod children;
 pub mod isolation;

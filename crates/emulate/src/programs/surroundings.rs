@@ -95,7 +95,7 @@ impl Surroundings {
         match &programs.internet {
             Internet::None => {}
             Internet::Hermetic(servers) => {
-                let begun = children.start_half(server_side, servers);
+                let begun = children.start_first_step(server_side, servers);
                 built_in = Some(begun.map_err(system("cannot start the servers inside"))?);
             }
             Internet::Host { resolver, .. } => {

@@ -6,12 +6,12 @@ use umts_kernel::TraceSink;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// Form of the hashed data. It precedes the hash, because fingerprints of different forms cannot be
-/// compared. A fingerprint without a form is a hash of the text of the events.
-const FORM: &str = "events-2";
+/// Format of the hashed data. It precedes the hash, because fingerprints of different formats
+/// cannot be compared. A fingerprint without a format is a hash of the text of the events.
+const FORMAT: &str = "events-2";
 
 /// Bytes that are hashed at once, which is several times faster than hashing each event.
-const AT_ONCE: usize = 16 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// Hash over the bytes of all events and their times.
 #[derive(Debug, Default)]
@@ -21,10 +21,10 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Returns the form, a colon and the hash so far in hexadecimal digits.
+    /// Returns the format, a colon and the hash so far in hexadecimal digits.
     pub fn finish(&mut self) -> String {
         self.take_octets();
-        format!("{FORM}:{}", self.hasher.finalize().to_hex())
+        format!("{FORMAT}:{}", self.hasher.finalize().to_hex())
     }
 
     fn take_octets(&mut self) {
@@ -37,7 +37,7 @@ impl TraceSink<TraceEvent> for Digest {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         at.hash(&mut self.octets);
         event.hash(&mut self.octets);
-        if self.octets.0.len() >= AT_ONCE {
+        if self.octets.0.len() >= CHUNK {
             self.take_octets();
         }
     }
@@ -63,20 +63,20 @@ impl Hasher for Octets {
 
     number!(write_u8(u8), write_u16(u16), write_u32(u32), write_u64(u64));
 
-    /// Lengths.
+    /// Used for lengths.
     #[inline]
     fn write_usize(&mut self, number: usize) {
         self.write_u64(number as u64);
     }
 
-    /// Discriminant of an enumeration. No enumeration has more than 256 variants.
+    /// Used for the discriminant of an enumeration. No enumeration has more than 256 variants.
     #[inline]
     fn write_isize(&mut self, number: isize) {
         self.write_u8(number as u8);
     }
 
     fn finish(&self) -> u64 {
-        unreachable!("the octets are hashed elsewhere")
+        unreachable!("only the octets are used")
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
             at.hash(&mut whole);
             event.hash(&mut whole);
         }
-        assert!(whole.0.len() > 4 * AT_ONCE);
-        assert_eq!(digest.finish(), format!("{FORM}:{}", blake3::hash(&whole.0).to_hex()));
+        assert!(whole.0.len() > 4 * CHUNK);
+        assert_eq!(digest.finish(), format!("{FORMAT}:{}", blake3::hash(&whole.0).to_hex()));
     }
 }

@@ -1,6 +1,6 @@
-//! The time from the first packet of the command until the first packet of its first connection,
-//! over TCP or UDP (QUIC), can leave: a name is looked up, and RRC brings the UE to a state that
-//! carries data. The time budget has that time by cause.
+//! The time from the first packet of the command until the first packet of its first connection
+//! (TCP, or UDP for QUIC) can leave. In that time a name is looked up, and RRC promotes the UE to
+//! a state that carries data. The time budget divides that time by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -15,9 +15,9 @@ use crate::packets::transport::{self, Message};
 
 /// The UE of the command.
 const UE: UeId = UeId(0);
-/// Where names are asked.
+/// Port of DNS.
 const DNS: u16 = 53;
-/// In the header of a segment.
+/// SYN flag of the TCP header.
 const SYN: u8 = 2;
 
 /// Time before a first connection.
@@ -26,9 +26,9 @@ pub struct BeforeConnection {
     /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up
     /// no name. If that packet starts a promotion or arrives during one: to its end.
     pub waited: Duration,
-    /// Part of it in which RRC brought the UE up.
+    /// Part of `waited` during which RRC promoted the UE.
     pub promotion: Duration,
-    /// Names were asked for.
+    /// Whether a name was looked up.
     pub has_lookup: bool,
 }
 
@@ -37,34 +37,34 @@ pub struct BeforeConnection {
 pub struct FirstConnection {
     packet_store: PacketStore,
     began: Option<Time>,
-    /// Since when it is brought up.
-    up_since: Option<Time>,
+    /// Start of the promotion in progress, if there is one.
+    promoted_since: Option<Time>,
     promotion: Duration,
     has_lookup: bool,
-    /// When the first packet of the first connection arrived at the UE.
+    /// Time at which the first packet of the first connection arrived at the UE.
     connected: Option<Time>,
     /// Part of `promotion` after `connected`.
-    held_back: Duration,
+    promotion_after: Duration,
 }
 
 impl FirstConnection {
-    /// Of the packets in `packet_store`.
+    /// Creates a recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore) -> Self {
         FirstConnection {
             packet_store,
             began: None,
-            up_since: None,
+            promoted_since: None,
             promotion: Duration::ZERO,
             has_lookup: false,
             connected: None,
-            held_back: Duration::ZERO,
+            promotion_after: Duration::ZERO,
         }
     }
 
     /// The time before the first connection; `None` if there was no connection, or if its first
     /// packet was the first packet of all and left at once.
     pub fn found(&self) -> Option<BeforeConnection> {
-        let waited = self.connected? - self.began? + self.held_back;
+        let waited = self.connected? - self.began? + self.promotion_after;
         let (promotion, has_lookup) = (self.promotion, self.has_lookup);
         (!waited.is_zero()).then_some(BeforeConnection { waited, promotion, has_lookup })
     }
@@ -83,21 +83,21 @@ impl FirstConnection {
     }
 
     fn finish_promotion(&mut self, now: Time) {
-        if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
+        if let (Some(since), Some(began)) = (self.promoted_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
             if let Some(connected) = self.connected {
-                self.held_back = now.saturating_since(since.max(connected));
+                self.promotion_after = now.saturating_since(since.max(connected));
             }
         }
     }
 
-    /// The first packet of the first connection has left, or could have left.
+    /// Whether the first packet of the first connection has left, or could have left.
     fn is_over(&self, now: Time) -> bool {
-        self.up_since.is_none() && self.connected.is_some_and(|connected| connected < now)
+        self.promoted_since.is_none() && self.connected.is_some_and(|connected| connected < now)
     }
 }
 
-/// Whether a switch brings a UE to a state in which more moves.
+/// Whether a switch leads to a state with more capacity.
 fn is_promotion(from: RrcState, to: RrcState) -> bool {
     matches!((from, to), (_, CellDch) | (RrcState::Idle | RrcState::UraPch | RrcState::CellPch, CellFach))
         && from != CellDch
@@ -118,7 +118,7 @@ impl TraceSink<TraceEvent> for FirstConnection {
                 self.sent(now, packet);
             }
             TraceEvent::RrcSwitch { ue: UE, from, to, .. } if is_promotion(*from, *to) => {
-                self.up_since.get_or_insert(now);
+                self.promoted_since.get_or_insert(now);
             }
             TraceEvent::RrcState { ue: UE, .. } => self.finish_promotion(now),
             _ => {}
@@ -136,7 +136,7 @@ mod tests {
     use crate::devices::port::Behind;
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
-    use crate::packets::datagram::made;
+    use crate::packets::datagram::generated;
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
@@ -162,28 +162,29 @@ name = "u"
 bearer = "ps"
 "#;
 
-    fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
-        of(SWITCHED, asks, syn)
+    fn with_switched_channels(has_lookup: bool, syn_ms: u64) -> Option<BeforeConnection> {
+        replay_connection(SWITCHED, has_lookup, syn_ms)
     }
 
-    /// A name is looked up at 100 ms if `asks`, and the answer arrives at 2,300 ms. A SYN leaves at `syn`, in ms.
-    fn of(text: &str, asks: bool, syn: u64) -> Option<BeforeConnection> {
+    /// Replays a connection of the scenario `text`. With `has_lookup`, a name is looked up at 100
+    /// ms, and the answer arrives at 2,300 ms. The SYN leaves at `syn_ms`.
+    fn replay_connection(text: &str, has_lookup: bool, syn_ms: u64) -> Option<BeforeConnection> {
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
-        let mut segment = made::datagram(ue, server, &[0; 12]);
+        let mut segment = generated::datagram(ue, server, &[0; 12]);
         segment[9] = 6;
         segment[32..34].copy_from_slice(&[0x50, SYN]);
-        let mut packets = vec![(syn, ue_port(0), segment)];
-        if asks {
-            let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
-            packets.extend([question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+        let mut packets = vec![(syn_ms, ue_port(0), segment)];
+        if has_lookup {
+            let question = (100, ue_port(0), generated::datagram(ue, server, b"question"));
+            packets.extend([question, (2300, SERVER_PORT, generated::datagram(server, ue, b"answer"))]);
             packets.sort_by_key(|(ms, ..)| *ms);
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
         for (ms, port, bytes) in packets {
-            recording.note(Time::ZERO + Duration::from_millis(ms), &Arrival::bare(port, bytes));
+            recording.record(Time::ZERO + Duration::from_millis(ms), &Arrival::bare(port, bytes));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
@@ -192,24 +193,24 @@ bearer = "ps"
 
     #[test]
     fn promotion_during_a_lookup_is_reported() {
-        let found = before(true, 2500).unwrap();
+        let found = with_switched_channels(true, 2500).unwrap();
         assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
         // Time of a promotion from idle mode in the profile.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }
 
     #[test]
-    fn a_promotion_that_the_first_packet_of_the_connection_triggers_counts() {
-        let found = before(false, 100).unwrap();
+    fn promotion_for_the_first_packet_of_the_connection_is_reported() {
+        let found = with_switched_channels(false, 100).unwrap();
         assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
         assert!(!found.has_lookup);
-        // The connection opens during the promotion that the name started at 100 ms.
-        let found = before(true, 1000).unwrap();
+        // The connection opens during the promotion that the lookup started at 100 ms.
+        let found = with_switched_channels(true, 1000).unwrap();
         assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
     }
 
     #[test]
     fn nothing_is_reported_if_the_first_packet_leaves_at_once() {
-        assert_eq!(of(DEDICATED, false, 100), None);
+        assert_eq!(replay_connection(DEDICATED, false, 100), None);
     }
 }

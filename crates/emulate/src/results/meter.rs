@@ -59,11 +59,11 @@ impl TraceSink<TraceEvent> for Meter {
         match event {
             TraceEvent::PacketCaptured { at: point, packet } => {
                 let direction = packet.direction();
-                let comes_out = match direction {
+                let exit_point = match direction {
                     Direction::Downlink => CapturePoint::Ue,
                     Direction::Uplink => CapturePoint::Server,
                 };
-                if *point == comes_out {
+                if *point == exit_point {
                     self.bytes[direction.index()] += packet.size().0;
                 }
             }

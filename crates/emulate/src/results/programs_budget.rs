@@ -23,18 +23,18 @@ use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Maximum number of connections and flows, and of segments and datagrams in the network. Beyond
 /// the former, the first in the order of the keys is removed; beyond the latter, the oldest.
-const MOST_CONNECTIONS: usize = 4096;
-const MOST_SEGMENTS: usize = 65_536;
+const MAX_CONNECTIONS: usize = 4096;
+const MAX_SEGMENTS: usize = 65_536;
 
 /// Maximum number of out-of-order ranges of a direction. Beyond it, the range with the highest
 /// sequence numbers is removed.
-const MOST_BEYOND: usize = 4096;
+const MAX_OUT_OF_ORDER: usize = 4096;
 
 /// Port of DNS.
 const DNS: u16 = 53;
 
-/// Longest time from the last packet of a lookup to the connection that it belongs to.
-const LOOKUP_LASTS: Duration = Duration::from_secs(5);
+/// Longest time from the last packet of a lookup to the first packet of its connection.
+const MAX_LOOKUP_GAP: Duration = Duration::from_secs(5);
 
 /// Assumed payload of a full segment. It has no effect because windows are unknown.
 const MSS: u32 = 1460;
@@ -48,10 +48,10 @@ type Key = (ProxyLeg, Ends);
 
 /// A connection between two programs.
 #[derive(Debug)]
-struct Known {
+struct Connection {
     id: ConnectionId,
     /// Directions, by the end that sends.
-    ways: [StreamDirection; 2],
+    streams: [StreamDirection; 2],
 }
 
 /// One direction of a connection. Sequence numbers count from the SYN without wrapping.
@@ -62,17 +62,17 @@ struct StreamDirection {
     una: u64,
     /// End of the payload that has arrived in order, and ranges of payload beyond it.
     next: u64,
-    beyond: Vec<(u64, u64)>,
+    out_of_order: Vec<(u64, u64)>,
     has_finished: bool,
     fin_acknowledged: bool,
     is_established: bool,
 }
 
-impl Known {
+impl Connection {
     /// Whether no SYN of this connection was seen yet: only the other connection of its transfer
     /// has begun.
     fn is_unopened(&self) -> bool {
-        self.ways.iter().all(|way| way.initial.is_none())
+        self.streams.iter().all(|stream| stream.initial.is_none())
     }
 }
 
@@ -87,14 +87,14 @@ impl StreamDirection {
     /// order.
     fn arrived(&mut self, from: u64, to: u64) -> u64 {
         let before = self.next.max(1);
-        if self.beyond.len() >= MOST_BEYOND {
-            self.beyond.pop();
+        if self.out_of_order.len() >= MAX_OUT_OF_ORDER {
+            self.out_of_order.pop();
         }
-        self.beyond.push((from, to));
-        self.beyond.sort_unstable();
+        self.out_of_order.push((from, to));
+        self.out_of_order.sort_unstable();
         self.next = before;
         let next = &mut self.next;
-        self.beyond.retain(|&(from, to)| {
+        self.out_of_order.retain(|&(from, to)| {
             let joins = from <= *next;
             *next = if joins { to.max(*next) } else { *next };
             !joins
@@ -114,7 +114,7 @@ struct Flow {
 
 /// Columns of a connection in the table, in addition to its budget.
 #[derive(Debug, Clone, Copy)]
-struct About {
+struct ConnectionColumns {
     server_port: u16,
     ue_port: u16,
     packets: u32,
@@ -125,12 +125,12 @@ struct About {
 pub struct ProgramsBudget {
     packet_store: PacketStore,
     budget: Budget,
-    known: BTreeMap<Key, Known>,
+    connections: BTreeMap<Key, Connection>,
     flows: BTreeMap<Key, Flow>,
     /// Lookups that no connection has followed yet.
     lookups: BTreeMap<UeId, Flow>,
     /// Additional columns by connection number.
-    about: Vec<About>,
+    columns: Vec<ConnectionColumns>,
     /// Segments in the network.
     segments: BTreeMap<PacketId, (Key, Segment)>,
     /// Datagrams in the network.
@@ -144,10 +144,10 @@ impl ProgramsBudget {
         ProgramsBudget {
             packet_store,
             budget,
-            known: BTreeMap::new(),
+            connections: BTreeMap::new(),
             flows: BTreeMap::new(),
             lookups: BTreeMap::new(),
-            about: Vec::new(),
+            columns: Vec::new(),
             segments: BTreeMap::new(),
             datagrams: BTreeMap::new(),
         }
@@ -158,13 +158,15 @@ impl ProgramsBudget {
         let mut tables = self.budget.finish(end, results);
         for table in &mut tables {
             if let (Some(Values::Id(ids)), "budget_connections") = (table.column("connection"), table.name) {
-                let of = |choose: fn(&About) -> u32| {
-                    Values::Id(ids.iter().map(|id| self.about.get(*id as usize).map_or(0, choose)).collect())
+                let column = |choose: fn(&ConnectionColumns) -> u32| {
+                    Values::Id(
+                        ids.iter().map(|id| self.columns.get(*id as usize).map_or(0, choose)).collect(),
+                    )
                 };
                 let columns = [
-                    ("server_port", of(|about| about.server_port.into())),
-                    ("ue_port", of(|about| about.ue_port.into())),
-                    ("packets", of(|about| about.packets)),
+                    ("server_port", column(|columns| columns.server_port.into())),
+                    ("ue_port", column(|columns| columns.ue_port.into())),
+                    ("packets", column(|columns| columns.packets)),
                 ];
                 table.columns.extend(columns.map(|(name, values)| Column { name, unit: "", values }));
             }
@@ -188,15 +190,15 @@ impl ProgramsBudget {
         if syn && ack.is_none() {
             self.begin(now, key, packet.ue, (end, seq));
         }
-        let known = self.known.get_mut(&key)?;
-        let way = &mut known.ways[end as usize];
-        if syn && way.initial.is_none() {
-            way.initial = Some(seq);
+        let connection = self.connections.get_mut(&key)?;
+        let stream = &mut connection.streams[end as usize];
+        if syn && stream.initial.is_none() {
+            stream.initial = Some(seq);
         }
-        let seq = way.count(seq)?;
-        way.highest = way.highest.max(seq + u64::from(length));
-        way.has_finished |= fin;
-        let ack = ack.and_then(|ack| known.ways[end.other() as usize].count(ack));
+        let seq = stream.count(seq)?;
+        stream.highest = stream.highest.max(seq + u64::from(length));
+        stream.has_finished |= fin;
+        let ack = ack.and_then(|ack| connection.streams[end.other() as usize].count(ack));
         let payload = length - u32::from(syn) - u32::from(fin);
         let segment = Segment {
             flags: Flags { syn, fin, rst, ack: ack.is_some(), ..Flags::default() },
@@ -206,14 +208,14 @@ impl ProgramsBudget {
             window: u32::MAX,
             leg: packet.leg(),
             header: (packet.size().0 as u32).saturating_sub(payload) as u16,
-            ..Segment::new(known.id, direction)
+            ..Segment::new(connection.id, direction)
         };
         let id = packet.id;
-        if self.segments.len() >= MOST_SEGMENTS {
+        if self.segments.len() >= MAX_SEGMENTS {
             self.segments.pop_first();
         }
         self.segments.insert(id, (key, segment));
-        self.about[segment.connection.0 as usize].packets += 1;
+        self.columns[segment.connection.0 as usize].packets += 1;
         let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
         self.record_event(now, TraceEvent::SegmentSent { packet: id, segment, cause });
         Some(())
@@ -244,17 +246,17 @@ impl ProgramsBudget {
         };
         *sent += u64::from(payload);
         flow.last = now;
-        if self.datagrams.len() >= MOST_SEGMENTS {
+        if self.datagrams.len() >= MAX_SEGMENTS {
             self.datagrams.pop_first();
         }
         self.datagrams.insert(packet.id, segment);
-        self.about[segment.connection.0 as usize].packets += 1;
+        self.columns[segment.connection.0 as usize].packets += 1;
         self.record_event(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
         Some(())
     }
 
-    /// Returns the lookup of a question or an answer. `None` for an answer after the end of its
-    /// lookup.
+    /// Returns the lookup to which a question or an answer belongs. `None` for an answer after the
+    /// end of its lookup.
     fn lookup(&mut self, now: Time, ue: UeId, direction: Direction, ends: Ends) -> Option<&mut Flow> {
         if !self.lookups.contains_key(&ue) {
             if direction == Direction::Downlink {
@@ -270,7 +272,7 @@ impl ProgramsBudget {
     fn flow(&mut self, now: Time, packet: &Packet, ends: Ends) -> &mut Flow {
         let key = (packet.leg(), ends);
         if !self.flows.contains_key(&key) {
-            if self.flows.len() >= MOST_CONNECTIONS
+            if self.flows.len() >= MAX_CONNECTIONS
                 && let Some((_, flow)) = self.flows.pop_first()
             {
                 self.record_event(now, TraceEvent::ConnectionClosed { connection: flow.id });
@@ -291,28 +293,30 @@ impl ProgramsBudget {
     /// Turns the recent lookup of a UE into the connection that begins now, and returns its number.
     fn adopt_lookup(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
         let lookup = self.lookups.remove(&ue)?;
-        if lookup.last + LOOKUP_LASTS < now {
+        if lookup.last + MAX_LOOKUP_GAP < now {
             self.record_event(now, TraceEvent::ConnectionClosed { connection: lookup.id });
             return None;
         }
         self.datagrams.retain(|_, segment| segment.connection != lookup.id);
-        let about = &mut self.about[lookup.id.0 as usize];
-        (about.server_port, about.ue_port) = (ends[0].1, ends[1].1);
+        let columns = &mut self.columns[lookup.id.0 as usize];
+        (columns.server_port, columns.ue_port) = (ends[0].1, ends[1].1);
         self.budget.adopt(now, lookup.id, kind);
         Some(lookup.id)
     }
 
     fn next_id(&mut self, ends: Ends) -> ConnectionId {
-        let id = ConnectionId(self.about.len() as u32);
-        self.about.push(About { server_port: ends[0].1, ue_port: ends[1].1, packets: 0 });
+        let id = ConnectionId(self.columns.len() as u32);
+        self.columns.push(ConnectionColumns { server_port: ends[0].1, ue_port: ends[1].1, packets: 0 });
         id
     }
 
     /// Opens a connection for a SYN, unless it is a retransmission. The first SYN of a transfer
     /// through a proxy opens both connections, as in a simulation.
     fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
-        let known = self.known.get(&(leg, ends));
-        if known.is_some_and(|known| known.is_unopened() || known.ways[end as usize].initial == Some(seq)) {
+        let connection = self.connections.get(&(leg, ends));
+        if connection.is_some_and(|connection| {
+            connection.is_unopened() || connection.streams[end as usize].initial == Some(seq)
+        }) {
             return;
         }
         let legs = if leg == ProxyLeg::Whole {
@@ -320,26 +324,26 @@ impl ProgramsBudget {
         } else {
             &[ProxyLeg::Server, ProxyLeg::Radio]
         };
-        legs.iter().for_each(|&leg| self.forget(now, (leg, ends)));
-        if self.known.len() >= MOST_CONNECTIONS
-            && let Some(first) = self.known.keys().next().copied()
+        legs.iter().for_each(|&leg| self.remove_connection(now, (leg, ends)));
+        if self.connections.len() >= MAX_CONNECTIONS
+            && let Some(first) = self.connections.keys().next().copied()
         {
-            self.forget(now, first);
+            self.remove_connection(now, first);
         }
         if leg == ProxyLeg::Whole
             && let Some(id) = self.adopt_lookup(now, ue, ends, Kind::Tcp)
         {
-            let mut ways = [StreamDirection::default(), StreamDirection::default()];
-            ways[end as usize].initial = Some(seq);
-            self.known.insert((leg, ends), Known { id, ways });
+            let mut streams = [StreamDirection::default(), StreamDirection::default()];
+            streams[end as usize].initial = Some(seq);
+            self.connections.insert((leg, ends), Connection { id, streams });
             return;
         }
-        let transfer = ConnectionId(self.about.len() as u32);
+        let transfer = ConnectionId(self.columns.len() as u32);
         for &of in legs {
             let connection = self.next_id(ends);
-            let mut ways = [StreamDirection::default(), StreamDirection::default()];
-            ways[end as usize].initial = (of == leg).then_some(seq);
-            self.known.insert((of, ends), Known { id: connection, ways });
+            let mut streams = [StreamDirection::default(), StreamDirection::default()];
+            streams[end as usize].initial = (of == leg).then_some(seq);
+            self.connections.insert((of, ends), Connection { id: connection, streams });
             let (flow, sender) = (FlowId(u32::MAX), End::Server);
             let opened =
                 TraceEvent::ConnectionOpened { connection, transfer, leg: of, flow, ue, sender, mss: MSS };
@@ -349,17 +353,17 @@ impl ProgramsBudget {
 
     /// Closes a connection, and the proxy's other connection if it was never opened.
     fn close(&mut self, now: Time, (leg, ends): Key) {
-        self.forget(now, (leg, ends));
+        self.remove_connection(now, (leg, ends));
         for other in [ProxyLeg::Server, ProxyLeg::Radio] {
-            if self.known.get(&(other, ends)).is_some_and(Known::is_unopened) {
-                self.forget(now, (other, ends));
+            if self.connections.get(&(other, ends)).is_some_and(Connection::is_unopened) {
+                self.remove_connection(now, (other, ends));
             }
         }
     }
 
-    fn forget(&mut self, now: Time, ends: Key) {
-        if let Some(known) = self.known.remove(&ends) {
-            self.record_event(now, TraceEvent::ConnectionClosed { connection: known.id });
+    fn remove_connection(&mut self, now: Time, ends: Key) {
+        if let Some(connection) = self.connections.remove(&ends) {
+            self.record_event(now, TraceEvent::ConnectionClosed { connection: connection.id });
         }
     }
 
@@ -374,32 +378,34 @@ impl ProgramsBudget {
             return;
         }
         let Some((ends, segment)) = self.segments.remove(&packet) else { return };
-        let Some(known) = self.known.get_mut(&ends).filter(|known| known.id == segment.connection) else {
+        let Some(connection) =
+            self.connections.get_mut(&ends).filter(|connection| connection.id == segment.connection)
+        else {
             return;
         };
         let from = End::sending(segment.direction);
-        let connection = known.id;
+        let id = connection.id;
         let first = segment.seq + u64::from(segment.flags.syn);
-        let way = &mut known.ways[from as usize];
+        let stream = &mut connection.streams[from as usize];
         let delivered = match segment.payload {
             0 => 0,
-            payload => way.arrived(first, first + u64::from(payload)),
+            payload => stream.arrived(first, first + u64::from(payload)),
         };
         let mut events = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
-        let (end, back) = (from.other(), &mut known.ways[from.other() as usize]);
-        if segment.flags.ack && segment.ack > back.una {
-            back.una = segment.ack;
-            events.push(TraceEvent::Acked { connection, end, una: segment.ack, payload: 0 });
-            if !std::mem::replace(&mut back.is_established, true) {
-                events.push(TraceEvent::Established { connection, end });
+        let (end, reverse) = (from.other(), &mut connection.streams[from.other() as usize]);
+        if segment.flags.ack && segment.ack > reverse.una {
+            reverse.una = segment.ack;
+            events.push(TraceEvent::Acked { connection: id, end, una: segment.ack, payload: 0 });
+            if !std::mem::replace(&mut reverse.is_established, true) {
+                events.push(TraceEvent::Established { connection: id, end });
             }
-            back.fin_acknowledged |= back.has_finished && back.una >= back.highest;
+            reverse.fin_acknowledged |= reverse.has_finished && reverse.una >= reverse.highest;
         }
-        let is_over = segment.flags.rst || known.ways.iter().all(|way| way.fin_acknowledged);
+        let is_closed = segment.flags.rst || connection.streams.iter().all(|stream| stream.fin_acknowledged);
         for event in events {
             self.record_event(now, event);
         }
-        if is_over {
+        if is_closed {
             self.close(now, ends);
         }
     }

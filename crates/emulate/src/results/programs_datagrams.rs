@@ -17,11 +17,11 @@ use crate::packets::packet_store::PacketStore;
 const NAMES: &str = "udp_";
 
 /// Maximum number of flows. Beyond it, a new flow replaces the first in the order of the keys.
-const MOST_FLOWS: usize = 4096;
+const MAX_FLOWS: usize = 4096;
 
 /// Maximum number of datagrams in the network, counted separately for whole and fragmented ones.
 /// Beyond it, the first in the order of the keys is removed.
-const MOST_UNDER_WAY: usize = 65_536;
+const MAX_IN_TRANSIT: usize = 65_536;
 
 /// Datagrams with the same ends in the same direction.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ struct Flow {
 
 /// A fragmented datagram in the network.
 #[derive(Debug)]
-struct Cut {
+struct FragmentedDatagram {
     flow: FlowId,
     datagram: Datagram,
     /// Bytes that have not arrived, UDP header included.
@@ -47,14 +47,20 @@ pub struct ProgramsDatagrams {
     metrics: Metrics,
     flows: BTreeMap<(usize, End, End), Flow>,
     whole: BTreeMap<PacketId, (FlowId, Datagram)>,
-    cut: BTreeMap<Fragments, Cut>,
+    fragmented: BTreeMap<Fragments, FragmentedDatagram>,
 }
 
 impl ProgramsDatagrams {
     /// Creates a recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore, config: MetricsConfig) -> Self {
-        let (whole, cut) = (BTreeMap::new(), BTreeMap::new());
-        ProgramsDatagrams { packet_store, metrics: Metrics::new(config), flows: BTreeMap::new(), whole, cut }
+        let (whole, fragmented) = (BTreeMap::new(), BTreeMap::new());
+        ProgramsDatagrams {
+            packet_store,
+            metrics: Metrics::new(config),
+            flows: BTreeMap::new(),
+            whole,
+            fragmented,
+        }
     }
 
     /// Returns the metrics of datagrams of a run that ended at `end`.
@@ -79,9 +85,9 @@ impl ProgramsDatagrams {
         let id = flow.id;
         flow.number += 1;
         if let Some(fragments) = found.fragments {
-            make_room(&mut self.cut);
+            make_room(&mut self.fragmented);
             let missing = usize::from(found.payload) + 8;
-            self.cut.insert(fragments, Cut { flow: id, datagram, missing });
+            self.fragmented.insert(fragments, FragmentedDatagram { flow: id, datagram, missing });
         } else {
             make_room(&mut self.whole);
             self.whole.insert(packet.id, (id, datagram));
@@ -97,10 +103,10 @@ impl ProgramsDatagrams {
         }
         let read = |octets: &[u8]| Some((datagram::fragments(octets)?, datagram::fragment_octets(octets)));
         let Some(Some((fragments, octets))) = self.packet_store.with(packet, read) else { return };
-        let Some(cut) = self.cut.get_mut(&fragments) else { return };
-        cut.missing = cut.missing.saturating_sub(octets);
-        if cut.missing == 0
-            && let Some(Cut { flow, datagram, .. }) = self.cut.remove(&fragments)
+        let Some(fragmented) = self.fragmented.get_mut(&fragments) else { return };
+        fragmented.missing = fragmented.missing.saturating_sub(octets);
+        if fragmented.missing == 0
+            && let Some(FragmentedDatagram { flow, datagram, .. }) = self.fragmented.remove(&fragments)
         {
             self.metrics.record(now, &TraceEvent::DatagramReceived { flow, datagram });
         }
@@ -109,7 +115,7 @@ impl ProgramsDatagrams {
     fn flow(&mut self, direction: Direction, from: End, to: End) -> &mut Flow {
         let key = (direction.index(), from, to);
         let mut next = Flow { id: FlowId(self.flows.len() as u32), number: 0 };
-        if self.flows.len() >= MOST_FLOWS
+        if self.flows.len() >= MAX_FLOWS
             && !self.flows.contains_key(&key)
             && let Some((_, first)) = self.flows.pop_first()
         {
@@ -121,9 +127,9 @@ impl ProgramsDatagrams {
     }
 }
 
-fn make_room<K: Ord, V>(under_way: &mut BTreeMap<K, V>) {
-    if under_way.len() >= MOST_UNDER_WAY {
-        under_way.pop_first();
+fn make_room<K: Ord, V>(in_transit: &mut BTreeMap<K, V>) {
+    if in_transit.len() >= MAX_IN_TRANSIT {
+        in_transit.pop_first();
     }
 }
 
@@ -158,13 +164,13 @@ mod tests {
     use crate::devices::port::Behind;
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
-    use crate::packets::datagram::made;
+    use crate::packets::datagram::generated;
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// Replays packets, given as time in milliseconds, port and bytes, in addition to the `others`
+    /// Replays packets (time in milliseconds, port, bytes) in addition to the `others`
     /// of the scenario. Returns the metrics and the end of the run in seconds.
-    fn replayed(others: &str, packets: &[(u64, usize, Vec<u8>)]) -> (MetricSet, f64) {
+    fn metrics_of(others: &str, packets: &[(u64, usize, Vec<u8>)]) -> (MetricSet, f64) {
         let text = format!(
             "version = 1\nduration = \"60 s\"\n[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\n\
              tti = \"10 ms\"\n[[ue]]\nname = \"u\"\n{others}"
@@ -175,7 +181,7 @@ mod tests {
         let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival::bare(*port, bytes.clone()));
+            recording.record(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
@@ -193,9 +199,9 @@ mod tests {
     #[test]
     fn datagrams_of_programs_are_counted_and_measured() {
         let mut packets: Vec<_> =
-            (0..5).map(|n| (500 * n, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))).collect();
-        packets.push((2600, SERVER_PORT, made::datagram(SERVER, ue(4000), &[0; 472])));
-        let (found, end_s) = replayed("", &packets);
+            (0..5).map(|n| (500 * n, ue_port(0), generated::datagram(ue(4000), SERVER, &[0; 72]))).collect();
+        packets.push((2600, SERVER_PORT, generated::datagram(SERVER, ue(4000), &[0; 472])));
+        let (found, end_s) = metrics_of("", &packets);
         let value = |name| found.value(name).unwrap();
         assert_eq!((value("udp_sent_uplink"), value("udp_received_uplink")), (5.0, 5.0));
         assert_eq!((value("udp_sent"), value("udp_received"), value("udp_loss_pct")), (1.0, 1.0, 0.0));
@@ -208,7 +214,7 @@ mod tests {
 
     #[test]
     fn fragmented_datagram_is_received_with_its_last_fragment() {
-        let whole = made::datagram(SERVER, ue(4000), &[0; 1192]);
+        let whole = generated::datagram(SERVER, ue(4000), &[0; 1192]);
         let piece = |at: usize, octets: usize, more: u8| {
             let mut packet = whole[..20].to_vec();
             packet[2..4].copy_from_slice(&(20 + octets as u16).to_be_bytes());
@@ -218,17 +224,18 @@ mod tests {
         };
         let first = (100, SERVER_PORT, piece(0, 800, 0x20));
         let second = (101, SERVER_PORT, piece(800, 400, 0));
-        let (found, end_s) = replayed("", &[first.clone(), second]);
+        let (found, end_s) = metrics_of("", &[first.clone(), second]);
         assert_eq!((found.value("udp_sent"), found.value("udp_received")), (Some(1.0), Some(1.0)));
         assert!((found.value("udp_goodput_kbps").unwrap() - 1.192 * 8.0 / end_s).abs() < 1e-9);
-        let (lost, _) = replayed("", &[first]);
+        let (lost, _) = metrics_of("", &[first]);
         assert_eq!((lost.value("udp_sent"), lost.value("udp_received")), (Some(1.0), Some(0.0)));
     }
 
     #[test]
     fn simulated_datagrams_are_not_counted_for_programs() {
         let others = "[[flow]]\nue = \"u\"\ntraffic = \"cbr\"\n";
-        let (found, _) = replayed(others, &[(0, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))]);
+        let (found, _) =
+            metrics_of(others, &[(0, ue_port(0), generated::datagram(ue(4000), SERVER, &[0; 72]))]);
         assert_eq!((found.value("udp_sent"), found.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));
     }
 }

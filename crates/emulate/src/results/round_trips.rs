@@ -20,14 +20,14 @@ use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Maximum number of connections and echo sequences. Beyond it, the first in the order of the keys
 /// is removed.
-const MOST_FOLLOWED: usize = 4096;
+const MAX_FLOWS: usize = 4096;
 
 /// Both ends, sender first: address, and port or identifier of the echo.
 type Ends = [(IpAddr, u16); 2];
 
 /// A connection, or the echoes of one program.
 #[derive(Debug, Clone, Copy)]
-struct Followed {
+struct TimedFlow {
     /// Sequence number of the next new segment, or number after the last echo.
     highest: u32,
     /// Acknowledgment that ends the sample, and the start time of the sample.
@@ -46,17 +46,17 @@ pub struct RoundTrip {
     /// Whether it is a TCP sample. Otherwise it is an ICMP echo.
     pub is_tcp: bool,
     /// Round-trip time.
-    pub took: Duration,
+    pub rtt: Duration,
 }
 
 /// Measures round-trip times where packets enter and leave the network.
 #[derive(Debug)]
 pub struct RoundTrips {
     packet_store: PacketStore,
-    followed: BTreeMap<(&'static str, bool, Ends), Followed>,
+    flows: BTreeMap<(&'static str, bool, Ends), TimedFlow>,
     /// Sum and count of the samples since the last [`RoundTrips::take_mean`].
     recent: (Duration, u64),
-    kept: Option<Vec<RoundTrip>>,
+    samples: Option<Vec<RoundTrip>>,
 }
 
 impl RoundTrips {
@@ -65,9 +65,9 @@ impl RoundTrips {
     pub fn new(packet_store: PacketStore, keep: bool) -> Self {
         RoundTrips {
             packet_store,
-            followed: BTreeMap::new(),
+            flows: BTreeMap::new(),
             recent: (Duration::ZERO, 0),
-            kept: keep.then(Vec::new),
+            samples: keep.then(Vec::new),
         }
     }
 
@@ -79,68 +79,69 @@ impl RoundTrips {
 
     /// The series `program_rtt`, if it was kept.
     pub fn into_table(self) -> Option<Table> {
-        let kept = self.kept?;
-        let word = |choose: fn(&RoundTrip) -> &'static str| Values::Word(kept.iter().map(choose).collect());
+        let samples = self.samples?;
+        let word =
+            |choose: fn(&RoundTrip) -> &'static str| Values::Word(samples.iter().map(choose).collect());
         let columns = vec![
             Column {
                 name: "time_s",
                 unit: "s",
-                values: Values::Float(kept.iter().map(|trip| trip.at.as_secs()).collect()),
+                values: Values::Float(samples.iter().map(|trip| trip.at.as_secs()).collect()),
             },
             Column {
                 name: "ue",
                 unit: "",
-                values: Values::Id(kept.iter().map(|trip| u32::from(trip.ue)).collect()),
+                values: Values::Id(samples.iter().map(|trip| u32::from(trip.ue)).collect()),
             },
             Column { name: "from", unit: "", values: word(|trip| trip.from) },
             Column { name: "kind", unit: "", values: word(|trip| if trip.is_tcp { "tcp" } else { "icmp" }) },
             Column {
                 name: "rtt_s",
                 unit: "s",
-                values: Values::Float(kept.iter().map(|trip| trip.took.as_secs()).collect()),
+                values: Values::Float(samples.iter().map(|trip| trip.rtt.as_secs()).collect()),
             },
         ];
         Some(Table { name: "program_rtt", columns })
     }
 
-    /// A packet enters the network at host `here`: starts or cancels a sample.
-    fn sent(&mut self, now: Time, here: &'static str, transport: &Transport) {
+    /// A packet enters the network at host `host`: starts or cancels a sample.
+    fn sent(&mut self, now: Time, host: &'static str, transport: &Transport) {
         let Transport { from, to, message } = *transport;
         let (is_tcp, first, end) = match message {
             Message::Segment { seq, length, .. } if length > 0 => (true, seq, seq.wrapping_add(length)),
             Message::EchoRequest { number } => (false, number, number.wrapping_add(1)),
             Message::Segment { .. } | Message::EchoReply { .. } => return,
         };
-        let key = (here, is_tcp, [from, to]);
-        if self.followed.len() >= MOST_FOLLOWED && !self.followed.contains_key(&key) {
-            self.followed.pop_first();
+        let key = (host, is_tcp, [from, to]);
+        if self.flows.len() >= MAX_FLOWS && !self.flows.contains_key(&key) {
+            self.flows.pop_first();
         }
-        let followed = self.followed.entry(key).or_insert(Followed { highest: first, probe: None });
-        if is_before(first, followed.highest) {
+        let flow = self.flows.entry(key).or_insert(TimedFlow { highest: first, probe: None });
+        if is_before(first, flow.highest) {
             // A retransmission: the acknowledgment may belong to either transmission.
-            followed.probe = None;
-        } else if followed.probe.is_none() || !is_tcp {
-            followed.probe = Some((end, now));
+            flow.probe = None;
+        } else if flow.probe.is_none() || !is_tcp {
+            flow.probe = Some((end, now));
         }
-        if is_before(followed.highest, end) {
-            followed.highest = end;
+        if is_before(flow.highest, end) {
+            flow.highest = end;
         }
     }
 
-    /// A packet leaves the network at host `here`. Returns the round-trip time if it ends a sample.
-    fn received(&mut self, now: Time, here: &'static str, transport: &Transport) -> Option<(bool, Duration)> {
+    /// A packet leaves the network at host `host`. Returns the round-trip time if it ends a sample.
+    fn received(&mut self, now: Time, host: &'static str, transport: &Transport) -> Option<(bool, Duration)> {
         let Transport { from, to, message } = *transport;
         let (is_tcp, answered) = match message {
             Message::Segment { ack: Some(ack), .. } => (true, ack),
             Message::EchoReply { number } => (false, number.wrapping_add(1)),
             Message::Segment { ack: None, .. } | Message::EchoRequest { .. } => return None,
         };
-        let followed = self.followed.get_mut(&(here, is_tcp, [to, from]))?;
-        let (wanted, since) = followed.probe?;
-        if is_before(answered, wanted) {
+        let flow = self.flows.get_mut(&(host, is_tcp, [to, from]))?;
+        let (expected, since) = flow.probe?;
+        if is_before(answered, expected) {
             return None;
         }
-        followed.probe = None;
+        flow.probe = None;
         Some((is_tcp, now - since))
     }
 }
@@ -153,7 +154,7 @@ fn is_before(a: u32, b: u32) -> bool {
 impl TraceSink<TraceEvent> for RoundTrips {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         let TraceEvent::PacketCaptured { at: point, packet } = event else { return };
-        let here = match point {
+        let host = match point {
             CapturePoint::Server => "server",
             CapturePoint::ProxyServer | CapturePoint::ProxyRadio => "proxy",
             CapturePoint::Ue => "ue",
@@ -161,12 +162,12 @@ impl TraceSink<TraceEvent> for RoundTrips {
         };
         let Some(Some(transport)) = self.packet_store.with(packet.id, read) else { return };
         if *point == point_of(packet.leg(), End::sending(packet.direction())) {
-            return self.sent(at, here, &transport);
+            return self.sent(at, host, &transport);
         }
-        let Some((is_tcp, took)) = self.received(at, here, &transport) else { return };
-        self.recent = (self.recent.0 + took, self.recent.1 + 1);
-        if let Some(kept) = &mut self.kept {
-            kept.push(RoundTrip { at, ue: packet.ue.0, from: here, is_tcp, took });
+        let Some((is_tcp, rtt)) = self.received(at, host, &transport) else { return };
+        self.recent = (self.recent.0 + rtt, self.recent.1 + 1);
+        if let Some(samples) = &mut self.samples {
+            samples.push(RoundTrip { at, ue: packet.ue.0, from: host, is_tcp, rtt });
         }
     }
 }
@@ -203,8 +204,8 @@ mod tests {
         trips.sent(ms(0), "server", &packet(true, data(u32::MAX - 9, 100)));
         trips.sent(ms(5), "server", &packet(true, data(90, 100)));
         assert_eq!(trips.received(ms(50), "server", &packet(false, ack(u32::MAX))), None);
-        let took = trips.received(ms(70), "server", &packet(false, ack(190)));
-        assert_eq!(took, Some((true, Duration::from_millis(70))));
+        let sample = trips.received(ms(70), "server", &packet(false, ack(190)));
+        assert_eq!(sample, Some((true, Duration::from_millis(70))));
         assert_eq!(trips.received(ms(80), "server", &packet(false, ack(190))), None);
     }
 
@@ -215,8 +216,8 @@ mod tests {
         trips.sent(ms(500), "server", &packet(true, data(1, 100)));
         assert_eq!(trips.received(ms(600), "server", &packet(false, ack(101))), None);
         trips.sent(ms(700), "server", &packet(true, data(101, 1)));
-        let took = trips.received(ms(800), "server", &packet(false, ack(102)));
-        assert_eq!(took, Some((true, Duration::from_millis(100))));
+        let sample = trips.received(ms(800), "server", &packet(false, ack(102)));
+        assert_eq!(sample, Some((true, Duration::from_millis(100))));
     }
 
     #[test]
@@ -226,8 +227,8 @@ mod tests {
         let wrong = Message::EchoReply { number: 6 };
         assert_eq!(trips.received(ms(60), "ue", &packet(true, wrong)), None);
         let right = Message::EchoReply { number: 7 };
-        let took = trips.received(ms(90), "ue", &packet(true, right));
-        assert_eq!(took, Some((false, Duration::from_millis(90))));
+        let sample = trips.received(ms(90), "ue", &packet(true, right));
+        assert_eq!(sample, Some((false, Duration::from_millis(90))));
     }
 
     #[test]
@@ -238,6 +239,6 @@ mod tests {
             packet.from.1 = port;
             trips.sent(ms(0), "ue", &packet);
         }
-        assert_eq!(trips.followed.len(), MOST_FOLLOWED);
+        assert_eq!(trips.flows.len(), MAX_FLOWS);
     }
 }

@@ -49,14 +49,14 @@ pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
-pub use network::{InternetDelay, Link, Outage, QueueLimit, RedConfig, Ways};
+pub use network::{InternetDelay, Link, LinkDirections, Outage, QueueLimit, RedConfig};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use power::{LinkTables, Power, Supply};
 pub(crate) use propagation::complete as complete_propagation;
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
 pub use proxy::{
-    AtLimit, FlowChoice, Proxy, ProxyAckRegulation, ProxyMode, ProxyOutage, ProxySnoop, ProxyWindowClamp,
-    Setup, Then,
+    AtLimit, FlowChoice, LostTransferAnswer, Proxy, ProxyAckRegulation, ProxyMode, ProxyOutage, ProxySnoop,
+    ProxyWindowClamp, Setup,
 };
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::proxy::{self, HelperKind, ProxyConfig};
-pub use umts_stack::proxy::{AtLimit, Setup, Then};
+pub use umts_stack::proxy::{AtLimit, LostTransferAnswer, Setup};
 use umts_units::keyword::Unlimited;
 use umts_units::{Bytes, Duration, Time};
 
@@ -196,7 +196,7 @@ pub struct ProxyOutage {
     /// Answer to segments of transfers that the proxy has lost.
     #[serde(default = "reset")]
     #[schemars(extend("x-label" = "After the proxy's outage"))]
-    pub then: Then,
+    pub then: LostTransferAnswer,
 }
 
 impl Proxy {
@@ -288,8 +288,8 @@ fn pass() -> AtLimit {
     AtLimit::Pass
 }
 
-fn reset() -> Then {
-    Then::Reset
+fn reset() -> LostTransferAnswer {
+    LostTransferAnswer::Reset
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a default of that key")]

@@ -21,7 +21,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         let flat = ue.flat.as_ref().map(|flat| flat.downlink);
         let rate = if ue.has_substitute() { flat } else { Some(largest[0].rate) };
         rates.extend(std::iter::repeat_n(rate, users));
-        powers.extend(std::iter::repeat_n(rrc.map(|of| state_power(&of.power)), users));
+        powers.extend(std::iter::repeat_n(rrc.map(|rrc| state_power(&rrc.power)), users));
         continues.extend(std::iter::repeat_n(rrc.is_some_and(model::Rrc::data_continues), users));
     }
     let cells = (0..scenario.cell.len()).map(|cell| cell_capacity(scenario, cell));
@@ -69,15 +69,15 @@ fn state_power(power: &model::StatePower) -> StatePower {
 /// have users, and the largest DCHs of switched users, limited by admission.
 fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups).filter(|(_, group)| group.cell == cell);
-    let (mut held, mut switched) = (0, 0);
+    let (mut fixed, mut switched) = (0, 0);
     let mut shared = BTreeMap::new();
     for (ue, group) in groups {
         let users = u64::from(ue.count);
         let [downlink, _] = group.channels;
         match (&ue.flat, downlink.kind) {
-            (Some(flat), _) => held += flat.downlink.bps() * users,
+            (Some(flat), _) => fixed += flat.downlink.bps() * users,
             (None, _) if ue.has_substitute() => {}
-            (None, Channel::Dch) => held += downlink.rate.bps() * users,
+            (None, Channel::Dch) => fixed += downlink.rate.bps() * users,
             (None, _) => {
                 shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
             }
@@ -85,8 +85,8 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
         switched += group.dchs.first().map_or(0, |[largest, _]| largest.rate.bps() * users);
     }
     let limit = scenario.cell[cell].admission.downlink;
-    let room = limit.map_or(u64::MAX, |most| most.bps() - scenario.plan().reserved[cell].rates[0]);
-    held + shared.values().sum::<u64>() + switched.min(room)
+    let room = limit.map_or(u64::MAX, |limit| limit.bps() - scenario.plan().reserved[cell].rates[0]);
+    fixed + shared.values().sum::<u64>() + switched.min(room)
 }
 
 /// Configuration of the time budget for the window of `metrics`, or `None` if the scenario does not
@@ -122,6 +122,7 @@ fn records_calls(scenario: &Scenario) -> bool {
     let is_limited =
         |cell: &model::Cell| cell.dch.as_ref().is_some_and(|dch| dch.codes == model::DchCodes::OneTree);
     let handover = scenario.handover.as_ref();
-    let is_soft = handover.is_some_and(|of| of.soft.is_some() || of.compressed_mode.is_some());
+    let is_soft =
+        handover.is_some_and(|handover| handover.soft.is_some() || handover.compressed_mode.is_some());
     is_soft || scenario.cell.iter().any(is_limited)
 }

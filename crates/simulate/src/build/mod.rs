@@ -24,15 +24,15 @@ pub(crate) use radio::rlc_config;
 pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     let plan = scenario.plan();
     let (mut ues, mut flows) = (Vec::new(), Vec::new());
-    for (of, group) in scenario.ue.iter().zip(&plan.groups) {
-        ues.extend(std::iter::repeat_n(radio::ue(scenario, of, group), usize::from(of.count)));
+    for (ue, group) in scenario.ue.iter().zip(&plan.groups) {
+        ues.extend(std::iter::repeat_n(radio::ue(scenario, ue, group), usize::from(ue.count)));
         for &number in &group.flows {
             let flow = flow(scenario, number, group.first);
-            let users = (0..of.count).map(|n| UeId(group.first.0 + n));
+            let users = (0..ue.count).map(|n| UeId(group.first.0 + n));
             flows.extend(users.map(|ue| FlowConfig { ue, ..flow.clone() }));
         }
     }
-    let script = scenario.impairment.iter().zip(&plan.impaired);
+    let impairments = scenario.impairment.iter().zip(&plan.impaired);
     NetworkConfig {
         core: scenario.link.clone(),
         proxy: scenario.proxy.as_ref().zip(plan.proxy.as_ref()).map(|(proxy, plan)| proxy.config(plan.hops)),
@@ -42,7 +42,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         flows,
         programs: false,
         splits_programs: false,
-        impairments: script
+        impairments: impairments
             .map(|(line, &flow)| {
                 let scenario::PacketChoice { kind, first, last } = line.packet;
                 Impairment { flow, kind, first, last, treatment: line.action.into() }
@@ -54,8 +54,8 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
 /// Port of the server of each flow, in the order of the network's flows.
 pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
-    let flows = groups.flat_map(|(of, group)| {
-        group.flows.iter().flat_map(|&flow| std::iter::repeat_n(flow, usize::from(of.count)))
+    let flows = groups.flat_map(|(ue, group)| {
+        group.flows.iter().flat_map(|&flow| std::iter::repeat_n(flow, usize::from(ue.count)))
     });
     flows.map(|flow| scenario.flow[flow].server_port()).collect()
 }

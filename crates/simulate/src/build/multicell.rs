@@ -3,7 +3,7 @@
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::rnc::multicell::{CallClassConfig, MulticellConfig};
 
-/// The cells of a layout, which are all alike. `None` without a layout.
+/// The cells of a layout, which all have the same configuration. `None` without a layout.
 pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
     let environment = of.environment()?;
     let power = of.cell[0].power.clone().unwrap_or_default();

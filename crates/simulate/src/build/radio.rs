@@ -16,16 +16,17 @@ use super::rrc;
 /// Configuration of cell `index` of the file.
 pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let cell = &scenario.cell[index];
-    let pushed = cell.fach.as_ref().filter(|fach| fach.scheduling == scenario::FachScheduling::PerUePush);
-    let private = cell.rach.as_ref().filter(|rach| rach.access == scenario::RachAccess::Private);
+    let push = cell.fach.as_ref().filter(|fach| fach.scheduling == scenario::FachScheduling::PerUePush);
+    let private_rach = cell.rach.as_ref().filter(|rach| rach.access == scenario::RachAccess::Private);
     let scenario::Admission { downlink, uplink, dchs, queue } = cell.admission;
     CellConfig {
         iub: Iub { rate: cell.iub.rate, delay: cell.iub.delay, timing: cell.iub.timing, lead: cell.rlc_lead },
-        fach: pushed.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
+        fach: push.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
             nodeb_queue: fach.nodeb_queue,
             jitter: fach.rnc_jitter,
         }),
-        rach: private.map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
+        rach: private_rach
+            .map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
         limits: Limits { rates: [downlink, uplink], dchs, queue },
         reserved: scenario.plan().reserved[index],
         tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
@@ -37,17 +38,17 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     let rlc = scenario.rlc_of(of);
     let radio = scenario.radio_of(of);
     let capacity = of.capacity.as_ref().zip(group.traces.clone());
-    let capacity = capacity.map(|(of, traces)| CapacityConfig { traces, queue: of.queue });
-    let flat = of.flat.as_ref().map(|of| SubstituteConfig::Flat(of.config()));
+    let capacity = capacity.map(|(capacity, traces)| CapacityConfig { traces, queue: capacity.queue });
+    let flat = of.flat.as_ref().map(|flat| SubstituteConfig::Flat(flat.config()));
     UeConfig {
         cell: group.cell,
         mobility: of.mobility.as_ref().map(scenario::Mobility::config),
         pdcp: scenario.pdcp.config(),
         rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,
-        channels: group.channels.map(|of| channel(rlc, of)),
+        channels: group.channels.map(|found| channel(rlc, found)),
         connection: connection(scenario, of, group).into(),
-        switching: scenario.rrc_of(of).map(|of| rrc::switching(rlc, of, group)),
+        switching: scenario.rrc_of(of).map(|rrc| rrc::switching(rlc, rrc, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
         substitute: capacity.map(SubstituteConfig::Capacity).or(flat),
     }
@@ -55,7 +56,8 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
 
 /// RLC of a group, which depends on its channels.
 pub(crate) fn rlc_config(rlc: &scenario::Rlc, group: &Group) -> RlcConfig {
-    let arrivals = group.channels.map(|of| Arrivals { pdus: of.format.blocks, tti: of.format.tti });
+    let arrivals =
+        group.channels.map(|channel| Arrivals { pdus: channel.format.blocks, tti: channel.format.tti });
     let rlc = RlcConfig { arrivals, ..rlc.clone() };
     match group.is_granted {
         // Control PDUs have a channel of their own and are never piggybacked.

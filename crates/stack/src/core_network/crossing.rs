@@ -1,4 +1,4 @@
-//! Packets that cross the links, and the script at the entry.
+//! Packets that cross the links, and the impairment script, which acts where they enter.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
 /// Result of passing the helper.
-enum AtHelper {
+enum HelperResult {
     /// The packet continues on its route.
-    GoesOn,
+    Continues,
     /// The helper consumed the packet and has already forwarded its packets.
-    Taken {
-        /// Packet to the UE, if the helper is at the RNC.
+    Consumed {
+        /// Packet that the helper sends to the UE, if the helper is at the RNC.
         repeat: Option<Packet>,
     },
 }
@@ -31,11 +31,11 @@ impl CoreNetwork {
         ctx: &mut EventContext<'_, T>,
         packet: &mut Packet,
     ) -> bool {
-        let is_there = self.ends_at_rnc(packet);
-        if !is_there {
+        let is_at_destination = self.ends_at_rnc(packet);
+        if !is_at_destination {
             self.cross(ctx, 0, packet);
         }
-        is_there
+        is_at_destination
     }
 
     /// Whether packets from the RNC have no link to cross: packets for a proxy at the RNC.
@@ -50,12 +50,12 @@ impl CoreNetwork {
         if self.impairments.is_empty() {
             self.cross(ctx, 0, packet);
         } else {
-            self.treat(ctx, *packet);
+            self.apply_script(ctx, *packet);
         }
     }
 
     #[cold]
-    fn treat<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
+    fn apply_script<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         match self.impairments.treatment(&packet) {
             Treatment::Pass => self.pass_script(ctx, packet),
             Treatment::Drop => {
@@ -96,21 +96,21 @@ impl CoreNetwork {
         ctx: &mut EventContext<'_, T>,
         held: HeldId,
     ) {
-        let packet = self.delayed.remove(&held).expect("put there when delayed");
+        let packet = self.delayed.remove(&held).expect("the packet was stored when it was delayed");
         self.pass_script(ctx, packet);
     }
 
     /// Returns the packet that leaves the link now.
     #[inline]
     pub fn link_arrival(&mut self, link: LinkId) -> Packet {
-        self.links[link.index()].arrive()
+        self.links[link.index()].take_next()
     }
 
     /// Forwards a packet that left a link. Returns whether a packet has passed the whole chain.
     /// `packet` is then that packet: the same one, or a packet that a helper sends to the UE in
     /// response.
     #[inline]
-    pub fn go_on<T: TraceSink<TraceEvent>>(
+    pub fn forward<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         link: LinkId,
@@ -121,7 +121,7 @@ impl CoreNetwork {
         let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
         let is_last = next == route.len();
         if self.helper.is_some()
-            && let AtHelper::Taken { repeat } = self.pass_helper(ctx, hop, next, packet)
+            && let HelperResult::Consumed { repeat } = self.pass_helper(ctx, hop, next, packet)
         {
             *packet = repeat.unwrap_or(*packet);
             return repeat.is_some();
@@ -133,8 +133,8 @@ impl CoreNetwork {
     }
 
     /// Whether the next packet to leave the link belongs to a real program.
-    pub fn brings_foreign(&self, link: LinkId) -> bool {
-        self.links[link.index()].brings_foreign()
+    pub fn next_is_foreign(&self, link: LinkId) -> bool {
+        self.links[link.index()].next_is_foreign()
     }
 
     /// Whether the link carries packets of real programs.
@@ -149,17 +149,17 @@ impl CoreNetwork {
         hop: u8,
         next: usize,
         packet: &Packet,
-    ) -> AtHelper {
-        let Some((hops, helper)) = self.helper.as_mut() else { return AtHelper::GoesOn };
+    ) -> HelperResult {
+        let Some((hops, helper)) = self.helper.as_mut() else { return HelperResult::Continues };
         match packet.direction() {
             Direction::Downlink if usize::from(hop) + 1 == *hops => {
                 helper.pass_down(packet);
-                AtHelper::GoesOn
+                HelperResult::Continues
             }
             Direction::Uplink if usize::from(hop) == *hops => {
-                AtHelper::Taken { repeat: self.help(ctx, next, *packet) }
+                HelperResult::Consumed { repeat: self.help(ctx, next, *packet) }
             }
-            _ => AtHelper::GoesOn,
+            _ => HelperResult::Continues,
         }
     }
 
@@ -187,42 +187,42 @@ impl CoreNetwork {
         packet: Packet,
     ) -> Option<Packet> {
         let (hops, helper) = self.helper.as_mut()?;
-        let place = *hops;
-        let passing = helper.pass_up(packet);
-        if let (Some(help), Some(segment)) = (passing.done, packet.segment()) {
+        let position = *hops;
+        let output = helper.pass_up(packet);
+        if let (Some(help), Some(segment)) = (output.action, packet.segment()) {
             let connection = segment.connection;
             ctx.cx.record(|| TraceEvent::ProxyHelped { connection, help });
         }
-        if passing.hidden {
+        if output.hidden {
             ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::ProxyHidden, packet });
         }
-        for mut packet in passing.up {
+        for mut packet in output.up {
             if next == 0 {
                 self.enter(ctx, &mut packet);
             } else {
                 self.cross(ctx, next, &mut packet);
             }
         }
-        if place < self.hops.len()
-            && let Some(mut repeat) = passing.down
+        if position < self.hops.len()
+            && let Some(mut repeat) = output.down
         {
-            self.cross(ctx, place, &mut repeat);
+            self.cross(ctx, position, &mut repeat);
             return None;
         }
-        passing.down
+        output.down
     }
 
-    /// Sends a packet into the link at `place` of its route, and at once into the following links
-    /// that have no other input: their earlier packets already decide its fate there. Only the last
-    /// of these links keeps the packet until it leaves.
+    /// Sends a packet into the link at `position` of its route, and at once into the following
+    /// links that have no other input, because all packets that can affect it there have already
+    /// been sent. Only the last of these links stores the packet until it leaves.
     fn cross<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        place: usize,
+        position: usize,
         packet: &mut Packet,
     ) {
         let (mut at, size) = (ctx.cx.now, packet.size());
-        for stage in &self.routes.of(packet)[place..] {
+        for stage in &self.routes.of(packet)[position..] {
             let id = stage.link(packet.flow);
             let link = &mut self.links[id.index()];
             let lost = match link.send(at, size, packet) {
@@ -232,10 +232,10 @@ impl CoreNetwork {
                         let direction = packet.direction();
                         ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
-                    if stage.goes_on {
+                    if stage.enters_next_at_once {
                         continue;
                     }
-                    link.keep(packet);
+                    link.store(packet);
                     return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
                 Verdict::QueueFull => DropPlace::LinkQueue,
@@ -267,12 +267,13 @@ impl CoreNetwork {
 
     /// Records the loss of a packet that was decided when it entered an earlier link.
     pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: HeldId) {
-        let (place, packet) = self.lost.remove(&id).expect("put there when the packet entered");
+        let (place, packet) =
+            self.lost.remove(&id).expect("the packet was stored when it entered the earlier link");
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
     }
 }
 
 /// An unused number.
-fn next_id<T>(kept: &BTreeMap<HeldId, T>) -> HeldId {
-    kept.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1))
+fn next_id<T>(stored: &BTreeMap<HeldId, T>) -> HeldId {
+    stored.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1))
 }

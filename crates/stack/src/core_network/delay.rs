@@ -14,13 +14,13 @@ use crate::options::options;
 
 /// Normal quantile of the probability 1e-5 that a delay exceeds the maximum. Together with the mean
 /// it determines the distribution.
-const QUANTILE: f64 = 4.264_890_793_922_825;
+const EXCEEDANCE_QUANTILE: f64 = 4.264_890_793_922_825;
 
 /// Directions of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-pub enum Ways {
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"), schemars(rename = "Ways"))]
+pub enum LinkDirections {
     /// Downlink and uplink, with independent delays.
     #[default]
     Both,
@@ -30,12 +30,12 @@ pub enum Ways {
     Uplink,
 }
 
-impl Ways {
+impl LinkDirections {
     pub fn contains(self, direction: Direction) -> bool {
         match self {
-            Ways::Both => true,
-            Ways::Downlink => direction == Direction::Downlink,
-            Ways::Uplink => direction == Direction::Uplink,
+            LinkDirections::Both => true,
+            LinkDirections::Downlink => direction == Direction::Downlink,
+            LinkDirections::Uplink => direction == Direction::Uplink,
         }
     }
 }
@@ -60,7 +60,7 @@ options! {
         pub hurst: f64 = 0.85,
         /// Direction of the packets that are delayed. With both, each direction has its own delays.
         [label = "Direction of Internet delays"]
-        pub direction: Ways = Ways::Both,
+        pub direction: LinkDirections = LinkDirections::Both,
     }
 }
 
@@ -72,24 +72,26 @@ impl InternetDelay {
             return None;
         }
         let above = |delay: Duration| libm::log((delay - self.minimum).as_nanos() as f64);
-        let (mean, most) = (above(self.mean), above(self.maximum));
-        // Solves mean = mu + sigma²/2 and most = mu + QUANTILE sigma for the smaller sigma.
-        let root = QUANTILE * QUANTILE - 2.0 * (most - mean);
+        let (mean, max) = (above(self.mean), above(self.maximum));
+        // Solves mean = mu + sigma²/2 and max = mu + EXCEEDANCE_QUANTILE sigma for the smaller
+        // sigma.
+        let root = EXCEEDANCE_QUANTILE * EXCEEDANCE_QUANTILE - 2.0 * (max - mean);
         (root >= 0.0).then(|| {
-            let sigma = QUANTILE - libm::sqrt(root);
-            (most - QUANTILE * sigma, sigma)
+            let sigma = EXCEEDANCE_QUANTILE - libm::sqrt(root);
+            (max - EXCEEDANCE_QUANTILE * sigma, sigma)
         })
     }
 
     /// The largest maximum for which `law` has a solution, in whole milliseconds.
     pub fn longest_maximum(&self) -> Duration {
-        let above = (self.mean - self.minimum).as_nanos() as f64 * libm::exp(QUANTILE * QUANTILE / 2.0);
+        let above = (self.mean - self.minimum).as_nanos() as f64
+            * libm::exp(EXCEEDANCE_QUANTILE * EXCEEDANCE_QUANTILE / 2.0);
         Duration::from_millis((self.minimum.as_nanos() as f64 / 1e6 + above / 1e6) as u64)
     }
 }
 
 /// Correlation times of the driver's parts in seconds, two per decade.
-const MEMORIES: [f64; 9] = [
+const CORRELATION_TIMES_S: [f64; 9] = [
     0.1,
     0.316_227_766_016_837_94,
     1.0,
@@ -107,36 +109,38 @@ pub struct Delays {
     mu: f64,
     sigma: f64,
     /// Parts of the driver, each of variance 1, and their weights.
-    parts: [f64; MEMORIES.len()],
-    weights: [f64; MEMORIES.len()],
+    parts: [f64; CORRELATION_TIMES_S.len()],
+    weights: [f64; CORRELATION_TIMES_S.len()],
     draws: Stream,
     drawn_at: Option<Time>,
 }
 
 impl Delays {
+    /// Creates the delays of one direction of a link.
     ///
     /// # Panics
     /// Panics if `config.law()` is `None`.
     pub fn new(config: InternetDelay, draws: Stream) -> Self {
         let (mu, sigma) = config.law().expect("a law was found when the scenario was checked");
-        let weights = MEMORIES.map(|memory| libm::pow(memory, 2.0 * config.hurst - 2.0));
+        let weights =
+            CORRELATION_TIMES_S.map(|correlation_time| libm::pow(correlation_time, 2.0 * config.hurst - 2.0));
         let sum: f64 = weights.iter().sum();
         let weights = weights.map(|weight| libm::sqrt(weight / sum));
-        Delays { config, mu, sigma, parts: [0.0; MEMORIES.len()], weights, draws, drawn_at: None }
+        Delays { config, mu, sigma, parts: [0.0; CORRELATION_TIMES_S.len()], weights, draws, drawn_at: None }
     }
 
     /// Delay of a packet that arrives at `now`. `now` must not decrease.
     pub fn draw(&mut self, now: Time) -> Duration {
         let since = self.drawn_at.map(|before| (now - before).as_secs());
         self.drawn_at = Some(now);
-        for (part, memory) in self.parts.iter_mut().zip(MEMORIES) {
-            let kept = since.map_or(0.0, |seconds| libm::exp(-seconds / memory));
-            *part = kept * *part + libm::sqrt(1.0 - kept * kept) * self.draws.normal();
+        for (part, correlation_time) in self.parts.iter_mut().zip(CORRELATION_TIMES_S) {
+            let correlation = since.map_or(0.0, |seconds| libm::exp(-seconds / correlation_time));
+            *part = correlation * *part + libm::sqrt(1.0 - correlation * correlation) * self.draws.normal();
         }
         let driver: f64 = self.parts.iter().zip(self.weights).map(|(part, weight)| part * weight).sum();
         let above = libm::exp(self.mu + self.sigma * driver);
-        let most = (self.config.maximum - self.config.minimum).as_nanos() as f64;
-        self.config.minimum + Duration::from_nanos(above.min(most) as u64)
+        let max = (self.config.maximum - self.config.minimum).as_nanos() as f64;
+        self.config.minimum + Duration::from_nanos(above.min(max) as u64)
     }
 }
 
@@ -159,14 +163,14 @@ mod tests {
 
     #[test]
     fn quantile_has_exceedance_probability_1e_5() {
-        let above = 0.5 * libm::erfc(QUANTILE / std::f64::consts::SQRT_2);
+        let above = 0.5 * libm::erfc(EXCEEDANCE_QUANTILE / std::f64::consts::SQRT_2);
         assert!((above / 1e-5 - 1.0).abs() < 1e-9, "{above}");
     }
 
     #[test]
     fn default_distribution_matches_the_study() {
         // In milliseconds: ln Y is normal with mean 2.722 and standard deviation 1.071.
-        let (mu, sigma) = InternetDelay::default().law().expect("there is one");
+        let (mu, sigma) = InternetDelay::default().law().expect("the default has a distribution");
         assert!((mu - libm::log(1e6) - 2.722).abs() < 1e-3 && (sigma - 1.071).abs() < 1e-3, "{mu} {sigma}");
     }
 

@@ -79,11 +79,11 @@ impl Impairments {
     pub fn treatment(&mut self, packet: &Packet) -> Treatment {
         let Some(kind) = PacketKind::of(packet) else { return Treatment::Pass };
         let mut treatment = Treatment::Pass;
-        for (line, seen) in
+        for (line, count) in
             self.script.iter_mut().filter(|(line, _)| line.flow == packet.flow && line.kind == kind)
         {
-            *seen += 1;
-            if treatment == Treatment::Pass && (line.first..=line.last).contains(seen) {
+            *count += 1;
+            if treatment == Treatment::Pass && (line.first..=line.last).contains(count) {
                 treatment = line.treatment;
             }
         }
@@ -97,8 +97,9 @@ impl Impairments {
 
     /// Notes that `packet` passed. Appends the held packets that may follow to `released`.
     pub fn passed(&mut self, packet: &Packet, released: &mut Vec<Packet>) {
-        let same_way = |held: &Packet| held.flow == packet.flow && held.direction() == packet.direction();
-        for (_, others) in self.held.iter_mut().filter(|(held, _)| same_way(held)) {
+        let is_same_direction =
+            |held: &Packet| held.flow == packet.flow && held.direction() == packet.direction();
+        for (_, others) in self.held.iter_mut().filter(|(held, _)| is_same_direction(held)) {
             *others -= 1;
         }
         released.extend(self.held.extract_if(.., |(_, others)| *others == 0).map(|(held, _)| held));

@@ -7,7 +7,7 @@ use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use super::delay::{Delays, InternetDelay};
-use super::queue::{QueueLimit, Waiting};
+use super::queue::{QueueLimit, TransmitQueue};
 use super::red::{Choice, Red, RedConfig};
 use crate::ids::Direction;
 #[cfg(feature = "schema")]
@@ -75,8 +75,8 @@ fn is_zero(duration: &Duration) -> bool {
 impl LinkConfig {
     /// Loss probability of a packet in `direction`.
     fn loss(&self, direction: Direction) -> f64 {
-        let own = [self.downlink_loss, self.uplink_loss][direction.index()];
-        own.unwrap_or(self.loss).value()
+        let by_direction = [self.downlink_loss, self.uplink_loss][direction.index()];
+        by_direction.unwrap_or(self.loss).value()
     }
 }
 
@@ -108,9 +108,9 @@ pub enum Verdict {
 /// One direction of a link.
 #[derive(Debug, Clone)]
 pub struct Link {
-    more: Option<Box<More>>,
+    optional: Option<Box<OptionalParts>>,
     transmitter: Transmitter,
-    on_the_way: VecDeque<Packet>,
+    in_flight: VecDeque<Packet>,
 }
 
 /// The parts of every link: rate, delay and queue.
@@ -122,12 +122,12 @@ struct Transmitter {
     rate: Option<BitRate>,
     /// Packets that wait or are being sent. `None` if no limit, marking or RED needs the length of
     /// the queue.
-    waiting: Option<Waiting>,
+    waiting: Option<TransmitQueue>,
 }
 
 /// Optional parts of a link.
 #[derive(Debug, Clone)]
-struct More {
+struct OptionalParts {
     outages: Vec<Outage>,
     red: Option<Red>,
     ecn_threshold: Option<QueueLimit>,
@@ -137,7 +137,7 @@ struct More {
     jitters: Stream,
     internet: Option<Internet>,
     /// Arrival time of the last packet. Later packets do not arrive before.
-    arrives_last: Time,
+    last_arrival: Time,
 }
 
 /// Internet delay after the transmitter.
@@ -145,21 +145,21 @@ struct More {
 struct Internet {
     delays: Delays,
     /// Delay of the last packet.
-    took: Duration,
+    last_delay: Duration,
 }
 
-impl More {
+impl OptionalParts {
     /// Returns `None` if `config` has no optional part for this direction.
     fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Option<Self> {
         let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
         let internet = internet.map(|delay| Internet {
             delays: Delays::new(delay, streams.stream(&format!("{name}/internet_delay"))),
-            took: Duration::ZERO,
+            last_delay: Duration::ZERO,
         });
         let loss = config.loss(direction);
         let LinkConfig { jitter, ecn_threshold, red, outage, .. } = config;
         let is_plain = jitter.is_zero() && ecn_threshold.is_none() && red.is_none() && outage.is_empty();
-        (!is_plain || loss != 0.0 || internet.is_some()).then(|| More {
+        (!is_plain || loss != 0.0 || internet.is_some()).then(|| OptionalParts {
             outages: outage.clone(),
             red: red.map(|red| Red::new(red, streams.addressed(&format!("{name}/red")))),
             ecn_threshold: *ecn_threshold,
@@ -168,21 +168,27 @@ impl More {
             jitter: *jitter,
             jitters: streams.stream(&format!("{name}/jitter")),
             internet,
-            arrives_last: Time::ZERO,
+            last_arrival: Time::ZERO,
         })
     }
 
-    /// Sends a packet of `size` at `now` through `of`.
+    /// Sends a packet of `size` at `now` through `transmitter`.
     #[inline(never)]
-    fn send(&mut self, of: &mut Transmitter, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
+    fn send(
+        &mut self,
+        transmitter: &mut Transmitter,
+        now: Time,
+        size: Bytes,
+        packet: &mut Packet,
+    ) -> Verdict {
         if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&(now - Time::ZERO))) {
             return Verdict::Down;
         }
-        if !self.passes_red(of, now, packet) {
+        if !self.passes_red(transmitter, now, packet) {
             return Verdict::QueueFull;
         }
-        let marks = self.marks(of, now);
-        let Some(out) = of.transmit(now, size) else { return Verdict::QueueFull };
+        let marks = self.marks(transmitter, now);
+        let Some(out) = transmitter.transmit(now, size) else { return Verdict::QueueFull };
         if marks {
             packet.mark();
         }
@@ -193,12 +199,14 @@ impl More {
     }
 
     /// Whether RED accepts a packet, possibly with a mark.
-    fn passes_red(&mut self, of: &mut Transmitter, now: Time, packet: &mut Packet) -> bool {
-        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut of.waiting, of.rate) else {
+    fn passes_red(&mut self, transmitter: &mut Transmitter, now: Time, packet: &mut Packet) -> bool {
+        let (Some(red), Some(waiting), Some(rate)) =
+            (&mut self.red, &mut transmitter.waiting, transmitter.rate)
+        else {
             return true;
         };
         waiting.remove_finished(now);
-        match red.choose(now, waiting.packets(), waiting.octets(), of.free_at, rate) {
+        match red.choose(now, waiting.packets(), waiting.octets(), transmitter.free_at, rate) {
             Choice::Pass => true,
             Choice::Mark => packet.mark(),
             Choice::Drop => false,
@@ -206,8 +214,10 @@ impl More {
     }
 
     /// Whether the queue is long enough that a packet arriving now is marked.
-    fn marks(&self, of: &mut Transmitter, now: Time) -> bool {
-        let (Some(waiting), Some(from)) = (&mut of.waiting, self.ecn_threshold) else { return false };
+    fn marks(&self, transmitter: &mut Transmitter, now: Time) -> bool {
+        let (Some(waiting), Some(from)) = (&mut transmitter.waiting, self.ecn_threshold) else {
+            return false;
+        };
         waiting.remove_finished(now);
         from.is_reached(waiting.packets(), waiting.octets())
     }
@@ -215,17 +225,17 @@ impl More {
     /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
     fn arrival(&mut self, at: Time) -> Time {
         if let Some(internet) = &mut self.internet {
-            let out = self.arrives_last.max(at + internet.delays.draw(at));
-            internet.took = out - at;
-            self.arrives_last = out;
+            let out = self.last_arrival.max(at + internet.delays.draw(at));
+            internet.last_delay = out - at;
+            self.last_arrival = out;
             return out;
         }
         if self.jitter == Duration::ZERO {
             return at;
         }
         let added = self.jitters.uniform() * self.jitter.as_nanos() as f64;
-        self.arrives_last = self.arrives_last.max(at + Duration::from_nanos(added as u64));
-        self.arrives_last
+        self.last_arrival = self.last_arrival.max(at + Duration::from_nanos(added as u64));
+        self.last_arrival
     }
 }
 
@@ -234,9 +244,9 @@ impl Transmitter {
     /// full.
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) -> Option<Time> {
-        let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
-        let free_at = self.free_at.max(now) + sending;
-        if !self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size)) {
+        let transmission_time = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        let free_at = self.free_at.max(now) + transmission_time;
+        if !self.waiting.as_mut().is_none_or(|waiting| waiting.add(now, free_at, size)) {
             return None;
         }
         self.free_at = free_at;
@@ -247,24 +257,25 @@ impl Transmitter {
 impl Link {
     /// One direction of a link. The random streams are named by `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
-        let is_asked_for = config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some();
+        let needs_queue_length =
+            config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some();
         Link {
-            more: More::new(config, direction, streams, name).map(Box::new),
+            optional: OptionalParts::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
                 free_at: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
-                waiting: is_asked_for.then(|| Waiting::new(config.queue)),
+                waiting: needs_queue_length.then(|| TransmitQueue::new(config.queue)),
             },
-            on_the_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
         }
     }
 
     /// Sends a packet of `size` at `now`. May mark the packet. `now` must not decrease.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if let Some(more) = &mut self.more {
-            return more.send(&mut self.transmitter, now, size, packet);
+        if let Some(optional) = &mut self.optional {
+            return optional.send(&mut self.transmitter, now, size, packet);
         }
         self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
     }
@@ -272,29 +283,29 @@ impl Link {
     /// Internet delay of the last packet sent, if this direction has Internet delays.
     #[inline]
     pub fn internet_delay(&self) -> Option<Duration> {
-        Some(self.more.as_ref()?.internet.as_ref()?.took)
+        Some(self.optional.as_ref()?.internet.as_ref()?.last_delay)
     }
 
     /// Stores a packet until it leaves the link.
     #[inline]
-    pub fn keep(&mut self, packet: &Packet) {
-        self.on_the_way.push_back(*packet);
+    pub fn store(&mut self, packet: &Packet) {
+        self.in_flight.push_back(*packet);
     }
 
     /// Whether the next packet to leave belongs to a real program.
-    pub fn brings_foreign(&self) -> bool {
-        self.on_the_way.front().is_some_and(is_foreign)
+    pub fn next_is_foreign(&self) -> bool {
+        self.in_flight.front().is_some_and(is_foreign)
     }
 
     /// Whether a packet of a real program is in flight.
     pub fn has_foreign(&self) -> bool {
-        self.on_the_way.iter().any(is_foreign)
+        self.in_flight.iter().any(is_foreign)
     }
 
     /// Removes and returns the packet that leaves now: the first one in flight.
     #[inline]
-    pub fn arrive(&mut self) -> Packet {
-        self.on_the_way.pop_front().expect("every packet on its way was kept")
+    pub fn take_next(&mut self) -> Packet {
+        self.in_flight.pop_front().expect("every packet in flight was stored")
     }
 }
 
@@ -398,7 +409,8 @@ mod tests {
             for n in 0..6_000 {
                 let verdict = send(&mut link, ms(9 * n), &mut packet(1210));
                 if n >= 2_000 {
-                    longest = longest.max(link.transmitter.waiting.as_ref().map_or(0, Waiting::packets));
+                    longest =
+                        longest.max(link.transmitter.waiting.as_ref().map_or(0, TransmitQueue::packets));
                     lost += u32::from(verdict == Verdict::QueueFull);
                 }
             }
@@ -439,10 +451,16 @@ mod tests {
                 spaced.push(arrives - at);
             }
         }
-        let [least, most] =
+        let [min_delay, max_delay] =
             [spaced.iter().min(), spaced.iter().max()].map(|delay| *delay.expect("there are many"));
-        assert!(least >= Duration::from_millis(10) && least < Duration::from_millis(11), "{least}");
-        assert!(most < Duration::from_millis(30) && most > Duration::from_millis(29), "{most}");
+        assert!(
+            min_delay >= Duration::from_millis(10) && min_delay < Duration::from_millis(11),
+            "{min_delay}"
+        );
+        assert!(
+            max_delay < Duration::from_millis(30) && max_delay > Duration::from_millis(29),
+            "{max_delay}"
+        );
     }
 
     #[test]

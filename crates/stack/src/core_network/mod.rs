@@ -13,7 +13,7 @@ mod queue;
 mod red;
 mod routes;
 
-pub use delay::{InternetDelay, Ways};
+pub use delay::{InternetDelay, LinkDirections};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
 pub use link::{Link, LinkConfig, Outage, Verdict};
 pub use queue::QueueLimit;
@@ -173,7 +173,10 @@ mod tests {
         assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
         // A shared link receives packets of all flows in the order of their arrival.
         let route = core.routes.of(&packet(Direction::Downlink, FlowId(1)));
-        assert_eq!(route.iter().map(|stage| stage.goes_on).collect::<Vec<_>>(), [true, false, false]);
+        assert_eq!(
+            route.iter().map(|stage| stage.enters_next_at_once).collect::<Vec<_>>(),
+            [true, false, false]
+        );
     }
 
     /// Packets are sent every 20 ms over an Internet path and a link of 10 ms.
@@ -189,10 +192,10 @@ mod tests {
         for n in 0..500 {
             let now = Time::ZERO + Duration::from_millis(n * 20);
             while agenda.next_time().is_some_and(|at| at <= now) {
-                let (at, event) = agenda.pop().expect("it was seen");
+                let (at, event) = agenda.pop().expect("next_time returned a time");
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
                 let mut packet = core.link_arrival(link);
-                if core.go_on(&mut EventContext::new(at, &mut log, &mut agenda), link, &mut packet) {
+                if core.forward(&mut EventContext::new(at, &mut log, &mut agenda), link, &mut packet) {
                     out.push((at.as_nanos() / 1_000_000, packet.id));
                 }
             }
@@ -208,14 +211,14 @@ mod tests {
 
     #[test]
     fn loss_and_delay_apply_only_in_the_configured_direction() {
-        let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
+        let delay = InternetDelay { direction: LinkDirections::Uplink, ..InternetDelay::default() };
         let config = LinkConfig {
             loss: Probability::ONE,
             downlink_loss: Some(Probability::ZERO),
             internet_delay: Some(delay),
             ..LinkConfig::default()
         };
-        let fate = |config: &LinkConfig, direction| {
+        let send = |config: &LinkConfig, direction| {
             let mut packet = Packet {
                 id: PacketId(0),
                 flow: FlowId(0),
@@ -225,10 +228,10 @@ mod tests {
             let mut link = Link::new(config, direction, &Streams::new(1, 0), "link");
             link.send(Time::ZERO, packet.size(), &mut packet)
         };
-        assert_eq!(fate(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
-        assert_eq!(fate(&config, Direction::Uplink), Verdict::Lost);
+        assert_eq!(send(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
+        assert_eq!(send(&config, Direction::Uplink), Verdict::Lost);
         let lossless = LinkConfig { loss: Probability::ZERO, ..config };
-        let Verdict::Arrives(at) = fate(&lossless, Direction::Uplink) else { panic!("nothing is lost") };
+        let Verdict::Arrives(at) = send(&lossless, Direction::Uplink) else { panic!("nothing is lost") };
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
 
@@ -259,7 +262,7 @@ mod tests {
             match event {
                 Event::LinkArrival(link) => {
                     let mut packet = core.link_arrival(link);
-                    assert!(!core.go_on(&mut ctx, link, &mut packet), "there are links behind");
+                    assert!(!core.forward(&mut ctx, link, &mut packet), "more links follow");
                 }
                 Event::LinkLoss(id) => core.link_loss(&mut ctx, id),
                 other => panic!("{other:?}"),

@@ -20,16 +20,16 @@ impl QueueLimit {
     #[inline]
     pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
         match self {
-            QueueLimit::Packets(most) => packets < most as usize,
-            QueueLimit::Bytes(most) => octets + size <= most,
+            QueueLimit::Packets(max) => packets < max as usize,
+            QueueLimit::Bytes(max) => octets + size <= max,
         }
     }
 
     /// The limit as a number of packets or octets.
     pub fn amount(self) -> f64 {
         match self {
-            QueueLimit::Packets(most) => f64::from(most),
-            QueueLimit::Bytes(most) => most.0 as f64,
+            QueueLimit::Packets(max) => f64::from(max),
+            QueueLimit::Bytes(max) => max.0 as f64,
         }
     }
 
@@ -79,55 +79,55 @@ umts_units::as_text!(
 
 /// Packets that the transmitter has not finished.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct TransmitQueue {
     limit: QueueLimit,
     /// The last packet, often the only one: end of its transmission, and size.
     last: (Time, Bytes),
     /// The packets before `last`.
-    before: VecDeque<(Time, Bytes)>,
+    earlier: VecDeque<(Time, Bytes)>,
     packets: usize,
     octets: Bytes,
 }
 
-impl Waiting {
+impl TransmitQueue {
     /// Empty. `None`: unlimited.
     pub fn new(limit: Option<QueueLimit>) -> Self {
-        Waiting {
+        TransmitQueue {
             limit: limit.unwrap_or(QueueLimit::Packets(u32::MAX)),
             last: (Time::ZERO, Bytes::ZERO),
-            before: VecDeque::new(),
+            earlier: VecDeque::new(),
             packets: 0,
             octets: Bytes::ZERO,
         }
     }
 
-    /// Adds a packet of `size` whose transmission ends at `through`, after all others. Returns
+    /// Adds a packet of `size` whose transmission ends at `ends_at`, after all others. Returns
     /// whether there is room.
     #[inline]
-    pub fn take(&mut self, now: Time, through: Time, size: Bytes) -> bool {
+    pub fn add(&mut self, now: Time, ends_at: Time, size: Bytes) -> bool {
         if self.last.0 >= now {
-            return self.add_behind_others(now, through, size);
+            return self.add_behind_others(now, ends_at, size);
         }
         // Usually all earlier packets are finished.
         if self.packets > 1 {
-            self.before.clear();
+            self.earlier.clear();
         }
         let has_room = self.limit.has_room(0, Bytes::ZERO, size);
         (self.packets, self.octets) = if has_room { (1, size) } else { (0, Bytes::ZERO) };
         if has_room {
-            self.last = (through, size);
+            self.last = (ends_at, size);
         }
         has_room
     }
 
-    fn add_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
+    fn add_behind_others(&mut self, now: Time, ends_at: Time, size: Bytes) -> bool {
         self.remove_finished(now);
         let has_room = self.limit.has_room(self.packets, self.octets, size);
         if has_room {
             if self.packets > 0 {
-                self.before.push_back(self.last);
+                self.earlier.push_back(self.last);
             }
-            self.last = (through, size);
+            self.last = (ends_at, size);
             self.packets += 1;
             self.octets += size;
         }
@@ -144,13 +144,13 @@ impl Waiting {
         self.octets
     }
 
-    /// Removes finished packets. A packet that ends exactly at `now` still takes a place, as in
+    /// Removes finished packets. A packet that ends exactly at `now` still counts, as in
     /// ns-2.
     #[inline]
     pub fn remove_finished(&mut self, now: Time) {
         if self.last.0 < now {
             if self.packets > 1 {
-                self.before.clear();
+                self.earlier.clear();
             }
             (self.packets, self.octets) = (0, Bytes::ZERO);
         } else if self.packets > 1 {
@@ -159,8 +159,8 @@ impl Waiting {
     }
 
     fn remove_first_finished(&mut self, now: Time) {
-        while self.before.front().is_some_and(|&(through, _)| through < now) {
-            let (_, size) = self.before.pop_front().expect("it was looked at");
+        while self.earlier.front().is_some_and(|&(ends_at, _)| ends_at < now) {
+            let (_, size) = self.earlier.pop_front().expect("front returned a packet");
             self.packets -= 1;
             self.octets = self.octets - size;
         }

@@ -29,12 +29,12 @@ use super::queue::QueueLimit;
 use crate::options::options;
 
 options! {
-    /// Random early detection (RED). Drops depend on a moving average of the queue length, not on the
-    /// current length.
+    /// Random early detection (RED). Drops depend on a moving average of the queue length, not on
+    /// the current length.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RedConfig as "Red" {
-        /// Average queue length below which no packet is dropped, in packets or octets. `max_thresh`
-        /// must have the same unit.
+        /// Average queue length below which no packet is dropped, in packets or octets.
+        /// `max_thresh` must have the same unit.
         [label = "RED min_thresh", min = "1 packets", source = "Floyd (1997): 5 packets"]
         pub min_thresh: QueueLimit = QueueLimit::Packets(5),
         /// Average queue length at which a packet is dropped with probability `max_p`.
@@ -46,16 +46,16 @@ options! {
         /// Queue weight: weight of the current queue length in the moving average.
         [label = "RED w_q", min = 0.000001, max = 1.0, source = "Floyd and Jacobson (1993), section 6: 0.002"]
         pub w_q: f64 = 0.002,
-        /// Whether the drop probability rises further above `max_thresh`, to 1 at twice that length. If
-        /// not, every packet is dropped above `max_thresh`.
+        /// Whether the drop probability rises further above `max_thresh`, to 1 at twice that
+        /// length. If not, every packet is dropped above `max_thresh`.
         [label = "Gentle RED", source = "Floyd (2000): Recommendation on using the gentle variant of RED"]
         pub gentle: bool = true,
         /// Mark a packet instead of dropping it if its TCP has `ecn`. Where RED drops every packet,
         /// these packets are dropped, too.
         [label = "RED marks", source = "RFC 3168 §5, §7"]
         pub ecn: bool = false,
-        /// Size of a typical packet. While the queue is empty, the average falls as if packets of this
-        /// size had arrived at the rate of the link and found the queue empty.
+        /// Size of a typical packet. While the queue is empty, the average falls as if packets of
+        /// this size had arrived at the rate of the link and found the queue empty.
         [label = "RED mean packet", min = "1 B", max = "65535 B",
             source = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"]
         pub mean_packet: Bytes = Bytes(500),
@@ -115,8 +115,8 @@ impl Red {
         }
         let count = self.count.map_or(0, |count| count + 1);
         self.count = Some(count);
-        let left = 1.0 - f64::from(count) * probability;
-        if probability < 1.0 && left > 0.0 && draw >= probability / left {
+        let remaining = 1.0 - f64::from(count) * probability;
+        if probability < 1.0 && remaining > 0.0 && draw >= probability / remaining {
             return Choice::Pass;
         }
         self.count = Some(0);

@@ -21,19 +21,19 @@ pub struct Stage {
     pub hop: u8,
     /// Link of the first flow, and the increment per flow: 0 if all flows share the link.
     link: u32,
-    apart: u32,
+    stride: u32,
     /// Whether a packet that leaves this link enters the next one at once, without an event. This
     /// requires that all packets of the next link come from this one in the order in which they
     /// entered. It is false before a shared link where the links of flows meet, where packets of a
     /// proxy join, and for the last link of a route.
-    pub goes_on: bool,
+    pub enters_next_at_once: bool,
 }
 
 impl Stage {
     /// Link for packets of `flow`.
     #[inline]
     pub fn link(&self, flow: FlowId) -> LinkId {
-        LinkId(self.link + self.apart * flow.0)
+        LinkId(self.link + self.stride * flow.0)
     }
 }
 
@@ -67,20 +67,20 @@ impl Routes {
 }
 
 fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Direction) -> Vec<Stage> {
-    let mut places: Vec<usize> = span.collect();
+    let mut hop_indices: Vec<usize> = span.collect();
     if direction == Direction::Uplink {
-        places.reverse();
+        hop_indices.reverse();
     }
-    let goes_on = |at: usize, behind: usize| {
-        let meets_proxy = at.max(behind) == hops_to_proxy;
-        let joins = hops[behind].shared && !hops[at].shared;
-        !joins && !meets_proxy
+    let enters_next_at_once = |at: usize, next: usize| {
+        let meets_proxy = at.max(next) == hops_to_proxy;
+        let flows_meet = hops[next].shared && !hops[at].shared;
+        !flows_meet && !meets_proxy
     };
     let stage = |(n, &at): (usize, &usize)| Stage {
         hop: at as u8,
         link: hops[at].first + direction.index() as u32,
-        apart: if hops[at].shared { 0 } else { 2 },
-        goes_on: places.get(n + 1).is_some_and(|&behind| goes_on(at, behind)),
+        stride: if hops[at].shared { 0 } else { 2 },
+        enters_next_at_once: hop_indices.get(n + 1).is_some_and(|&next| enters_next_at_once(at, next)),
     };
-    places.iter().enumerate().map(stage).collect()
+    hop_indices.iter().enumerate().map(stage).collect()
 }

@@ -10,16 +10,17 @@ use crate::packet::{Content, Datagram};
 use crate::path::NetworkPath;
 use crate::proxy::Transfer;
 use crate::trace::TraceEvent;
-use crate::traffic::{Action, Nth, Report};
+use crate::traffic::{Action, ConnectionIndex, Report};
 
 /// UDP and IPv4 headers without options (RFC 768, RFC 791).
 const UDP_IP_HEADER: u16 = 28;
 
-/// Connections that may have segments to send, and their ends, in the order of the actions.
+/// Connections that may have segments to send, and which of their ends, in the order of the
+/// actions.
 #[derive(Debug, Default)]
-pub(super) struct Touched(Vec<(ConnectionId, [bool; 2])>);
+pub(super) struct PendingEnds(Vec<(ConnectionId, [bool; 2])>);
 
-impl Touched {
+impl PendingEnds {
     fn add(&mut self, connection: ConnectionId, end: End) {
         match self.0.last_mut() {
             Some((last, ends)) if *last == connection => ends[end as usize] = true,
@@ -38,10 +39,10 @@ impl Hosts {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         self.flows[id.index()].traffic.handle_start(ctx.cx.now);
-        self.act(ctx, id, between);
+        self.perform_actions(ctx, id, path);
     }
 
     /// Handles a wake-up of a traffic model. If the wake-up is early, only schedules the next one.
@@ -49,70 +50,70 @@ impl Hosts {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let flow = &mut self.flows[id.index()];
         flow.traffic_wake.fired(ctx.cx.now);
         if flow.traffic.poll_timeout().is_some_and(|at| at <= ctx.cx.now) {
             flow.traffic.handle_timeout(ctx.cx.now);
         }
-        self.act(ctx, id, between);
+        self.perform_actions(ctx, id, path);
     }
 
     /// Performs the pending actions of a flow's traffic model.
-    fn act<T: TraceSink<TraceEvent>>(
+    fn perform_actions<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let first = self.flows[id.index()].traffic.poll_action();
-        self.act_on(ctx, id, first, between);
+        self.perform(ctx, id, first, path);
     }
 
     /// Performs `next` and all further actions of a flow's traffic model, and only then lets the
     /// connections send.
-    pub(super) fn act_on<T: TraceSink<TraceEvent>>(
+    pub(super) fn perform<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
         mut next: Option<Action>,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
-        let mut touched = std::mem::take(&mut self.touched);
+        let mut pending_ends = std::mem::take(&mut self.pending_ends);
         while let Some(action) = next {
             match action {
                 Action::Open { connection, end, segment_payload } => {
-                    touched.add(self.open(ctx, id, connection, end, segment_payload), end);
+                    pending_ends.add(self.open(ctx, id, connection, end, segment_payload), end);
                 }
                 Action::Write { connection, end, bytes } => {
-                    let connection = self.used(id, connection, end);
+                    let connection = self.application_connection(id, connection, end);
                     connection.end(end).handle_write(&mut ctx.cx, bytes);
-                    touched.add(connection.id, end);
+                    pending_ends.add(connection.id, end);
                 }
                 Action::Close { connection, end } => {
-                    let connection = self.used(id, connection, end);
+                    let connection = self.application_connection(id, connection, end);
                     connection.end(end).handle_close(&mut ctx.cx);
-                    touched.add(connection.id, end);
+                    pending_ends.add(connection.id, end);
                 }
-                Action::Send { end, bytes } => self.send_datagram(ctx, id, end, bytes, between),
+                Action::Send { end, bytes } => self.send_datagram(ctx, id, end, bytes, path),
                 Action::Report(report) => self.report(ctx, id, report),
             }
             next = self.flows[id.index()].traffic.poll_action();
         }
-        for (connection, ends) in touched.0.drain(..) {
+        for (connection, ends) in pending_ends.0.drain(..) {
             for end in [End::Server, End::Ue] {
                 if ends[end as usize] {
-                    self.tcp_changed(ctx, id, connection, end, between);
+                    self.flush_connection(ctx, id, connection, end, path);
                 }
             }
         }
-        self.touched = touched;
+        self.pending_ends = pending_ends;
         self.flows[id.index()].schedule_traffic_wake(ctx);
     }
 
     /// The connection of a traffic model on the application's side of `end`.
-    fn used(&mut self, id: FlowId, nth: Nth, end: End) -> &mut FlowConnection {
+    fn application_connection(&mut self, id: FlowId, nth: ConnectionIndex, end: End) -> &mut FlowConnection {
         self.flows[id.index()].nth(nth, end).expect("a traffic model uses open connections only")
     }
 
@@ -120,7 +121,7 @@ impl Hosts {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        nth: Nth,
+        nth: ConnectionIndex,
         end: End,
         segment_payload: Option<u32>,
     ) -> ConnectionId {
@@ -140,7 +141,7 @@ impl Hosts {
             }
         };
         if is_split {
-            self.transfers.remove_forgotten(id, |connection| flow.has(connection));
+            self.transfers.remove_expired(id, |connection| flow.has(connection));
         }
         let (ue, sender) = (flow.ue, flow.sender);
         for (leg, mss) in legs.into_iter().flatten() {
@@ -153,7 +154,7 @@ impl Hosts {
                 flow.set_laws(connection, laws);
             }
         }
-        let connection = self.used(id, nth, end);
+        let connection = self.application_connection(id, nth, end);
         connection.end(end).handle_open(&mut ctx.cx);
         connection.id
     }
@@ -164,7 +165,7 @@ impl Hosts {
         id: FlowId,
         end: End,
         bytes: u32,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let flow = &mut self.flows[id.index()];
         let direction = end.sends();
@@ -174,7 +175,7 @@ impl Hosts {
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
         let mut packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         ctx.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(ctx, ProxyLeg::Whole.site(end), &mut packet);
+        path.leave(ctx, ProxyLeg::Whole.site(end), &mut packet);
     }
 
     fn report<T: TraceSink<TraceEvent>>(
@@ -186,11 +187,11 @@ impl Hosts {
         let sender = self.flows[flow.index()].sender;
         match report {
             Report::CallStarted { connection } => {
-                let connection = self.used(flow, connection, sender).id;
+                let connection = self.application_connection(flow, connection, sender).id;
                 ctx.cx.record(|| TraceEvent::PacketCallStarted { connection });
             }
             Report::CallEnded { connection, since } => {
-                let connection = self.used(flow, connection, sender).id;
+                let connection = self.application_connection(flow, connection, sender).id;
                 ctx.cx.record(|| TraceEvent::PacketCallEnded { connection, since });
             }
             Report::PageEnded { since } => ctx.cx.record(|| TraceEvent::PageEnded { flow, since }),

@@ -14,66 +14,65 @@ use crate::trace::{DropPlace, TraceEvent};
 use crate::traffic::Action;
 
 impl Hosts {
-    /// Handles a segment that reached its end of the connection. If the connection was forgotten,
+    /// Handles a segment that arrived at its end of the connection. If the connection was removed,
     /// refuses the segment.
     #[inline]
-    pub(super) fn reach_connection<T: TraceSink<TraceEvent>>(
+    pub(super) fn receive_segment<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: &Packet,
         segment: &Segment,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let (id, end) = (packet.flow, End::sending(segment.direction).other());
         let site = segment.leg.site(end);
         if site == Site::Proxy {
-            return self.reach_proxy(ctx, packet, segment, between);
+            return self.receive_at_proxy(ctx, packet, segment, path);
         }
         let Some(mut open) = self.flows[id.index()].open_connection(segment.connection) else {
-            return self.refuse(ctx, site, packet, segment, between);
+            return self.refuse(ctx, site, packet, segment, path);
         };
         open.connection.end(end).handle_packet(&mut ctx.cx, packet);
-        let action = open.send_and_notify(ctx, &mut self.packets, end, between);
+        let action = open.send_and_notify(ctx, &mut self.packets, end, path);
         if action.is_some() {
-            self.act_and_set_timer(ctx, id, action, segment.connection, end, between);
+            self.act_and_set_timer(ctx, id, action, segment.connection, end, path);
         }
     }
 
-    /// Answers a segment for a connection that the host has forgotten with a RST (RFC 9293 §3.5.2,
-    /// group 1).
+    /// Answers a segment for a connection that was removed with a RST (RFC 9293 §3.5.2, group 1).
     pub(super) fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         site: Site,
-        about: &Packet,
+        refused: &Packet,
         segment: &Segment,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let place = DropPlace::NoConnection;
-        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *about });
-        let tcp = &self.flows[about.flow.index()].tcp;
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *refused });
+        let tcp = &self.flows[refused.flow.index()].tcp;
         if tcp.one_way || segment.flags.rst {
             return;
         }
         let content = Content::Segment(reset_for(segment, tcp.header));
-        let mut packet = self.packets.number(about.flow, about.ue, content);
-        between.leave(ctx, site, &mut packet);
+        let mut packet = self.packets.number(refused.flow, refused.ue, content);
+        path.leave(ctx, site, &mut packet);
     }
 
     /// Sends the pending segments of an application's end, delivers TCP events to the application,
     /// and schedules the end's timer.
-    pub(super) fn tcp_changed<T: TraceSink<TraceEvent>>(
+    pub(super) fn flush_connection<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
         connection: ConnectionId,
         end: End,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, between)
+            && let action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, path)
         {
-            self.act_and_set_timer(ctx, id, action, connection, end, between);
+            self.act_and_set_timer(ctx, id, action, connection, end, path);
         }
     }
 
@@ -87,12 +86,12 @@ impl Hosts {
         action: Option<Action>,
         connection: ConnectionId,
         end: End,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
-        self.act_on(ctx, id, action, between);
-        // The actions may have opened another connection, after which this one may be forgotten.
+        self.perform(ctx, id, action, path);
+        // If an action opened another connection, this one may have been removed.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
-            open.sleep(ctx, end);
+            open.schedule_timer(ctx, end);
         }
     }
 
@@ -103,7 +102,7 @@ impl Hosts {
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
         end: End,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         self.flows[id.index()].tcp_wake[end as usize].fired(ctx.cx.now);
         let mut from = ConnectionId(0);
@@ -115,8 +114,8 @@ impl Hosts {
             }
             let open = self.flows[id.index()].connection(connection);
             match open.and_then(|open| open.transfer_at(end)) {
-                Some(transfer) => self.proxy_changed(ctx, transfer, between),
-                None => self.tcp_changed(ctx, id, connection, end, between),
+                Some(transfer) => self.advance_transfer(ctx, transfer, path),
+                None => self.flush_connection(ctx, id, connection, end, path),
             }
             from = ConnectionId(connection.0 + 1);
         }
@@ -133,9 +132,9 @@ impl OpenConnection<'_> {
         ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,
         end: End,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) -> Option<Action> {
-        let mut notified = self.send(ctx, packets, end, between);
+        let mut notified = self.send(ctx, packets, end, path);
         while let Some(event) = self.connection.poll_event(ctx.cx.now, end) {
             self.traffic.handle_event(ctx.cx.now, self.connection.nth, end, event);
             notified = true;
@@ -148,7 +147,7 @@ impl OpenConnection<'_> {
             let deadline = self.traffic.poll_timeout();
             ctx.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
         }
-        self.sleep(ctx, end);
+        self.schedule_timer(ctx, end);
         None
     }
 
@@ -158,7 +157,7 @@ impl OpenConnection<'_> {
         ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,
         end: End,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) -> bool {
         let site = self.connection.leg.site(end);
         let mut notified = false;
@@ -171,14 +170,18 @@ impl OpenConnection<'_> {
             }
             let mut packet = packets.number(self.flow, self.ue, Content::Segment(segment));
             ctx.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            between.leave(ctx, site, &mut packet);
+            path.leave(ctx, site, &mut packet);
         }
         notified
     }
 
     /// Schedules the timer of one end.
     #[inline]
-    pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, end: End) {
+    pub(super) fn schedule_timer<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        end: End,
+    ) {
         let deadline = self.connection.end(end).poll_timeout();
         let event = Event::TcpWake(self.flow, end);
         ctx.wake(&mut self.tcp_wake[end as usize], deadline, Phase::Timers, event);

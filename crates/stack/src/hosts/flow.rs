@@ -14,7 +14,7 @@ use crate::proxy::TransferId;
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::trace::TraceEvent;
-use crate::traffic::{Nth, Traffic, TrafficConfig};
+use crate::traffic::{ConnectionIndex, Traffic, TrafficConfig};
 
 /// Time for which a closed connection still answers late segments: TIME-WAIT (RFC 9293 §3.4.2) of
 /// two segment lifetimes of 30 s, as in common implementations.
@@ -65,7 +65,7 @@ pub(super) struct Flow {
 pub(super) struct FlowConnection {
     pub id: ConnectionId,
     /// Number within the flow. The two connections of a split transfer have the same number.
-    pub nth: Nth,
+    pub nth: ConnectionIndex,
     pub leg: ProxyLeg,
     /// The split transfer of this connection.
     transfer: Option<TransferId>,
@@ -114,8 +114,8 @@ impl Flow {
         ctx.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
     }
 
-    /// Returns `tcp` with another payload of full segments.
-    fn tcp_with(&self, tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
+    /// Returns `tcp` with this payload of full segments, if one is given.
+    fn tcp_with_payload(&self, tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
         let Some(segment_payload) = segment_payload else { return Arc::clone(tcp) };
         let advertised_window = match self.window_in_segments {
             true => tcp.advertised_window / tcp.segment_payload * segment_payload,
@@ -130,9 +130,15 @@ impl Flow {
 
     /// Opens an end-to-end connection, and removes expired ones. Returns the payload of its full
     /// segments.
-    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
-        self.forget(now);
-        let tcp = self.tcp_with(&self.tcp, segment_payload);
+    pub fn open(
+        &mut self,
+        now: Time,
+        id: ConnectionId,
+        nth: ConnectionIndex,
+        segment_payload: Option<u32>,
+    ) -> u32 {
+        self.remove_expired(now);
+        let tcp = self.tcp_with_payload(&self.tcp, segment_payload);
         self.connect(id, nth, (ProxyLeg::Whole, None), [&tcp, &tcp]);
         tcp.segment_payload
     }
@@ -143,14 +149,14 @@ impl Flow {
         &mut self,
         now: Time,
         [server, radio]: [ConnectionId; 2],
-        nth: Nth,
+        nth: ConnectionIndex,
         segment_payload: Option<u32>,
         transfer: TransferId,
     ) -> [u32; 2] {
-        self.forget(now);
+        self.remove_expired(now);
         let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
-            [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
+            [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with_payload(tcp, segment_payload));
         self.connect(server, nth, (ProxyLeg::Server, Some(transfer)), [&host, &to_server]);
         self.connect(radio, nth, (ProxyLeg::Radio, Some(transfer)), [&to_ue, &host]);
         [host, to_ue].map(|tcp| tcp.segment_payload)
@@ -159,7 +165,7 @@ impl Flow {
     fn connect(
         &mut self,
         id: ConnectionId,
-        nth: Nth,
+        nth: ConnectionIndex,
         (leg, transfer): (ProxyLeg, Option<TransferId>),
         tcp: [&Arc<TcpConfig>; 2],
     ) {
@@ -182,7 +188,7 @@ impl Flow {
         let mut connection = Box::new(Connection::new(id, self.id, self.ue, end, tcp));
         connection.set_leg(leg);
         if leg.site(end) == Site::Proxy {
-            connection.read_by_hand();
+            connection.read_manually();
         }
         connection
     }
@@ -199,14 +205,14 @@ impl Flow {
 
     /// The proxy's ends of a split transfer. `None` if the connections were removed.
     pub fn proxy_ends(&mut self, connections: [ConnectionId; 2]) -> Option<[&mut Connection; 2]> {
-        let [server, radio] = connections.map(|id| self.place(id));
+        let [server, radio] = connections.map(|id| self.index_of(id));
         let [server, radio] = self.connections.get_disjoint_mut([server?, radio?]).ok()?;
         Some([server.end(End::Ue), radio.end(End::Server)])
     }
 
     /// Whether the proxy's ends of these connections are closed.
     pub fn are_closed_at_proxy(&self, connections: [ConnectionId; 2]) -> bool {
-        connections.into_iter().filter_map(|id| self.place(id)).all(|at| {
+        connections.into_iter().filter_map(|id| self.index_of(id)).all(|at| {
             let connection = &self.connections[at];
             let mut at_proxy = [End::Server, End::Ue].into_iter().filter(|&end| connection.is_at_proxy(end));
             at_proxy.all(|end| connection.closed[end as usize])
@@ -214,9 +220,9 @@ impl Flow {
     }
 
     /// Replaces the proxy's ends of these connections by new ones, because the proxy has lost them.
-    pub fn lose_proxy_ends(&mut self, now: Time, connections: [ConnectionId; 2]) {
+    pub fn replace_proxy_ends(&mut self, now: Time, connections: [ConnectionId; 2]) {
         for (id, end) in connections.into_iter().zip([End::Ue, End::Server]) {
-            let Some(at) = self.place(id) else { continue };
+            let Some(at) = self.index_of(id) else { continue };
             let lost = self.end(id, self.connections[at].leg, end, TcpConfig::default().into());
             let connection = &mut self.connections[at];
             connection.ends[end as usize] = lost;
@@ -226,23 +232,27 @@ impl Flow {
     }
 
     /// Removes expired connections. The two of a split transfer are removed together.
-    fn forget(&mut self, now: Time) {
-        let stays = |connection: &FlowConnection| connection.expires > now || connection.is_half_open();
+    fn remove_expired(&mut self, now: Time) {
+        let is_kept = |connection: &FlowConnection| connection.expires > now || connection.is_half_open();
         if !self.is_split() {
-            return self.connections.retain(stays);
+            return self.connections.retain(is_kept);
         }
-        let nth_that_stay: Vec<Nth> =
-            self.connections.iter().filter(|connection| stays(connection)).map(|stays| stays.nth).collect();
-        self.connections.retain(|connection| nth_that_stay.binary_search(&connection.nth).is_ok());
+        let kept: Vec<ConnectionIndex> = self
+            .connections
+            .iter()
+            .filter(|connection| is_kept(connection))
+            .map(|connection| connection.nth)
+            .collect();
+        self.connections.retain(|connection| kept.binary_search(&connection.nth).is_ok());
     }
 
     /// Index of a connection. `None` if it was removed.
-    fn place(&self, id: ConnectionId) -> Option<usize> {
+    fn index_of(&self, id: ConnectionId) -> Option<usize> {
         self.connections.binary_search_by_key(&id, |connection| connection.id).ok()
     }
 
     pub fn has(&self, id: ConnectionId) -> bool {
-        self.place(id).is_some()
+        self.index_of(id).is_some()
     }
 
     /// A connection by its number in the run. `None` if it was removed.
@@ -265,8 +275,9 @@ impl Flow {
     }
 
     /// The connection of the flow with this number and with an application, not a proxy, at `end`.
-    /// Of a split transfer this is the server's connection for the server, and the UE's for the UE.
-    pub fn nth(&mut self, nth: Nth, end: End) -> Option<&mut FlowConnection> {
+    /// For a split transfer this is the connection on the server's side if `end` is the server, and
+    /// the connection on the UE's side if `end` is the UE.
+    pub fn nth(&mut self, nth: ConnectionIndex, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
         let found = self.connections[at..].iter_mut().take(2);
         found
@@ -355,16 +366,18 @@ mod tests {
         let mut flow = flow();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         for number in 0..3 {
-            flow.open(at(0), ConnectionId(10 * number), Nth(number), None);
+            flow.open(at(0), ConnectionId(10 * number), ConnectionIndex(number), None);
         }
-        flow.nth(Nth(1), End::Ue).unwrap().expires = at(70);
-        flow.open(at(69), ConnectionId(40), Nth(3), None);
-        assert_eq!(flow.connection(ConnectionId(10)).map(|found| found.nth), Some(Nth(1)));
-        flow.open(at(70), ConnectionId(50), Nth(4), None);
-        assert!(flow.connection(ConnectionId(10)).is_none() && flow.nth(Nth(1), End::Ue).is_none());
+        flow.nth(ConnectionIndex(1), End::Ue).unwrap().expires = at(70);
+        flow.open(at(69), ConnectionId(40), ConnectionIndex(3), None);
+        assert_eq!(flow.connection(ConnectionId(10)).map(|found| found.nth), Some(ConnectionIndex(1)));
+        flow.open(at(70), ConnectionId(50), ConnectionIndex(4), None);
+        assert!(
+            flow.connection(ConnectionId(10)).is_none() && flow.nth(ConnectionIndex(1), End::Ue).is_none()
+        );
         assert_eq!(flow.connection_from(ConnectionId(1)), Some(ConnectionId(20)));
-        assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(Nth(2)));
-        assert_eq!(flow.nth(Nth(4), End::Ue).map(|found| found.id), Some(ConnectionId(50)));
+        assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(ConnectionIndex(2)));
+        assert_eq!(flow.nth(ConnectionIndex(4), End::Ue).map(|found| found.id), Some(ConnectionId(50)));
     }
 
     #[test]
@@ -374,8 +387,9 @@ mod tests {
         let connections = [7, 8].map(ConnectionId);
         let relay = Relay::new(connections[0], Setup::Early, None);
         let transfer = Transfers::default().insert(Transfer { flow: flow.id, connections, relay });
-        flow.open_split(at(0), connections, Nth(0), None, transfer);
-        let ends = [End::Server, End::Ue].map(|end| flow.nth(Nth(0), end).map(|found| (found.id, found.leg)));
+        flow.open_split(at(0), connections, ConnectionIndex(0), None, transfer);
+        let ends = [End::Server, End::Ue]
+            .map(|end| flow.nth(ConnectionIndex(0), end).map(|found| (found.id, found.leg)));
         assert_eq!(
             ends,
             [Some((ConnectionId(7), ProxyLeg::Server)), Some((ConnectionId(8), ProxyLeg::Radio))]
@@ -387,10 +401,13 @@ mod tests {
             assert_eq!(found, is_at_proxy.then_some(transfer));
         }
         flow.connection(ConnectionId(7)).expect("it is there").expires = at(10);
-        flow.open(at(20), ConnectionId(9), Nth(1), None);
-        assert!(flow.proxy_ends(connections).is_some(), "the other side is not over");
+        flow.open(at(20), ConnectionId(9), ConnectionIndex(1), None);
+        assert!(
+            flow.proxy_ends(connections).is_some(),
+            "the other connection of the transfer has not expired"
+        );
         flow.connection(ConnectionId(8)).expect("it is there").expires = at(30);
-        flow.open(at(30), ConnectionId(10), Nth(2), None);
+        flow.open(at(30), ConnectionId(10), ConnectionIndex(2), None);
         assert!(flow.proxy_ends(connections).is_none() && !flow.has(ConnectionId(7)));
         assert!(flow.has(ConnectionId(9)));
     }
@@ -398,7 +415,7 @@ mod tests {
     #[test]
     fn half_open_connection_is_kept_while_an_end_has_a_timer() {
         let mut flow = flow();
-        flow.open(Time::ZERO, ConnectionId(0), Nth(0), None);
+        flow.open(Time::ZERO, ConnectionId(0), ConnectionIndex(0), None);
         let connection = flow.connection(ConnectionId(0)).expect("it was opened");
         let mut sink = NoTrace;
         let cx = &mut Context::new(Time::ZERO, &mut sink);
@@ -408,10 +425,10 @@ mod tests {
         connection.closed[End::Ue as usize] = true;
         connection.expires = Time::ZERO;
         let later = Time::ZERO + Duration::from_secs(1);
-        flow.open(later, ConnectionId(1), Nth(1), None);
+        flow.open(later, ConnectionId(1), ConnectionIndex(1), None);
         assert!(flow.connection(ConnectionId(0)).is_some());
         flow.connection(ConnectionId(0)).expect("it is there").closed[End::Server as usize] = true;
-        flow.open(later, ConnectionId(2), Nth(2), None);
+        flow.open(later, ConnectionId(2), ConnectionIndex(2), None);
         assert!(flow.connection(ConnectionId(0)).is_none());
     }
 }

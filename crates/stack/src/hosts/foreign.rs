@@ -1,4 +1,5 @@
-//! Packets of real programs: an emulation inserts them at one host and takes them out at another.
+//! Packets of real programs ("foreign" packets). An emulation sends them from one host and takes
+//! them from another.
 
 use umts_kernel::TraceSink;
 
@@ -19,13 +20,13 @@ impl Hosts {
 
     /// Sends the packet from its sender: the server in the downlink, the UE in the uplink, or the
     /// proxy.
-    pub fn enter_foreign<T: TraceSink<TraceEvent>>(
+    pub fn send_foreign<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         mut packet: Packet,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
-        between.leave(ctx, packet.leg().site(End::sending(packet.direction())), &mut packet);
+        path.leave(ctx, packet.leg().site(End::sending(packet.direction())), &mut packet);
     }
 
     /// Returns the next packet that has crossed the network.

@@ -1,8 +1,8 @@
 //! The hosts on both sides of the network: everything above IP. They contain flows with their
 //! traffic models, the ends of TCP connections, datagrams, and packets of real programs.
 //!
-//! Hosts send packets down into the [`NetworkPath`]. [`Hosts::reach`] receives packets from the
-//! network.
+//! Hosts send packets down into the [`NetworkPath`]. [`Hosts::receive_packet`] receives packets
+//! from the network.
 //!
 //! ```text
 //!   flow.rs          a flow: its traffic model and its connections
@@ -25,7 +25,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 
 pub use self::flow::FlowConfig;
 
-use self::applications::Touched;
+use self::applications::PendingEnds;
 use self::flow::Flow;
 use crate::EventContext;
 use crate::event::Event;
@@ -50,7 +50,7 @@ pub struct Hosts {
     /// Packets of real programs that have crossed the network.
     foreign_out: VecDeque<Packet>,
     /// Always empty between calls. Kept to reuse the memory.
-    touched: Touched,
+    pending_ends: PendingEnds,
 }
 
 impl Hosts {
@@ -65,7 +65,7 @@ impl Hosts {
             transfers: Transfers::default(),
             laws: None,
             foreign_out: VecDeque::new(),
-            touched: Touched::default(),
+            pending_ends: PendingEnds::default(),
         }
     }
 
@@ -85,14 +85,14 @@ impl Hosts {
 
     /// Handles a packet that has arrived at its destination host.
     #[inline]
-    pub fn reach<T: TraceSink<TraceEvent>>(
+    pub fn receive_packet<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: &Packet,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         match &packet.content {
-            Content::Segment(segment) => self.reach_connection(ctx, packet, segment, between),
+            Content::Segment(segment) => self.receive_segment(ctx, packet, segment, path),
             &Content::Datagram(datagram) => {
                 let flow = packet.flow;
                 ctx.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });

@@ -49,14 +49,14 @@ impl Hosts {
     }
 
     /// Handles a segment that reached the proxy's end of its connection.
-    pub(super) fn reach_proxy<T: TraceSink<TraceEvent>>(
+    pub(super) fn receive_at_proxy<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: &Packet,
         segment: &Segment,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
-        let proxy = self.proxy.as_ref().expect("a packet ends at the proxy that there is");
+        let proxy = self.proxy.as_ref().expect("a packet arrives at the proxy only if there is one");
         let now = ctx.cx.now;
         if proxy.is_down(now) {
             let place = DropPlace::ProxyDown;
@@ -65,29 +65,30 @@ impl Hosts {
         let answers_lost = proxy.answers_lost(now);
         let flow = &mut self.flows[packet.flow.index()];
         let id = flow.connection(segment.connection).and_then(|open| open.transfer());
-        match id.and_then(|id| Some((id, split(&mut self.transfers, flow, id)?))) {
+        match id.and_then(|id| Some((id, relay_and_ends(&mut self.transfers, flow, id)?))) {
             Some((id, (relay, ends))) if !relay.is_lost() => {
                 let side = segment.leg;
                 let established = ends[usize::from(side == ProxyLeg::Server)].is_established();
                 if let Some(packet) = relay.admit(side, *packet, established) {
                     ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
                 }
-                self.proxy_changed(ctx, id, between);
+                self.advance_transfer(ctx, id, path);
             }
             Some(_) if !answers_lost => {
                 let place = DropPlace::NoConnection;
                 ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
             }
-            _ => self.refuse(ctx, Site::Proxy, packet, segment, between),
+            _ => self.refuse(ctx, Site::Proxy, packet, segment, path),
         }
     }
 
-    /// Relays data of a transfer until none can be moved, then lets both of the proxy's ends send.
-    pub(super) fn proxy_changed<T: TraceSink<TraceEvent>>(
+    /// Relays data of a transfer until no more can be relayed, then lets both of the proxy's ends
+    /// send.
+    pub(super) fn advance_transfer<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: TransferId,
-        between: &mut NetworkPath,
+        path: &mut NetworkPath,
     ) {
         let Some(Transfer { flow, connections, .. }) = self.transfers.get_mut(id) else { return };
         let (flow_id, connections) = (*flow, *connections);
@@ -97,30 +98,31 @@ impl Hosts {
                 let now = ctx.cx.now;
                 while let Some(event) = flow.connection(connection).and_then(|open| open.poll_event(now, end))
                 {
-                    let Some((relay, _)) = split(&mut self.transfers, flow, id) else { return };
+                    let Some((relay, _)) = relay_and_ends(&mut self.transfers, flow, id) else { return };
                     relay.handle_event(side, event);
                 }
             }
-            let Some((relay, ends)) = split(&mut self.transfers, flow, id) else { return };
+            let Some((relay, ends)) = relay_and_ends(&mut self.transfers, flow, id) else { return };
             if relay.is_lost() {
                 return;
             }
             if let Some((side, syn)) = relay.poll_held(&ends) {
                 ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
-            } else if !relay.carry(&mut ctx.cx, ends) {
+            } else if !relay.advance(&mut ctx.cx, ends) {
                 break;
             }
         }
-        let refused = split(&mut self.transfers, flow, id).and_then(|(relay, _)| relay.poll_refused());
+        let refused =
+            relay_and_ends(&mut self.transfers, flow, id).and_then(|(relay, _)| relay.poll_refused());
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
             let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
             let mut packet = self.packets.number(flow_id, flow.ue, rst);
-            between.leave(ctx, Site::Proxy, &mut packet);
+            path.leave(ctx, Site::Proxy, &mut packet);
         }
         for (connection, (_, end)) in connections.into_iter().zip(SIDES) {
             if let Some(mut open) = self.flows[flow_id.index()].open_connection(connection) {
-                open.send(ctx, &mut self.packets, end, between);
-                open.sleep(ctx, end);
+                open.send(ctx, &mut self.packets, end, path);
+                open.schedule_timer(ctx, end);
             }
         }
     }
@@ -132,7 +134,7 @@ impl Hosts {
                 if let Some([server, radio]) = flow.proxy_ends(*connections) {
                     relay.crash(&mut ctx.cx, server, radio);
                 }
-                flow.lose_proxy_ends(ctx.cx.now, *connections);
+                flow.replace_proxy_ends(ctx.cx.now, *connections);
             }
         }
     }
@@ -140,7 +142,7 @@ impl Hosts {
 
 /// The relay of a transfer of `flow`, and the proxy's ends of its connections. `None` if they were
 /// removed.
-fn split<'a>(
+fn relay_and_ends<'a>(
     transfers: &'a mut Transfers,
     flow: &'a mut Flow,
     id: TransferId,

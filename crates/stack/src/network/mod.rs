@@ -6,8 +6,8 @@
 //! ```text
 //!             hosts                     applications, TCP, UDP
 //!    down │           ▲ up
-//!         ▼           │ pulled
-//!            between                    core_network  ⇄  access: RNC, Node B, UE, the air
+//!         ▼           │
+//!             path                      core_network  ⇄  access: RNC, Node B, UE, the air
 //! ```
 //!
 //! Hosts send packets down. Packets that have crossed the network are pulled here and passed to
@@ -40,7 +40,7 @@ use crate::utran::Utran;
 #[derive(Debug)]
 pub struct Network {
     hosts: Hosts,
-    between: NetworkPath,
+    path: NetworkPath,
 }
 
 impl Network {
@@ -51,12 +51,11 @@ impl Network {
     /// such reference.
     pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
         // One server per flow, and one for real programs.
-
         let servers = config.flows.len() as u32 + u32::from(config.programs);
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
             hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
-            between: NetworkPath {
+            path: NetworkPath {
                 core: match &config.proxy {
                     None => core,
                     Some(proxy) => {
@@ -76,12 +75,12 @@ impl Network {
 
     /// Sets the schedulers of the DSCHs of the cells of a layout.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        self.between.access.set_schedulers(schedulers);
+        self.path.access.set_schedulers(schedulers);
     }
 
     /// Schedules the start of every flow and of every RRC.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
-        self.between.access.start(agenda);
+        self.path.access.start(agenda);
         self.hosts.start(agenda);
     }
 
@@ -89,19 +88,20 @@ impl Network {
     /// may deliver one of their packets, or send it on the radio. Other events concern simulated
     /// users above the radio only. In a large network they are the majority. They may be handled
     /// later in the same order, before the next TTI.
-    pub fn is_seen(&self, event: &Event) -> bool {
-        self.is_seen_if(event, |core, link| core.brings_foreign(link))
+    pub fn affects_programs(&self, event: &Event) -> bool {
+        self.affects_programs_if(event, |core, link| core.next_is_foreign(link))
     }
 
-    /// Like `is_seen` for an event that other events may precede. Returns true for more events.
-    pub fn may_be_seen(&self, event: &Event) -> bool {
-        self.is_seen_if(event, |core, link| core.has_foreign(link))
+    /// Like `affects_programs` for an event that other events may precede. Returns true for more
+    /// events.
+    pub fn may_affect_programs(&self, event: &Event) -> bool {
+        self.affects_programs_if(event, |core, link| core.has_foreign(link))
     }
 
-    fn is_seen_if(&self, event: &Event, link: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
+    fn affects_programs_if(&self, event: &Event, link: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
-            Event::LinkArrival(of) => link(&self.between.core, *of),
+            Event::LinkArrival(of) => link(&self.path.core, *of),
             _ => true,
         }
     }
@@ -109,15 +109,15 @@ impl Network {
     /// Handles one event.
     #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
-        let Network { hosts, between } = self;
-        let access = &mut between.access;
+        let Network { hosts, path } = self;
+        let access = &mut path.access;
         match event {
             Event::MacTimeout(carrier, timer) => access.mac_timeout(ctx, carrier, timer),
             Event::BlocksArrive(transmission) => self.blocks_arrive(ctx, transmission),
             Event::Opportunity(ue, direction) => {
                 let through = access.opportunity(ctx, ue, direction);
                 self.deliver_emulated(ctx, direction, through);
-                self.between.access.wait_for_opportunity(ctx, ue, direction);
+                self.path.access.wait_for_opportunity(ctx, ue, direction);
             }
             Event::FlatSent(ue, direction) => access.flat_sent(ctx, ue, direction),
             Event::FlatArrival(ue, direction) => {
@@ -125,21 +125,21 @@ impl Network {
                 self.deliver_emulated(ctx, direction, arrived);
             }
             Event::LinkArrival(link) => {
-                if let Some(packet) = between.link_arrival(ctx, link) {
-                    hosts.reach(ctx, &packet, between);
+                if let Some(packet) = path.link_arrival(ctx, link) {
+                    hosts.receive_packet(ctx, &packet, path);
                 }
             }
-            Event::LinkLoss(lost) => between.core.link_loss(ctx, lost),
-            Event::HeldPacketEnters(held) => between.core.held_packet_enters(ctx, held),
+            Event::LinkLoss(lost) => path.core.link_loss(ctx, lost),
+            Event::HeldPacketEnters(held) => path.core.held_packet_enters(ctx, held),
             Event::RrcWake(ue) => access.rrc_wake(ctx, ue),
             Event::ConnectionWake(ue) => access.connection_wake(ctx, ue),
             Event::CellWake(cell) => access.cell_wake(ctx, cell),
             Event::CellOpens(cell) => access.cell_opens(ctx, cell),
             Event::RlcWake(ue, direction) => access.rlc_wake(ctx, ue, direction),
-            Event::TcpWake(flow, end) => hosts.tcp_wake(ctx, flow, end, between),
+            Event::TcpWake(flow, end) => hosts.tcp_wake(ctx, flow, end, path),
             Event::ProxyCrash => hosts.proxy_crash(ctx),
-            Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, between),
-            Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, between),
+            Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, path),
+            Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, path),
             Event::EndOfRun => {}
         }
     }
@@ -147,18 +147,18 @@ impl Network {
     /// Receives a block set, and delivers the SDUs that it completes.
     #[inline]
     fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: TransmissionId) {
-        let transmission = self.between.access.receive(id);
+        let transmission = self.path.access.receive(id);
         let direction = transmission.direction;
         for sent in transmission.sets() {
-            let Some(has_sdus) = self.between.access.deliver(ctx, &transmission, sent) else { continue };
+            let Some(has_sdus) = self.path.access.deliver(ctx, &transmission, sent) else { continue };
             if has_sdus {
-                while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
+                while let Some(packet) = self.path.access.next_sdu(sent.ue, direction) {
                     self.deliver_upward(ctx, direction, packet);
                 }
             }
-            self.between.access.finish_delivery(ctx, sent.ue, direction);
+            self.path.access.finish_delivery(ctx, sent.ue, direction);
         }
-        self.between.access.recycle(transmission);
+        self.path.access.recycle(transmission);
     }
 
     /// Delivers packets of the link emulation. Not inlined, so that the loop of `handle` stays
@@ -181,8 +181,8 @@ impl Network {
         direction: Direction,
         mut packet: Packet,
     ) {
-        if self.between.leave_access(ctx, direction, &mut packet) {
-            self.hosts.reach(ctx, &packet, &mut self.between);
+        if self.path.leave_access(ctx, direction, &mut packet) {
+            self.hosts.receive_packet(ctx, &packet, &mut self.path);
         }
     }
 
@@ -193,8 +193,8 @@ impl Network {
 
     /// Sends the packet from its sender: the server in the downlink, the UE in the uplink, or the
     /// proxy.
-    pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
-        self.hosts.enter_foreign(ctx, packet, &mut self.between);
+    pub fn send_foreign<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
+        self.hosts.send_foreign(ctx, packet, &mut self.path);
     }
 
     /// Returns the next packet of a real program that has crossed the network.
@@ -204,6 +204,6 @@ impl Network {
 
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.
     pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> Bytes {
-        self.between.access.rlc_buffer(ue, direction)
+        self.path.access.rlc_buffer(ue, direction)
     }
 }

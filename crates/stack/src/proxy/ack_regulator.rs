@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::helper::{Passing, is_pure_ack};
+use super::helper::{HelperOutput, is_pure_ack};
 use crate::packet::{Packet, Segment};
 use crate::trace::Help;
 
@@ -26,19 +26,19 @@ impl AckRegulator {
     /// Handles a packet of the UE. While more than `queue` octets are in flight to the UE, new ACKs
     /// are held. Afterwards each new ACK releases at most two, so that ACKs leave at the rate of
     /// the radio. Any other packet releases all held ACKs.
-    pub fn pass_up(&mut self, packet: Packet, segment: &Segment, queue: u64) -> Passing {
+    pub fn pass_up(&mut self, packet: Packet, segment: &Segment, queue: u64) -> HelperOutput {
         let is_new = is_pure_ack(segment) && segment.ack > self.acked;
         self.acked = self.acked.max(segment.ack);
         self.held.push_back(packet);
-        let under_way = self.passed.saturating_sub(self.acked);
-        let go = match under_way {
+        let in_flight = self.passed.saturating_sub(self.acked);
+        let released = match in_flight {
             0 => self.held.len(),
             _ if !is_new => self.held.len(),
-            _ if under_way <= queue => self.held.len().min(2),
+            _ if in_flight <= queue => self.held.len().min(2),
             _ => 0,
         };
-        let up: Vec<Packet> = self.held.drain(..go).collect();
-        let done = (!self.held.is_empty()).then_some(Help::Held);
-        Passing { up, done, ..Passing::default() }
+        let up: Vec<Packet> = self.held.drain(..released).collect();
+        let action = (!self.held.is_empty()).then_some(Help::Held);
+        HelperOutput { up, action, ..HelperOutput::default() }
     }
 }

@@ -1,8 +1,8 @@
 //! A proxy that does not split connections: it delays, changes or hides passing packets, and
 //! retransmits data from its own copy (RFC 3135 §3.1). If it loses its state, connections continue.
 //!
-//! It acts on data to the UE. In the reverse direction it delays or hides only ACKs without data. The
-//! window clamp changes every segment of the UE with ACK and without RST.
+//! It acts on data to the UE. In the reverse direction it delays or hides only ACKs without data.
+//! The window clamp changes every segment of the UE with ACK and without RST.
 
 use std::collections::BTreeMap;
 
@@ -35,13 +35,13 @@ pub enum HelperKind {
 
 /// Result of a packet from the UE.
 #[derive(Debug, Default)]
-pub struct Passing {
+pub struct HelperOutput {
     /// Packets to the server, in this order.
     pub up: Vec<Packet>,
     /// Packet to the UE.
     pub down: Option<Packet>,
     /// Action for the trace.
-    pub done: Option<Help>,
+    pub action: Option<Help>,
     /// The packet is not in `up` and is never forwarded.
     pub hidden: bool,
 }
@@ -55,24 +55,24 @@ pub struct Helper {
     snoops: BTreeMap<ConnectionId, Snoop>,
     regulators: BTreeMap<ConnectionId, AckRegulator>,
     /// Id of the helper's next own packet.
-    own: PacketId,
+    next_own_id: PacketId,
 }
 
 impl Helper {
     /// `flows`: whether the helper acts on each flow.
     pub fn new(kind: HelperKind, flows: Vec<bool>) -> Self {
         // Far above the numbers that hosts assign from 0 on.
-        let own = PacketId(1 << 48);
-        Helper { kind, flows, snoops: BTreeMap::new(), regulators: BTreeMap::new(), own }
+        let next_own_id = PacketId(1 << 48);
+        Helper { kind, flows, snoops: BTreeMap::new(), regulators: BTreeMap::new(), next_own_id }
     }
 
-    fn helps(&self, flow: FlowId) -> bool {
-        self.flows.get(flow.index()).is_some_and(|&helps| helps)
+    fn acts_on(&self, flow: FlowId) -> bool {
+        self.flows.get(flow.index()).is_some_and(|&acts| acts)
     }
 
     /// Handles a packet to the UE.
     pub fn pass_down(&mut self, packet: &Packet) {
-        let Some(segment) = packet.segment().filter(|_| self.helps(packet.flow)) else { return };
+        let Some(segment) = packet.segment().filter(|_| self.acts_on(packet.flow)) else { return };
         match self.kind {
             HelperKind::Snoop { cache } => {
                 let connection = self.snoops.entry(segment.connection).or_default();
@@ -91,31 +91,31 @@ impl Helper {
     }
 
     /// Handles a packet from the UE.
-    pub fn pass_up(&mut self, packet: Packet) -> Passing {
-        let Some(&segment) = packet.segment().filter(|_| self.helps(packet.flow)) else {
-            return Passing { up: vec![packet], ..Passing::default() };
+    pub fn pass_up(&mut self, packet: Packet) -> HelperOutput {
+        let Some(&segment) = packet.segment().filter(|_| self.acts_on(packet.flow)) else {
+            return HelperOutput { up: vec![packet], ..HelperOutput::default() };
         };
         match self.kind {
             HelperKind::Snoop { .. } => self.snoop(packet, &segment),
             HelperKind::AckRegulation { queue } => match self.regulators.get_mut(&segment.connection) {
                 Some(connection) => connection.pass_up(packet, &segment, queue),
-                None => Passing { up: vec![packet], ..Passing::default() },
+                None => HelperOutput { up: vec![packet], ..HelperOutput::default() },
             },
             HelperKind::WindowClamp { window } => clamp(packet, segment, window),
         }
     }
 
-    fn snoop(&mut self, packet: Packet, segment: &Segment) -> Passing {
+    fn snoop(&mut self, packet: Packet, segment: &Segment) -> HelperOutput {
         let connection = self.snoops.get_mut(&segment.connection).filter(|_| is_pure_ack(segment));
-        let mut passing = match connection {
+        let mut output = match connection {
             Some(connection) => connection.pass_ack(packet, segment),
-            None => Passing { up: vec![packet], ..Passing::default() },
+            None => HelperOutput { up: vec![packet], ..HelperOutput::default() },
         };
-        if let Some(repeated) = &mut passing.down {
-            repeated.id = self.own;
-            self.own.0 += 1;
+        if let Some(repeated) = &mut output.down {
+            repeated.id = self.next_own_id;
+            self.next_own_id.0 += 1;
         }
-        passing
+        output
     }
 }
 
@@ -130,9 +130,9 @@ pub(super) fn is_data(segment: &Segment) -> bool {
     segment.direction == Direction::Downlink && segment.payload > 0
 }
 
-fn clamp(packet: Packet, segment: Segment, window: u32) -> Passing {
+fn clamp(packet: Packet, segment: Segment, window: u32) -> HelperOutput {
     let lowers = segment.flags.ack && !segment.flags.rst && segment.window > window;
     let content = if lowers { Content::Segment(Segment { window, ..segment }) } else { packet.content };
     let up = vec![Packet { content, ..packet }];
-    Passing { up, done: lowers.then_some(Help::Clamped), ..Passing::default() }
+    HelperOutput { up, action: lowers.then_some(Help::Clamped), ..HelperOutput::default() }
 }

@@ -24,7 +24,7 @@ mod transfers;
 
 use umts_units::Time;
 
-pub use helper::{Helper, HelperKind, Passing};
+pub use helper::{Helper, HelperKind, HelperOutput};
 pub use relay::{Relay, Side};
 pub use transfers::{Transfer, TransferId, Transfers};
 
@@ -79,7 +79,7 @@ pub struct Outage {
     /// From this time on transfers can start again.
     pub to: Time,
     /// Treatment of segments of the lost transfers.
-    pub then: Then,
+    pub then: LostTransferAnswer,
 }
 
 /// Treatment of segments of a transfer that the proxy has lost.
@@ -87,7 +87,7 @@ pub struct Outage {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxyThen"))]
-pub enum Then {
+pub enum LostTransferAnswer {
     /// Answers with a RST.
     Reset,
     /// Discards them.
@@ -104,6 +104,6 @@ impl ProxyConfig {
     /// outage.
     pub fn answers_lost(&self, now: Time) -> bool {
         let before = self.outages.iter().filter(|outage| outage.from <= now);
-        before.max_by_key(|outage| outage.from).is_some_and(|last| last.then == Then::Reset)
+        before.max_by_key(|outage| outage.from).is_some_and(|last| last.then == LostTransferAnswer::Reset)
     }
 }

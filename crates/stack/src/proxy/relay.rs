@@ -9,23 +9,23 @@ use crate::packet::Packet;
 use crate::tcp::{Connection, State, TcpEvent};
 use crate::trace::TraceEvent;
 
-/// The side of the proxy of one of its ends.
+/// The side of the proxy on which one of its ends is: towards the server or towards the UE.
 pub type Side = ProxyLeg;
 
 /// A transfer. Every call receives the proxy's ends of the two connections, the end on the server's
 /// side first.
 ///
 /// After each `handle_*` call of an end, pass its events to [`handle_event`](Self::handle_event).
-/// Then call [`carry`](Self::carry) until it returns false, and let both ends send.
+/// Then call [`advance`](Self::advance) until it returns false, and let both ends send.
 #[derive(Debug)]
 pub struct Relay {
     transfer: ConnectionId,
     setup: Setup,
     /// Buffer per direction in octets.
     buffer: u64,
-    ways: [RelayedStream; 2],
-    /// A SYN that is answered when the other side is established.
-    held: Option<(Side, Packet)>,
+    streams: [RelayedStream; 2],
+    /// A SYN that is not answered before the other side is established, and its side.
+    held_syn: Option<(Side, Packet)>,
     /// The side that the proxy opened.
     opened: Option<Side>,
     /// A side has failed, or the proxy has no memory.
@@ -37,11 +37,11 @@ pub struct Relay {
 #[derive(Debug, Default)]
 struct RelayedStream {
     /// Octets read from one connection and written to the other.
-    carried: u64,
+    relayed: u64,
     /// The sender has closed.
-    ends: bool,
-    /// The close was passed on.
-    closed: bool,
+    sender_closed: bool,
+    /// The close was relayed to the receiver.
+    close_relayed: bool,
     /// The loss of the octets in the proxy was recorded.
     lost: bool,
     /// Buffered octets and whether more are waiting, as recorded last.
@@ -55,8 +55,8 @@ impl Relay {
             transfer,
             setup,
             buffer: buffer.unwrap_or(u64::MAX),
-            ways: Default::default(),
-            held: None,
+            streams: Default::default(),
+            held_syn: None,
             opened: None,
             failed: false,
             is_lost: false,
@@ -80,7 +80,7 @@ impl Relay {
         let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn && !segment.flags.ack);
         let waits = self.setup == Setup::ServerFirst && !other_is_established && self.opened != Some(side);
         if is_syn && (waits || self.failed) {
-            self.held = Some((side, packet));
+            self.held_syn = Some((side, packet));
             return None;
         }
         Some(packet)
@@ -88,19 +88,19 @@ impl Relay {
 
     /// Returns the kept SYN and its side once the other side is established.
     pub fn poll_held(&mut self, ends: &[&mut Connection; 2]) -> Option<(Side, Packet)> {
-        let (side, _) = self.held.as_ref()?;
+        let (side, _) = self.held_syn.as_ref()?;
         let other = &ends[usize::from(*side == Side::Server)];
-        if other.is_established() { self.held.take() } else { None }
+        if other.is_established() { self.held_syn.take() } else { None }
     }
 
     /// Returns the kept SYN if the transfer has failed. The caller must answer with a RST.
     pub fn poll_refused(&mut self) -> Option<Packet> {
-        if self.failed { self.held.take().map(|(_, packet)| packet) } else { None }
+        if self.failed { self.held_syn.take().map(|(_, packet)| packet) } else { None }
     }
 
     pub fn handle_event(&mut self, side: Side, event: TcpEvent) {
         match event {
-            TcpEvent::PeerClosed => self.ways[from(side).index()].ends = true,
+            TcpEvent::PeerClosed => self.streams[arriving_on(side).index()].sender_closed = true,
             TcpEvent::Failed(_) => self.failed = true,
             TcpEvent::Established | TcpEvent::Delivered(_) | TcpEvent::AllAcked | TcpEvent::Closed => {}
         }
@@ -108,7 +108,7 @@ impl Relay {
 
     /// Opens connections, relays octets, and closes or aborts connections as far as possible.
     /// Returns whether anything changed.
-    pub fn carry<T: TraceSink<TraceEvent>>(
+    pub fn advance<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         ends: [&mut Connection; 2],
@@ -117,14 +117,14 @@ impl Relay {
         if self.failed {
             return self.give_up(cx, server, radio);
         }
-        let mut moved = self.open(cx, server, radio);
+        let mut has_changed = self.open(cx, server, radio);
         for direction in Direction::BOTH {
-            moved |= match direction {
+            has_changed |= match direction {
                 Direction::Downlink => self.relay_direction(cx, direction, server, radio),
                 Direction::Uplink => self.relay_direction(cx, direction, radio, server),
             };
         }
-        moved
+        has_changed
     }
 
     /// Opens the second connection when the first one has the state that `setup` requires.
@@ -137,16 +137,16 @@ impl Relay {
         if self.opened.is_some() {
             return false;
         }
-        let called = |end: &Connection| match self.setup {
+        let is_called = |end: &Connection| match self.setup {
             Setup::Early => end.state() != State::Listen,
             Setup::Accepted => end.is_established(),
             Setup::ServerFirst => false,
         };
-        let waits = self.held.as_ref().map(|(side, _)| *side);
+        let waits = self.held_syn.as_ref().map(|(side, _)| *side);
         let side = match waits {
             Some(side) => opposite(side),
-            None if called(server) => Side::Radio,
-            None if called(radio) => Side::Server,
+            None if is_called(server) => Side::Radio,
+            None if is_called(radio) => Side::Server,
             None => return false,
         };
         self.opened = Some(side);
@@ -155,6 +155,8 @@ impl Relay {
         true
     }
 
+    /// Relays what `from` has received to `to`, as far as the buffer has room, and the close after
+    /// the last octet. Records the level of the buffer if it changed.
     fn relay_direction<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -162,24 +164,24 @@ impl Relay {
         from: &mut Connection,
         to: &mut Connection,
     ) -> bool {
-        let way = &mut self.ways[direction.index()];
-        let room = self.buffer.saturating_sub(way.carried - to.acknowledged());
+        let stream = &mut self.streams[direction.index()];
+        let room = self.buffer.saturating_sub(stream.relayed - to.acknowledged());
         let octets = from.unread().min(room);
         if octets > 0 {
             from.handle_read(cx.now, octets);
             to.handle_write(cx, octets);
-            way.carried += octets;
+            stream.relayed += octets;
         }
         // A close in SYN-SENT would delete the connection (RFC 9293 §3.10.4).
         let is_answered = to.state() != State::SynSent;
-        let closes = way.ends && !way.closed && from.unread() == 0 && is_answered;
+        let closes = stream.sender_closed && !stream.close_relayed && from.unread() == 0 && is_answered;
         if closes {
-            way.closed = true;
+            stream.close_relayed = true;
             to.handle_close(cx);
         }
-        let level = (way.carried - to.acknowledged(), from.unread() > 0);
-        if level != way.recorded {
-            way.recorded = level;
+        let level = (stream.relayed - to.acknowledged(), from.unread() > 0);
+        if level != stream.recorded {
+            stream.recorded = level;
             let (transfer, (octets, is_full)) = (self.transfer, level);
             cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
@@ -193,7 +195,7 @@ impl Relay {
         server: &mut Connection,
         radio: &mut Connection,
     ) -> bool {
-        self.lose(cx, server, radio);
+        self.record_loss(cx, server, radio);
         let aborted = [server.handle_abort(cx), radio.handle_abort(cx)];
         aborted.contains(&true)
     }
@@ -206,13 +208,13 @@ impl Relay {
         radio: &Connection,
     ) {
         self.is_lost = true;
-        self.held = None;
-        self.lose(cx, server, radio);
+        self.held_syn = None;
+        self.record_loss(cx, server, radio);
     }
 
     /// Records once the octets that are lost: acknowledged to their sender but not by their
     /// receiver.
-    fn lose<T: TraceSink<TraceEvent>>(
+    fn record_loss<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         server: &Connection,
@@ -222,9 +224,9 @@ impl Relay {
         for (direction, from, to) in
             [(Direction::Downlink, server, radio), (Direction::Uplink, radio, server)]
         {
-            let way = &mut self.ways[direction.index()];
-            if !std::mem::replace(&mut way.lost, true) {
-                let octets = way.carried - to.acknowledged() + from.unread();
+            let stream = &mut self.streams[direction.index()];
+            if !std::mem::replace(&mut stream.lost, true) {
+                let octets = stream.relayed - to.acknowledged() + from.unread();
                 cx.record(|| TraceEvent::ProxyLost { transfer, direction, octets });
             }
         }
@@ -232,7 +234,7 @@ impl Relay {
 }
 
 /// Direction of octets that arrive on `side`.
-fn from(side: Side) -> Direction {
+fn arriving_on(side: Side) -> Direction {
     if side == Side::Server { Direction::Downlink } else { Direction::Uplink }
 }
 

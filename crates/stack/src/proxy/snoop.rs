@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::helper::{Passing, is_data};
+use super::helper::{HelperOutput, is_data};
 use crate::packet::{Packet, Segment};
 use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct Snoop {
-    /// Kept segments by sequence number.
-    kept: BTreeMap<u64, Packet>,
+    /// Copies of segments, by sequence number.
+    copies: BTreeMap<u64, Packet>,
     octets: u64,
     /// End of the data that passed towards the UE.
     passed: u64,
     /// Highest acknowledgment number of the UE, and its last window.
     acked: u64,
     window: u32,
-    /// Duplicate ACKs that the segments after the retransmitted one will still cause.
+    /// Number of duplicate ACKs that the segments after the retransmitted one will still cause.
+    /// `None`: no segment was retransmitted since the last new ACK.
     expected: Option<usize>,
-    /// Duplicate ACKs expected from segments that the server retransmitted although the UE may have
-    /// them.
-    excused: usize,
+    /// Number of duplicate ACKs expected from segments that the server retransmitted although the
+    /// UE may have them. They pass.
+    tolerated: usize,
 }
 
 impl Snoop {
@@ -35,36 +36,36 @@ impl Snoop {
         let is_next = segment.seq >= self.passed;
         self.passed = self.passed.max(segment.end());
         if is_data(segment) && !is_next && segment.seq != self.acked {
-            self.excused += 1;
+            self.tolerated += 1;
         }
         if is_data(segment) && is_next && self.octets + octets <= cache {
             self.octets += octets;
-            self.kept.insert(segment.seq, *packet);
+            self.copies.insert(segment.seq, *packet);
             self.expected = self.expected.map(|expected| expected + 1);
         }
         false
     }
 
-    /// Handles an ACK of the UE. New ACKs pass. Duplicate ACKs are answered from the kept segments
-    /// if the missing one is kept, and otherwise pass.
-    pub fn pass_ack(&mut self, packet: Packet, segment: &Segment) -> Passing {
-        let tells_window = std::mem::replace(&mut self.window, segment.window) != segment.window;
-        if segment.ack > self.acked || tells_window || !self.kept.contains_key(&segment.ack) {
+    /// Handles an ACK of the UE. New ACKs pass. If there is a copy of the segment that a duplicate
+    /// ACK requests, the proxy sends the copy and hides the ACK. Other duplicate ACKs pass.
+    pub fn pass_ack(&mut self, packet: Packet, segment: &Segment) -> HelperOutput {
+        let changes_window = std::mem::replace(&mut self.window, segment.window) != segment.window;
+        if segment.ack > self.acked || changes_window || !self.copies.contains_key(&segment.ack) {
             self.advance(segment.ack);
-            return Passing { up: vec![packet], ..Passing::default() };
+            return HelperOutput { up: vec![packet], ..HelperOutput::default() };
         }
-        if self.excused > 0 {
-            self.excused -= 1;
-            return Passing { up: vec![packet], ..Passing::default() };
+        if self.tolerated > 0 {
+            self.tolerated -= 1;
+            return HelperOutput { up: vec![packet], ..HelperOutput::default() };
         }
         if let Some(expected) = self.expected.filter(|&expected| expected > 0) {
             self.expected = Some(expected - 1);
-            return Passing { done: Some(Help::Hid), hidden: true, ..Passing::default() };
+            return HelperOutput { action: Some(Help::Hid), hidden: true, ..HelperOutput::default() };
         }
         // The segment or its retransmission was lost.
-        self.expected = Some(self.kept.range(segment.ack + 1..).count());
-        let down = self.kept.get(&segment.ack).copied();
-        Passing { down, done: Some(Help::Repeated), hidden: true, ..Passing::default() }
+        self.expected = Some(self.copies.range(segment.ack + 1..).count());
+        let down = self.copies.get(&segment.ack).copied();
+        HelperOutput { down, action: Some(Help::Repeated), hidden: true, ..HelperOutput::default() }
     }
 
     fn advance(&mut self, ack: u64) {
@@ -73,7 +74,7 @@ impl Snoop {
         }
         self.acked = ack;
         self.expected = None;
-        while let Some(first) = self.kept.first_entry()
+        while let Some(first) = self.copies.first_entry()
             && first.get().segment().is_some_and(|segment| segment.end() <= ack)
         {
             self.octets -= u64::from(first.remove().payload());

@@ -1,6 +1,6 @@
 //! Exchanges of packets with a proxy that does not split connections.
 
-use super::{Helper, HelperKind, Passing};
+use super::{Helper, HelperKind, HelperOutput};
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
 use crate::packet::{Content, Flags, Packet, Segment};
 use crate::trace::Help;
@@ -33,13 +33,14 @@ fn helper(kind: HelperKind) -> Helper {
 }
 
 /// Acknowledged segments of the ACKs that are forwarded.
-fn acks(passing: &Passing) -> Vec<u64> {
-    let segments = passing.up.iter().filter_map(Packet::segment);
+fn acks(output: &HelperOutput) -> Vec<u64> {
+    let segments = output.up.iter().filter_map(Packet::segment);
     segments.map(|segment| (segment.ack - 1) / u64::from(OCTETS)).collect()
 }
 
-fn repeated(passing: &Passing) -> Option<u64> {
-    passing.down.as_ref().and_then(Packet::segment).map(|segment| (segment.seq - 1) / u64::from(OCTETS))
+/// Number of the segment that the proxy retransmits.
+fn repeated(output: &HelperOutput) -> Option<u64> {
+    output.down.as_ref().and_then(Packet::segment).map(|segment| (segment.seq - 1) / u64::from(OCTETS))
 }
 
 #[test]
@@ -51,11 +52,14 @@ fn snoop_retransmits_on_duplicates_and_hides_them() {
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
     // Segment 1 is lost after the proxy. Segments 2, 3 and 4 cause duplicates.
     let first = snoop.pass_up(ack(1));
-    assert_eq!((acks(&first), repeated(&first), first.done), (vec![], Some(1), Some(Help::Repeated)));
-    assert!(first.hidden && first.down.is_some_and(|packet| packet.id.0 >= 1 << 48), "a packet of its own");
+    assert_eq!((acks(&first), repeated(&first), first.action), (vec![], Some(1), Some(Help::Repeated)));
+    assert!(
+        first.hidden && first.down.is_some_and(|packet| packet.id.0 >= 1 << 48),
+        "the copy has its own packet id"
+    );
     for _ in 0..2 {
         let next = snoop.pass_up(ack(1));
-        assert_eq!((acks(&next), repeated(&next), next.done), (vec![], None, Some(Help::Hid)));
+        assert_eq!((acks(&next), repeated(&next), next.action), (vec![], None, Some(Help::Hid)));
     }
     assert_eq!(acks(&snoop.pass_up(ack(5))), [5]);
 }
@@ -76,12 +80,12 @@ fn snoop_forwards_duplicates_for_segments_it_never_received() {
     (0..5).filter(|&n| n != 1).for_each(|n| snoop.pass_down(&data(n)));
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
     for _ in 0..3 {
-        assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "segment 1 was lost before it came here");
+        assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "segment 1 was lost before the proxy");
     }
     snoop.pass_down(&data(1));
-    assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "it was on its way up when the server's repetition passed");
+    assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "the ACK was sent before the retransmission passed");
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
-    // The cache holds segments 0 and 2, so 4 was not kept.
+    // The cache of 2,500 octets held segments 0 and 2, so there is no copy of 4.
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
 }
 
@@ -111,7 +115,7 @@ fn acks_are_held_while_too_much_is_in_flight() {
     let mut regulator = helper(HelperKind::AckRegulation { queue: 2500 });
     (0..6).for_each(|n| regulator.pass_down(&data(n)));
     let held: Vec<_> = (1..=3).map(|n| regulator.pass_up(ack(n))).collect();
-    assert!(held.iter().all(|passing| passing.up.is_empty() && passing.done == Some(Help::Held)));
+    assert!(held.iter().all(|output| output.up.is_empty() && output.action == Some(Help::Held)));
     // Two segments are in flight: each new ACK releases two, the last one all.
     assert_eq!(acks(&regulator.pass_up(ack(4))), [1, 2]);
     assert_eq!(acks(&regulator.pass_up(ack(5))), [3, 4]);
@@ -134,11 +138,11 @@ fn duplicate_or_non_pure_ack_releases_all_held_acks() {
 #[test]
 fn windows_are_lowered_and_never_raised() {
     let mut clamp = helper(HelperKind::WindowClamp { window: 8000 });
-    let after = |passing: Passing| passing.up[0].segment().expect("it is one").window;
+    let after = |output: HelperOutput| output.up[0].segment().expect("a segment").window;
     let wide = clamp.pass_up(window(1, 32_768));
-    assert_eq!((wide.done, after(wide)), (Some(Help::Clamped), 8000));
+    assert_eq!((wide.action, after(wide)), (Some(Help::Clamped), 8000));
     let narrow = clamp.pass_up(window(1, 4000));
-    assert_eq!((narrow.done, after(narrow)), (None, 4000));
+    assert_eq!((narrow.action, after(narrow)), (None, 4000));
 }
 
 #[test]
@@ -153,8 +157,8 @@ fn other_flows_pass_unchanged() {
         let other = |packet: Packet| Packet { flow: FlowId(1), ..packet };
         (0..4).for_each(|n| helper.pass_down(&other(data(n))));
         for n in [0, 0, 1, 1, 1] {
-            let passing = helper.pass_up(other(ack(n)));
-            assert_eq!((&passing.up[..], passing.done), (&[other(ack(n))][..], None));
+            let output = helper.pass_up(other(ack(n)));
+            assert_eq!((&output.up[..], output.action), (&[other(ack(n))][..], None));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Transfers that the proxy splits: the two TCP connections of each transfer, and the relay between them.
+//! Transfers that the proxy splits: the two TCP connections of each transfer, and the relay between
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ pub struct Transfer {
     pub flow: FlowId,
     /// The connection to the server, and the connection to the UE.
     pub connections: [ConnectionId; 2],
-    /// Carries data between the proxy's ends of both connections.
+    /// Relays data between the proxy's ends of both connections.
     pub relay: Relay,
 }
 
-/// Split transfers by number. A transfer is removed when its flow has forgotten the connections.
+/// Split transfers by number. A transfer is removed after its flow has removed the connections.
 #[derive(Debug, Default)]
 pub struct Transfers {
     by_id: BTreeMap<TransferId, Transfer>,
@@ -52,7 +53,7 @@ impl Transfers {
     }
 
     /// Removes the transfers of `flow` for whose connections `is_kept` returns false.
-    pub fn remove_forgotten(&mut self, flow: FlowId, is_kept: impl Fn(ConnectionId) -> bool) {
+    pub fn remove_expired(&mut self, flow: FlowId, is_kept: impl Fn(ConnectionId) -> bool) {
         self.by_id.retain(|_, transfer| transfer.flow != flow || is_kept(transfer.connections[0]));
     }
 }
@@ -63,7 +64,7 @@ mod tests {
     use crate::proxy::Setup;
 
     #[test]
-    fn removes_only_forgotten_transfers_of_the_flow() {
+    fn removes_only_transfers_of_the_flow_whose_connections_were_removed() {
         let mut transfers = Transfers::default();
         let transfer = |flow, first| Transfer {
             flow: FlowId(flow),
@@ -71,7 +72,7 @@ mod tests {
             relay: Relay::new(ConnectionId(first), Setup::Early, None),
         };
         let ids = [transfer(0, 0), transfer(1, 2), transfer(0, 4)].map(|one| transfers.insert(one));
-        transfers.remove_forgotten(FlowId(0), |connection| connection == ConnectionId(4));
+        transfers.remove_expired(FlowId(0), |connection| connection == ConnectionId(4));
         assert_eq!(ids.map(|id| transfers.get_mut(id).is_some()), [false, true, true]);
         assert_eq!(transfers.of_flow_mut(FlowId(0)).count(), 1);
         assert!(transfers.insert(transfer(0, 6)) > ids[2], "numbers are not used again");

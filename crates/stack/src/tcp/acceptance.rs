@@ -16,17 +16,17 @@ use crate::trace::TraceEvent;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Accept this many bytes of the payload. A FIN counts only if the whole payload is accepted.
-    Take(u32),
-    /// Reject the segment, and answer with an acknowledgment. `takes_ack`: the acknowledgment in
-    /// the segment counts.
-    Refuse { takes_ack: bool },
+    Accept(u32),
+    /// Reject the segment, and answer with an acknowledgment. `ack_counts`: the acknowledgment in
+    /// the segment is processed nevertheless.
+    Reject { ack_counts: bool },
     /// Reject the segment without an answer.
     Ignore,
     /// No further processing: the segment belongs to no connection, or was a RST.
     Done,
 }
 
-const REFUSE: Verdict = Verdict::Refuse { takes_ack: false };
+const REJECT: Verdict = Verdict::Reject { ack_counts: false };
 
 /// A FIN may lie one number beyond a full window: senders of this model do not count it.
 const FIN: u64 = 1;
@@ -41,14 +41,14 @@ impl Connection {
     ) -> Verdict {
         let Flags { syn, rst, ack, .. } = segment.flags;
         if self.config.one_way {
-            return if rst { Verdict::Done } else { Verdict::Take(segment.payload) };
+            return if rst { Verdict::Done } else { Verdict::Accept(segment.payload) };
         }
         let outstanding = &self.sender.outstanding;
         let is_expected = segment.seq == self.receiver.next()
             && segment.seq + u64::from(segment.payload) <= self.receiver.edge()
             && (outstanding.una().max(1)..=outstanding.max_sent()).contains(&segment.ack);
         if is_expected && ack && !syn && !rst && self.is_open_for_text() && !self.is_old(segment) {
-            return Verdict::Take(segment.payload);
+            return Verdict::Accept(segment.payload);
         }
         self.examine_closely(cx, segment)
     }
@@ -76,18 +76,18 @@ impl Connection {
             return self.examine_before_syn(cx, segment);
         }
         if self.is_old(segment) {
-            return REFUSE;
+            return REJECT;
         }
         if segment.flags.syn && self.sender.outstanding.una() == 0 {
             return self.examine_second_syn(segment);
         }
         let verdict = self.examine_window(segment);
-        if !matches!(verdict, Verdict::Take(_)) {
+        if !matches!(verdict, Verdict::Accept(_)) {
             return verdict;
         }
         // A SYN is challenged, wherever in the window it lies (RFC 5961 §4.2).
         if segment.flags.syn {
-            return REFUSE;
+            return REJECT;
         }
         if !segment.flags.ack {
             return Verdict::Ignore;
@@ -117,7 +117,7 @@ impl Connection {
             self.repeat_syn_soon(cx);
             return self.reset(segment);
         }
-        if syn { Verdict::Take(segment.payload) } else { Verdict::Done }
+        if syn { Verdict::Accept(segment.payload) } else { Verdict::Done }
     }
 
     /// Linux retransmits a SYN early after a segment that does not answer it, unless the SYN was
@@ -136,13 +136,13 @@ impl Connection {
         let is_same = segment.seq == 0;
         let acknowledges = segment.flags.ack && segment.ack == self.sender.outstanding.max_sent();
         if is_same && acknowledges {
-            return Verdict::Refuse { takes_ack: true };
+            return Verdict::Reject { ack_counts: true };
         }
         if is_same && !segment.flags.ack {
             self.sender.resend_first |= self.config.is_recent_linux();
             return Verdict::Ignore;
         }
-        REFUSE
+        REJECT
     }
 
     /// Whether the segment lies in the window (§3.10.7.4, first check), and how much of it.
@@ -159,21 +159,21 @@ impl Connection {
             segment.end() <= next
         };
         if is_old || segment.seq > edge + FIN {
-            return REFUSE;
+            return REJECT;
         }
         let room = edge.saturating_sub(segment.seq);
         let fitting = u64::from(segment.payload).min(room) as u32;
         if fitting == segment.payload {
-            return Verdict::Take(fitting);
+            return Verdict::Accept(fitting);
         }
         // Closed window: the acknowledgment still counts.
         let nothing_fits = fitting == 0;
         // Linux accepts or drops a segment that exceeds the window as a whole (`tcp_data_queue`).
         match (self.config.is_recent_linux(), self.unread() > 0) {
-            (true, false) => Verdict::Take(segment.payload),
-            (true, true) => Verdict::Refuse { takes_ack: segment.seq == next },
-            _ if nothing_fits => Verdict::Refuse { takes_ack: segment.seq == next },
-            _ => Verdict::Take(fitting),
+            (true, false) => Verdict::Accept(segment.payload),
+            (true, true) => Verdict::Reject { ack_counts: segment.seq == next },
+            _ if nothing_fits => Verdict::Reject { ack_counts: segment.seq == next },
+            _ => Verdict::Accept(fitting),
         }
     }
 
@@ -186,7 +186,7 @@ impl Connection {
         }
         // RFC 5961 §5.2: not older than the largest window allows to be in flight.
         let oldest = una.saturating_sub(u64::from(self.sender.largest_window));
-        (segment.ack > max_sent || segment.ack < oldest).then_some(REFUSE)
+        (segment.ack > max_sent || segment.ack < oldest).then_some(REJECT)
     }
 
     /// A RST in SYN-RECEIVED ends the other end's attempt. A passive open returns to LISTEN
@@ -200,7 +200,7 @@ impl Connection {
         fresh.events = self.events;
         std::mem::swap(&mut fresh.sender.window.law, &mut self.sender.window.law);
         if self.reading.is_some() && self.config.read_rate.is_none() {
-            fresh.read_by_hand();
+            fresh.read_manually();
         }
         *self = fresh;
     }

@@ -87,7 +87,7 @@ impl Connection {
         }
         self.sender.burst = self.sender.variant.burst(&self.sender.window);
         self.finish_rack(cx, segment, una);
-        self.settle_law(cx.now);
+        self.notify_law_after_ack(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
@@ -96,68 +96,80 @@ impl Connection {
     /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
     /// (RFC 6675 §2).
     fn carries_sack_blocks(&self, segment: &Segment) -> bool {
-        self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
+        self.negotiated.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
 
+    /// Processes an acknowledgment of new data: updates the window, lets the variant react, takes a
+    /// round-trip sample, and decides whether earlier retransmissions were spurious.
     fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, una) = (self.id, self.end, segment.ack);
         let flight = self.sender.outstanding.len() as u32;
-        let done = self.sender.outstanding.acknowledge(una);
+        let acknowledged = self.sender.outstanding.acknowledge(una);
         let window = &mut self.sender.window;
-        window.acked = done.payload as f64 / f64::from(window.smss);
-        if !done.syn && done.last_transmissions == 1 {
+        window.acked = acknowledged.payload as f64 / f64::from(window.smss);
+        if !acknowledged.syn && acknowledged.last_transmissions == 1 {
             let max_sent = self.sender.outstanding.max_sent();
             window.sample_last_segment(|| RoundTrip {
                 now: cx.now,
-                rtt: cx.now - done.last_sent_at,
+                rtt: cx.now - acknowledged.last_sent_at,
                 una,
                 max_sent,
             });
         }
-        let mut segments = done.segments;
+        let mut segments = acknowledged.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
             // Segments that were SACKed before were counted then.
-            segments -= done.sacked;
+            segments -= acknowledged.sacked;
             window.acked = segments.into();
         }
-        if !done.syn {
+        if !acknowledged.syn {
             self.notify_law_of_ack(cx.now, flight, segments, false);
         }
-        cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
+        cx.record(|| TraceEvent::Acked { connection, end, una, payload: acknowledged.payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
-        let reaction = self.count_new_ack(cx.now, segment, &done);
+        let reaction = self.count_new_ack(cx.now, segment, &acknowledged);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
             let flight = self.flight();
             self.begin_recovery(cx, &flight, before);
         }
-        if self.agreed.timestamps && segment.options.timestamps {
-            self.measure_echo(cx, segment, done.segments);
-        } else if self.times_every_segment() && done.segments > 0 && !done.again {
-            self.measure_since(cx, done.first_sent_at, RttEstimator::sample);
+        if self.negotiated.timestamps && segment.options.timestamps {
+            self.measure_echo(cx, segment, acknowledged.segments);
+        } else if self.times_every_segment() && acknowledged.segments > 0 && !acknowledged.any_retransmitted {
+            self.measure_since(cx, acknowledged.first_sent_at, RttEstimator::sample);
         }
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
             self.decide_episode(
                 cx,
                 segment,
-                &AckEvidence { advances: true, acked: done.segments, originals: done.originals },
+                &AckEvidence {
+                    advances: true,
+                    acked: acknowledged.segments,
+                    originals: acknowledged.originals,
+                },
             );
         }
-        self.sender.fin_acked |= done.fin;
-        if done.payload > 0 && una >= self.sender.written {
+        self.sender.fin_acked |= acknowledged.fin;
+        if acknowledged.payload > 0 && una >= self.sender.written {
             self.report_all_acked();
         }
     }
 
     #[inline]
-    fn count_new_ack(&mut self, now: Time, segment: &Segment, done: &Acknowledged) -> Reaction {
+    fn count_new_ack(&mut self, now: Time, segment: &Segment, acknowledged: &Acknowledged) -> Reaction {
         let sack = &segment.sack;
-        let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack, now };
+        let ack = NewAck {
+            segments: acknowledged.segments,
+            flight: self.flight(),
+            removed: acknowledged,
+            sack,
+            now,
+        };
         let Sender { variant, window, outstanding, estimator, syn_expiries, .. } = &mut self.sender;
-        if !done.syn {
+        if !acknowledged.syn {
             return variant.on_new_ack(window, outstanding, &ack);
         }
         if *syn_expiries > 0 {
@@ -230,7 +242,9 @@ impl Connection {
                 self.sender.timed = None;
                 self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
             }
-            Sample::Timed if self.agreed.timestamps || self.times_every_segment() => self.sender.timed = None,
+            Sample::Timed if self.negotiated.timestamps || self.times_every_segment() => {
+                self.sender.timed = None
+            }
             Sample::Timed => {
                 if let Some((_, sent)) = self.sender.timed.take_if(|(end, _)| *end <= segment.ack) {
                     self.measure_since(cx, sent, RttEstimator::sample);
@@ -264,7 +278,7 @@ impl Connection {
         self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
     }
 
-    /// Takes a sample for a segment that left at `sent`.
+    /// Takes a sample for a segment that was sent at `sent`.
     pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -283,13 +297,13 @@ impl Connection {
     ) {
         let (connection, end) = (self.id, self.end);
         cx.record(|| TraceEvent::RttSample { connection, end, rtt });
-        if let Some(law) = self.sender.window.law.own() {
+        if let Some(law) = self.sender.window.law.non_standard() {
             law.on_round_trip(rtt);
         }
         let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
         let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
         window.sample_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
-        estimator.note_progress(outstanding.una(), outstanding.max_sent());
+        estimator.set_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);
         // RFC 4015 §3.2, step 6.

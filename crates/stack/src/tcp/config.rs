@@ -38,13 +38,14 @@ pub enum Variant {
     /// The class of `python`: slow, for experiments.
     // The index of the flow, by which a custom law is looked up (`UserLaws`). Without one the
     // standard law applies.
-    #[cfg_attr(feature = "schema", serde(rename = "python"), schemars(transform = word_alone))]
+    #[cfg_attr(feature = "schema", serde(rename = "python"), schemars(transform = without_index))]
     User(#[cfg_attr(feature = "schema", serde(skip))] u16),
 }
 
-/// In files the variant is the word alone: the index follows from the place of the flow.
+/// In files the variant is the word `python` alone: the index follows from the position of the
+/// flow.
 #[cfg(feature = "schema")]
-fn word_alone(variant: &mut schemars::Schema) {
+fn without_index(variant: &mut schemars::Schema) {
     for key in ["additionalProperties", "properties", "required"] {
         variant.remove(key);
     }
@@ -73,7 +74,7 @@ pub enum RtoRule {
     /// SRTT + max(G, 4 RTTVAR), exact (RFC 6298).
     Rfc6298,
     /// ns-2: the same in whole clock ticks.
-    // With integer shifts.
+    // The arithmetic uses integer shifts.
     Ns2,
     /// Linux: `rto_min` bounds the deviation, which rises at once and falls once in a round trip.
     Linux,
@@ -237,7 +238,7 @@ impl Default for Retries {
 
 impl Retries {
     /// No limits.
-    pub const FOR_EVER: Retries = Retries { syn: None, syn_ack: None, data: None };
+    pub const UNLIMITED: Retries = Retries { syn: None, syn_ack: None, data: None };
 }
 
 /// Whether small segments wait.

@@ -13,12 +13,12 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::acceptance::Verdict;
 use super::config::{TcpConfig, Variant};
-use super::ecn::Marks;
+use super::ecn::EcnState;
 use super::failure::Rst;
 use super::keepalive::KeepAlive;
-use super::options::Agreed;
+use super::options::NegotiatedOptions;
 use super::outstanding::Sent;
-use super::reading::Reading;
+use super::reading::Reader;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
 use super::state::State;
@@ -48,7 +48,7 @@ pub struct Connection {
     pub(super) receiver: Receiver,
     pub(super) timers: Timers,
     pub(super) ack_due: AckDue,
-    pub(super) agreed: Agreed,
+    pub(super) negotiated: NegotiatedOptions,
     /// The other end's SYN had a window scale option.
     pub(super) peer_scales: bool,
     /// Payload received in order since the last acknowledgment, in bytes.
@@ -66,8 +66,8 @@ pub struct Connection {
     /// Our FIN was sent after the other end's FIN had arrived.
     pub(super) fin_answers: bool,
     /// State of an application that does not read at once.
-    pub(super) reading: Option<Box<Reading>>,
-    pub(super) marks: Marks,
+    pub(super) reading: Option<Box<Reader>>,
+    pub(super) marks: EcnState,
     pub(super) keepalive: KeepAlive,
     pub(super) failure: Option<Failure>,
     pub(super) rst_due: Option<Rst>,
@@ -106,7 +106,7 @@ pub(super) struct Events {
 
 /// A segment about to be sent.
 #[derive(Debug, Clone, Copy)]
-struct Leaving {
+struct OutgoingSegment {
     seq: u64,
     payload: u32,
     /// Number of earlier transmissions.
@@ -117,9 +117,9 @@ struct Leaving {
     cause: SendCause,
 }
 
-impl Leaving {
+impl OutgoingSegment {
     fn empty(seq: u64, cause: SendCause) -> Self {
-        Leaving { seq, payload: 0, transmission: 0, syn: false, fin: false, psh: false, cause }
+        OutgoingSegment { seq, payload: 0, transmission: 0, syn: false, fin: false, psh: false, cause }
     }
 }
 
@@ -143,7 +143,7 @@ impl Connection {
             receiver: Receiver::new(&config),
             timers: Timers::new(),
             ack_due: AckDue::No,
-            agreed: Agreed::before_syn(&config),
+            negotiated: NegotiatedOptions::before_syn(&config),
             peer_scales: false,
             unacknowledged: 0,
             quick_acks: config.quick_acks,
@@ -153,8 +153,8 @@ impl Connection {
             established: false,
             closed: false,
             fin_answers: false,
-            reading: Reading::new(&config).map(Box::new),
-            marks: Marks::default(),
+            reading: Reader::new(&config).map(Box::new),
+            marks: EcnState::default(),
             keepalive: KeepAlive::default(),
             failure: None,
             rst_due: None,
@@ -215,20 +215,22 @@ impl Connection {
         !self.opened_actively
     }
 
-    /// Processes a packet from the other end. Ignores a packet without a TCP segment.
+    /// Processes a packet from the other end: acceptance test, receiving half (data, SYN, ECN
+    /// mark), acknowledgment due, application events, and then the sending half (the ACK). Ignores
+    /// a packet without a TCP segment.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
         let verdict = self.examine(cx, segment);
         if verdict == Verdict::Done {
             return;
         }
-        // Only a SYN and a segment after our close request need the previous state.
+        // The previous state is needed only for a SYN and after our close request.
         let needs_state = segment.flags.syn || self.sender.close_requested;
-        let was = if needs_state { self.state() } else { State::Established };
-        let was_finished = self.receiver.is_finished();
+        let state_before = if needs_state { self.state() } else { State::Established };
+        let finished_before = self.receiver.is_finished();
         let arrival = match verdict {
-            // `receive` is called in one place, so that it is inlined.
-            Verdict::Take(payload) => {
+            // `receive` has only this call site, so that the compiler inlines it.
+            Verdict::Accept(payload) => {
                 let part;
                 let taken = if payload == segment.payload {
                     segment
@@ -238,7 +240,7 @@ impl Connection {
                 };
                 self.receiver.receive(taken)
             }
-            Verdict::Refuse { takes_ack } => self.receiver.refuse(segment, takes_ack),
+            Verdict::Reject { ack_counts } => self.receiver.reject(segment, ack_counts),
             Verdict::Ignore | Verdict::Done => Arrival::IGNORED,
         };
         let Arrival { delivered, duplicate, .. } = arrival;
@@ -248,25 +250,25 @@ impl Connection {
             delivered,
             duplicate,
         });
-        if segment.flags.syn && matches!(verdict, Verdict::Take(_)) {
-            self.handle_syn(segment, was);
+        if segment.flags.syn && matches!(verdict, Verdict::Accept(_)) {
+            self.handle_syn(segment, state_before);
         }
-        if !arrival.refused {
-            self.note_mark(segment);
+        if !arrival.rejected {
+            self.process_ecn(segment);
         }
         self.decide_ack(cx.now, segment, &arrival);
         self.events.delivered += delivered;
         if delivered > 0 && self.reading.is_some() {
-            self.note_arrival(cx.now, delivered);
+            self.buffer_arrival(cx.now, delivered);
         }
-        if !was_finished && self.receiver.is_finished() {
+        if !finished_before && self.receiver.is_finished() {
             (self.events.peer_closed, self.events.others) = (true, true);
         }
-        if segment.flags.ack && !arrival.refused {
+        if segment.flags.ack && !arrival.rejected {
             self.handle_ack(cx, segment);
         }
         self.check_established(cx);
-        self.check_closed(cx, was);
+        self.check_closed(cx, state_before);
         self.restart_keepalive_timer(cx.now);
     }
 
@@ -279,7 +281,7 @@ impl Connection {
         // `poll_transmit` sends the paced segment.
         self.timers.take_due(Timer::Pacing, cx.now);
         if self.timers.take_due(Timer::Reading, cx.now) {
-            self.handle_reading(cx.now);
+            self.check_window_update(cx.now);
         }
         if self.timers.take_due(Timer::Persist, cx.now) {
             self.handle_persist_timeout();
@@ -328,17 +330,20 @@ impl Connection {
             *segment = self.rst_segment(rst);
             return Some(SendCause::Reset);
         }
-        let leaving = self.poll_leaving(cx)?;
-        self.make(segment, cx.now, &leaving);
-        Some(leaving.cause)
+        let outgoing = self.poll_outgoing(cx)?;
+        self.fill_segment(segment, cx.now, &outgoing);
+        Some(outgoing.cause)
     }
 
     #[inline]
-    fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Option<Leaving> {
+    fn poll_outgoing<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+    ) -> Option<OutgoingSegment> {
         if self.failure.is_some() || self.deleted {
             return None;
         }
-        let acknowledgment = Leaving::empty(self.sender.outstanding.max_sent(), SendCause::Ack);
+        let acknowledgment = OutgoingSegment::empty(self.sender.outstanding.max_sent(), SendCause::Ack);
         if self.ack_due == AckDue::Alone {
             return Some(acknowledgment);
         }
@@ -352,12 +357,12 @@ impl Connection {
             // retransmission.
             let answers = syn && cause == SendCause::DupAck;
             let cause = if answers { SendCause::Ack } else { cause };
-            return Some(Leaving { seq, payload, transmission, syn, fin, psh, cause });
+            return Some(OutgoingSegment { seq, payload, transmission, syn, fin, psh, cause });
         }
-        self.note_usage();
+        self.update_usage();
         self.watch_window(cx.now);
         if let Some(cause) = self.take_due_probe() {
-            return Some(Leaving::empty(self.sender.outstanding.una() - 1, cause));
+            return Some(OutgoingSegment::empty(self.sender.outstanding.una() - 1, cause));
         }
         (self.ack_due == AckDue::Now).then_some(acknowledgment)
     }
@@ -429,13 +434,13 @@ impl Connection {
 
     /// Processes a SYN, which has the other end's segment size and window.
     #[cold]
-    fn handle_syn(&mut self, segment: &Segment, was: State) {
+    fn handle_syn(&mut self, segment: &Segment, state_before: State) {
         self.sender.update_peer_window(segment.window, &self.config);
-        self.agree(segment);
-        self.agree_on_ecn(segment);
+        self.negotiate(segment);
+        self.negotiate_ecn(segment);
         // Simultaneous open: our SYN is sent again, with an acknowledgment (RFC 9293 §3.5, figure
         // 7).
-        if was == State::SynSent && !segment.flags.ack && !self.config.one_way {
+        if state_before == State::SynSent && !segment.flags.ack && !self.config.one_way {
             self.sender.resend_first = true;
         }
         self.sender.opened |= !self.config.one_way;
@@ -445,10 +450,10 @@ impl Connection {
     /// a segment out of order at once.
     #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
-        // ns-2's sink treats a repetition of the last segment in order as one in order.
-        let again_in_order = || self.config.one_way && self.receiver.ends_with(segment);
+        // ns-2's receiver treats a repetition of the last segment in order as a segment in order.
+        let repeats_last = || self.config.one_way && self.receiver.ends_with(segment);
         let due = match arrival.ack {
-            AckDue::Alone if again_in_order() => self.delay_ack(now, segment),
+            AckDue::Alone if repeats_last() => self.delay_ack(now, segment),
             // The first segment of a connection without SYN is acknowledged at once, as a SYN is.
             AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
             AckDue::Delayed => self.delay_ack(now, segment),
@@ -490,17 +495,18 @@ impl Connection {
         }
     }
 
-    /// Detects that this end closes. `was` is its state before the call. The end with the FIN that
-    /// is acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends record it.
+    /// Detects that this end closes. `state_before` is its state before the call. The end with the
+    /// FIN that is acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends
+    /// record it.
     #[inline]
-    fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
+    fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, state_before: State) {
         if self.sender.close_requested {
-            self.check_closing(cx, was);
+            self.check_closing(cx, state_before);
         }
     }
 
     #[inline(never)]
-    fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
+    fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, state_before: State) {
         let one_way_done =
             self.config.one_way && self.sender.opened && self.sender.outstanding.una() >= self.sender.written;
         if self.closed || !(one_way_done || self.state() == State::Closed) {
@@ -508,7 +514,7 @@ impl Connection {
         }
         self.closed = true;
         (self.events.closed, self.events.others) = (true, true);
-        if one_way_done || matches!(was, State::LastAck | State::Closing) {
+        if one_way_done || matches!(state_before, State::LastAck | State::Closing) {
             let connection = self.id;
             cx.record(|| TraceEvent::ConnectionClosed { connection });
         }
@@ -533,13 +539,13 @@ impl Connection {
     /// Fills in the segment. It acknowledges all that has arrived, so that no acknowledgment is due
     /// afterwards.
     #[inline]
-    fn make(&mut self, segment: &mut Segment, now: Time, leaving: &Leaving) {
+    fn fill_segment(&mut self, segment: &mut Segment, now: Time, outgoing: &OutgoingSegment) {
         *segment = Segment { leg: self.leg, ..Segment::new(self.id, self.end.sends()) };
-        (segment.seq, segment.payload) = (leaving.seq, leaving.payload);
-        segment.transmission = leaving.transmission;
-        (segment.flags.fin, segment.flags.psh) = (leaving.fin, leaving.psh);
+        (segment.seq, segment.payload) = (outgoing.seq, outgoing.payload);
+        segment.transmission = outgoing.transmission;
+        (segment.flags.fin, segment.flags.psh) = (outgoing.fin, outgoing.psh);
         segment.ack = self.receiver.next();
-        segment.options = self.agreed.options();
+        segment.options = self.negotiated.options();
         segment.timestamp = self.timestamp(now, segment.options.timestamps);
         if self.receiver.is_synchronised() {
             segment.flags.ack = true;
@@ -548,17 +554,17 @@ impl Connection {
             self.unacknowledged = 0;
             self.timers.stop(Timer::DelayedAck);
         }
-        segment.sack = self.receiver.report(self.room_for_blocks(segment.payload));
-        let without = segment.payload > 0 && self.config.vegas_without_header();
-        let header = if without { 0 } else { self.config.header };
+        segment.sack = self.receiver.report(self.max_blocks_for(segment.payload));
+        let has_no_header = segment.payload > 0 && self.config.vegas_without_header();
+        let header = if has_no_header { 0 } else { self.config.header };
         segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
         let window = self.window_now(now);
-        segment.window = self.representable_window(window, self.agreed.shift);
+        segment.window = self.representable_window(window, self.negotiated.shift);
         self.receiver.advertise(segment.window);
-        if leaving.syn {
-            self.make_syn(segment, now, window);
+        if outgoing.syn {
+            self.turn_into_syn(segment, now, window);
         } else {
-            self.set_ecn(segment, leaving.cause);
+            self.set_ecn(segment, outgoing.cause);
         }
     }
 
@@ -570,7 +576,7 @@ impl Connection {
 
     /// Turns a segment into a SYN, which has different options and an unscaled window.
     #[cold]
-    fn make_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
+    fn turn_into_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
         segment.flags.syn = true;
         segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
         segment.options = self.syn_options();

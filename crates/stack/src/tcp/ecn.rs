@@ -16,9 +16,9 @@ use crate::trace::{SendCause, TraceEvent};
 
 /// ECN state of an end.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Marks {
+pub(super) struct EcnState {
     /// Both ends support ECN.
-    agreed: bool,
+    negotiated: bool,
     /// Our acknowledgments echo a mark until the other end signals that it has reduced its window.
     echoes: bool,
     /// The window is not reduced again until more than this is acknowledged.
@@ -31,19 +31,19 @@ impl Connection {
     /// Sets the ECN flags of our SYN or SYN+ACK (§6.1.1).
     pub(super) fn set_ecn_of_syn(&self, flags: &mut Flags) {
         let offers = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
-        (flags.ece, flags.cwr) = (offers || self.marks.agreed, offers);
+        (flags.ece, flags.cwr) = (offers || self.marks.negotiated, offers);
     }
 
     /// Processes the ECN flags of the other end's SYN or SYN+ACK.
-    pub(super) fn agree_on_ecn(&mut self, syn: &Segment) {
+    pub(super) fn negotiate_ecn(&mut self, syn: &Segment) {
         let offered = syn.flags.ece && syn.flags.cwr != syn.flags.ack;
-        self.marks.agreed = self.config.ecn && !self.config.one_way && offered;
+        self.marks.negotiated = self.config.ecn && !self.config.one_way && offered;
     }
 
     /// Processes the ECN bits of a received segment (§6.1.3).
     #[inline]
-    pub(super) fn note_mark(&mut self, segment: &Segment) {
-        if !self.marks.agreed || segment.flags.syn {
+    pub(super) fn process_ecn(&mut self, segment: &Segment) {
+        if !self.marks.negotiated || segment.flags.syn {
             return;
         }
         self.marks.echoes &= !segment.flags.cwr;
@@ -54,7 +54,7 @@ impl Connection {
     /// marked (§6.1.5).
     #[inline]
     pub(super) fn set_ecn(&mut self, segment: &mut Segment, cause: SendCause) {
-        if !self.marks.agreed || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
+        if !self.marks.negotiated || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
             return;
         }
         segment.flags.ece = self.marks.echoes;
@@ -67,7 +67,7 @@ impl Connection {
     /// Processes the echo of a mark after the acknowledgment that carries it (§6.1.2). `cwnd` is
     /// the window before that acknowledgment.
     pub(super) fn handle_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cwnd: f64) {
-        if !self.marks.agreed {
+        if !self.marks.negotiated {
             return;
         }
         let flight = self.flight();

@@ -29,15 +29,15 @@ impl Rst {
         }
     }
 
-    /// The RST as a segment of the connection of `of`, which must be empty otherwise.
-    fn segment(self, of: Segment) -> Segment {
+    /// The RST as a segment. `empty` gives the connection, direction, leg and header.
+    fn segment(self, empty: Segment) -> Segment {
         let flags = Flags { rst: true, ack: self.ack.is_some(), ..Flags::default() };
-        Segment { flags, seq: self.seq, ack: self.ack.unwrap_or_default(), ..of }
+        Segment { flags, seq: self.seq, ack: self.ack.unwrap_or_default(), ..empty }
     }
 }
 
-/// The RST, with `header` octets, that answers a segment of a connection that does not exist (any
-/// more).
+/// The RST, with `header` octets, that answers a segment of a connection that does not exist or no
+/// longer exists.
 pub fn reset_for(segment: &Segment, header: u16) -> Segment {
     let empty = Segment::new(segment.connection, segment.direction.reversed());
     Rst::answering(segment).segment(Segment { leg: segment.leg, header, ..empty })
@@ -68,6 +68,7 @@ impl Connection {
             if segment.flags.ack && segment.ack == self.sender.outstanding.max_sent() {
                 self.fail(cx, Failure::Refused);
             } else if segment.flags.ack {
+                // The RFC drops this RST. Linux also retransmits the SYN early.
                 self.repeat_syn_soon(cx);
             }
         } else if segment.seq == next {
@@ -89,6 +90,7 @@ impl Connection {
     ) -> bool {
         let sender = &mut self.sender;
         sender.expiries = sender.expiries.saturating_add(1);
+        // As in ns-2, a one-way connection never gives up.
         if self.config.one_way {
             return false;
         }

@@ -17,7 +17,7 @@ use crate::trace::{SendCause, TraceEvent};
 /// State of the keep-alive timer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KeepAlive {
-    /// Probes since the last segment arrived.
+    /// Number of probes since the last segment arrived.
     unanswered: u32,
     /// A probe must be sent now.
     due: bool,

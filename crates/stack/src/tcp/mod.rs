@@ -59,7 +59,7 @@ pub use config::{
 pub use congestion::CubicConfig;
 pub use connection::{Connection, TcpEvent};
 pub use failure::reset_for;
-pub use scoreboard::Noted;
+pub use scoreboard::NewlySacked;
 pub use state::State;
 
 #[cfg(test)]

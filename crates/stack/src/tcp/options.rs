@@ -1,4 +1,5 @@
-//! TCP options: the offers of a SYN, the agreement of both ends, and the octets charged.
+//! TCP options: those offered in a SYN, those that both ends agree on, and the octets that they add
+//! to the size of a segment ("charged").
 //!
 //! A passive end answers with the offered options that it wants itself, so the options of its
 //! SYN+ACK are agreed. The octets are those that real stacks send, padded with no-operations to
@@ -22,10 +23,10 @@ use crate::packet::{Options, SackBlocks, Segment};
 pub(super) const TIMESTAMPS: u16 = 12;
 /// Octets of a block in the SACK option.
 const BLOCK: u16 = 8;
-/// Octets of kind and length of the SACK option and the no-operations before them.
+/// Octets of the no-operations before the SACK option and of its kind and length.
 const BEFORE_BLOCKS: u16 = 4;
 /// Octets of options that fit into a TCP header (RFC 9293 §3.1).
-const MOST_OCTETS: u16 = 40;
+const MAX_OCTETS: u16 = 40;
 /// The largest unscaled window, in bytes.
 const UNSCALED: u32 = 65_535;
 /// The largest shift (RFC 7323 §2.3).
@@ -33,7 +34,7 @@ const MAX_SHIFT: u8 = 14;
 
 /// The options that both ends agreed on in their SYNs.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Agreed {
+pub(super) struct NegotiatedOptions {
     /// Number of blocks that fit into our acknowledgments. 0 if the other end does not accept SACK.
     pub blocks: u8,
     pub timestamps: bool,
@@ -41,10 +42,13 @@ pub(super) struct Agreed {
     pub shift: u8,
 }
 
-impl Agreed {
+impl NegotiatedOptions {
     /// A one-way connection uses the configuration without negotiation.
     pub fn before_syn(config: &TcpConfig) -> Self {
-        Agreed { blocks: if config.one_way { config.sack_blocks } else { 0 }, ..Agreed::default() }
+        NegotiatedOptions {
+            blocks: if config.one_way { config.sack_blocks } else { 0 },
+            ..NegotiatedOptions::default()
+        }
     }
 
     /// The options of a segment after the SYNs.
@@ -69,7 +73,7 @@ impl Connection {
     /// The options of our SYN: all configured ones, but in a SYN+ACK only those that the other end
     /// offered.
     pub(super) fn syn_options(&self) -> Options {
-        let (config, agreed) = (&self.config, &self.agreed);
+        let (config, negotiated) = (&self.config, &self.negotiated);
         if config.one_way {
             return Options::default();
         }
@@ -77,29 +81,29 @@ impl Connection {
         Options {
             window_scale: (config.window_scaling && (!answers || self.peer_scales))
                 .then(|| shift_for(config.advertised_window)),
-            sack_permitted: config.sack_blocks > 0 && (!answers || agreed.blocks > 0),
-            timestamps: config.timestamps && (!answers || agreed.timestamps),
+            sack_permitted: config.sack_blocks > 0 && (!answers || negotiated.blocks > 0),
+            timestamps: config.timestamps && (!answers || negotiated.timestamps),
         }
     }
 
     /// Processes the options of the other end's SYN.
-    pub(super) fn agree(&mut self, syn: &Segment) {
+    pub(super) fn negotiate(&mut self, syn: &Segment) {
         if self.config.one_way {
             return;
         }
         let config = &self.config;
         self.peer_scales = syn.options.window_scale.is_some();
         let timestamps = config.timestamps && syn.options.timestamps;
-        let fitting = (MOST_OCTETS - BEFORE_BLOCKS - if timestamps { TIMESTAMPS } else { 0 }) / BLOCK;
+        let fitting = (MAX_OCTETS - BEFORE_BLOCKS - if timestamps { TIMESTAMPS } else { 0 }) / BLOCK;
         let blocks = if syn.options.sack_permitted { config.sack_blocks.min(fitting as u8) } else { 0 };
         let shift =
             if config.window_scaling && self.peer_scales { shift_for(config.advertised_window) } else { 0 };
-        self.agreed = Agreed { blocks, timestamps, shift };
+        self.negotiated = NegotiatedOptions { blocks, timestamps, shift };
         // RFC 6691 §2: the options of each segment reduce the payload.
         let largest = config.segment_payload.min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
         let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
         self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
-        if self.agreed.blocks == 0 {
+        if self.negotiated.blocks == 0 {
             self.sender.disable_sack(&self.config);
         }
     }
@@ -117,13 +121,13 @@ impl Connection {
     /// The number of blocks that fit into a segment. With data they must fit into the space that
     /// its payload leaves.
     #[inline]
-    pub(super) fn room_for_blocks(&self, payload: u32) -> usize {
-        let most = usize::from(self.agreed.blocks);
-        if payload == 0 || self.config.one_way || most == 0 {
-            return most;
+    pub(super) fn max_blocks_for(&self, payload: u32) -> usize {
+        let max_blocks = usize::from(self.negotiated.blocks);
+        if payload == 0 || self.config.one_way || max_blocks == 0 {
+            return max_blocks;
         }
-        let left = self.sender.mss.saturating_sub(payload + u32::from(BEFORE_BLOCKS));
-        most.min((left / u32::from(BLOCK)) as usize)
+        let free = self.sender.mss.saturating_sub(payload + u32::from(BEFORE_BLOCKS));
+        max_blocks.min((free / u32::from(BLOCK)) as usize)
     }
 
     /// Octets of options that are charged for a segment with these options and blocks.
@@ -144,7 +148,7 @@ impl Connection {
     /// (The model's clock never wraps, so TS.Recent never becomes invalid.)
     #[inline]
     pub(super) fn is_old(&self, segment: &Segment) -> bool {
-        self.agreed.timestamps
+        self.negotiated.timestamps
             && segment.options.timestamps
             && !segment.flags.syn
             && !segment.flags.rst
@@ -182,7 +186,7 @@ mod tests {
         assert_eq!(octets(&Options { timestamps: false, ..all }, 0, true), 12);
         assert_eq!(octets(&Options::default(), 0, true), 4);
         let later = Options { timestamps: true, ..Options::default() };
-        assert_eq!((octets(&later, 0, false), octets(&later, 3, false)), (12, MOST_OCTETS));
+        assert_eq!((octets(&later, 0, false), octets(&later, 3, false)), (12, MAX_OCTETS));
         assert_eq!(octets(&Options::default(), 4, false), 36);
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use umts_units::Time;
 
-use super::congestion::Turn;
+use super::congestion::Selection;
 
 /// A segment as it was first sent. A retransmission has the same bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,8 +23,9 @@ pub struct Sent {
     pub lost: bool,
     /// Time of the last transmission.
     pub sent_at: Time,
-    /// The next sequence number in order at the last transmission out of order. 0: none.
-    pub(super) resent_before: u64,
+    /// The next sequence number in order (SND.NXT) when the segment was last retransmitted out of
+    /// order. 0: it was not. Segments from this number on were first sent after the retransmission.
+    pub(super) snd_nxt_at_resend: u64,
 }
 
 impl Sent {
@@ -46,7 +47,7 @@ pub struct Acknowledged {
     pub syn: bool,
     /// The FIN was among them.
     pub fin: bool,
-    /// Segments among them that had been sent out of order and not SACKed.
+    /// Segments among them that had been retransmitted out of order and not SACKed.
     pub resent: u32,
     /// Segments among them that had been SACKed.
     pub sacked: u32,
@@ -55,7 +56,7 @@ pub struct Acknowledged {
     /// Last transmission time of the first of them.
     pub first_sent_at: Time,
     /// Whether any of them had been retransmitted.
-    pub again: bool,
+    pub any_retransmitted: bool,
     /// Number of transmissions of the last of them.
     pub last_transmissions: u16,
     /// Last transmission time of the last of them.
@@ -121,8 +122,9 @@ impl Outstanding {
         self.ring.iter().filter(|sent| !sent.sacked).count()
     }
 
-    /// Number of segments sent since the last go-back that are not SACKed.
-    pub fn on_the_way(&self) -> usize {
+    /// Number of segments sent since the sender last went back to `una` (go-back-N) that are not
+    /// SACKed.
+    pub fn in_flight(&self) -> usize {
         self.ring.iter().take(self.next).filter(|sent| !sent.sacked).count()
     }
 
@@ -150,17 +152,17 @@ impl Outstanding {
         self.ring.get(self.next).map_or(self.max_sent, |sent| sent.seq)
     }
 
-    /// Number of the segment that `turn` selects.
+    /// Number of the segment that `selection` selects.
     #[inline]
-    pub(super) fn number_of(&self, turn: Turn) -> u64 {
-        match turn {
-            Turn::First => self.acknowledged,
-            Turn::Hole(index)
-            | Turn::Onward(index)
-            | Turn::Rescue(index)
-            | Turn::Lost(index)
-            | Turn::Probe(index) => self.acknowledged + index as u64,
-            Turn::InOrder | Turn::ByWindow | Turn::Wait => self.next_number(),
+    pub(super) fn number_of(&self, selection: Selection) -> u64 {
+        match selection {
+            Selection::First => self.acknowledged,
+            Selection::Hole(index)
+            | Selection::NextUnsacked(index)
+            | Selection::Rescue(index)
+            | Selection::Lost(index)
+            | Selection::Probe(index) => self.acknowledged + index as u64,
+            Selection::InOrder | Selection::ByWindow | Selection::Wait => self.next_number(),
         }
     }
 
@@ -192,30 +194,30 @@ impl Outstanding {
         Outstanding { una: seq, max_sent: seq, ..Outstanding::default() }
     }
 
-    /// Counts a transmission of a hole and continues behind it. Returns the previous state of the
-    /// hole.
+    /// Counts a retransmission of a hole. The next segment in order is then at least the one after
+    /// the hole. Returns the previous state of the hole.
     #[inline]
     pub(super) fn send_hole(&mut self, index: usize, now: Time) -> Option<Sent> {
-        let before = self.send_again(index, now);
+        let before = self.resend_out_of_order(index, now);
         self.next = self.next.max(index + 1);
         before
     }
 
-    /// Counts a transmission of a segment further on and continues behind it. Returns the previous
-    /// state of the segment.
+    /// Skips to the segment at `index`, counts its transmission, and continues in order after it.
+    /// Returns the previous state of the segment.
     #[inline]
-    pub(super) fn send_onward(&mut self, index: usize, now: Time) -> Option<Sent> {
+    pub(super) fn send_from(&mut self, index: usize, now: Time) -> Option<Sent> {
         self.next = self.next.max(index);
         self.send_next(now)
     }
 
-    /// Counts a transmission of a segment out of order. Returns the previous state of the segment.
+    /// Counts a retransmission out of order. Returns the previous state of the segment.
     #[inline]
-    pub(super) fn send_again(&mut self, index: usize, now: Time) -> Option<Sent> {
+    pub(super) fn resend_out_of_order(&mut self, index: usize, now: Time) -> Option<Sent> {
         let next = self.next_seq();
         let sent = self.ring.get_mut(index)?;
         let before = Self::count(sent, now);
-        sent.resent_before = next;
+        sent.snd_nxt_at_resend = next;
         Some(before)
     }
 
@@ -240,34 +242,34 @@ impl Outstanding {
     /// Removes all below `ack`. A segment that is partly below is cut.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64) -> Acknowledged {
-        let mut done = Acknowledged::default();
+        let mut removed = Acknowledged::default();
         while let Some(front) = self.ring.front_mut() {
             if front.end() > ack {
                 let part = ack - front.seq;
                 front.seq += part;
                 let payload = part - u64::from(front.syn && part > 0);
                 front.payload -= payload as u32;
-                done.payload += payload;
+                removed.payload += payload;
                 break;
             }
-            if done.segments == 0 {
-                done.first_sent_at = front.sent_at;
+            if removed.segments == 0 {
+                removed.first_sent_at = front.sent_at;
             }
-            done.segments += 1;
-            done.again |= front.transmissions > 1;
-            done.payload += u64::from(front.payload);
-            done.syn |= front.syn;
-            done.fin |= front.fin;
-            done.resent += u32::from(front.is_resent());
-            done.sacked += u32::from(front.sacked);
-            done.originals += u32::from(front.transmissions == 1 && !front.sacked);
-            (done.last_transmissions, done.last_sent_at) = (front.transmissions, front.sent_at);
+            removed.segments += 1;
+            removed.any_retransmitted |= front.transmissions > 1;
+            removed.payload += u64::from(front.payload);
+            removed.syn |= front.syn;
+            removed.fin |= front.fin;
+            removed.resent += u32::from(front.is_retransmitted());
+            removed.sacked += u32::from(front.sacked);
+            removed.originals += u32::from(front.transmissions == 1 && !front.sacked);
+            (removed.last_transmissions, removed.last_sent_at) = (front.transmissions, front.sent_at);
             self.ring.pop_front();
         }
-        self.acknowledged += u64::from(done.segments);
-        self.next = self.next.saturating_sub(done.segments as usize);
+        self.acknowledged += u64::from(removed.segments);
+        self.next = self.next.saturating_sub(removed.segments as usize);
         self.una = ack;
-        done
+        removed
     }
 }
 
@@ -286,10 +288,10 @@ mod tests {
             outstanding.push(data(seq, 100));
             outstanding.send_next(Time::ZERO);
         }
-        let done = outstanding.acknowledge(150);
-        assert_eq!((done.segments, done.payload), (1, 150));
+        let removed = outstanding.acknowledge(150);
+        assert_eq!((removed.segments, removed.payload), (1, 150));
         assert_eq!((outstanding.una(), outstanding.len(), outstanding.next()), (150, 2, 2));
-        let first = outstanding.send_again(0, Time::ZERO).expect("one is outstanding");
+        let first = outstanding.resend_out_of_order(0, Time::ZERO).expect("one is outstanding");
         assert_eq!((first.seq, first.payload, first.transmissions), (150, 50, 1));
         assert_eq!(outstanding.acknowledge(300).payload, 150);
         assert!(outstanding.is_empty());
@@ -303,8 +305,8 @@ mod tests {
             outstanding.send_next(Time::ZERO);
         }
         outstanding.go_back();
-        let again: Vec<_> = std::iter::from_fn(|| outstanding.send_next(Time::ZERO)).collect();
-        assert_eq!(again.iter().map(|s| (s.seq, s.transmissions)).collect::<Vec<_>>(), [(0, 1), (100, 1)]);
+        let resent: Vec<_> = std::iter::from_fn(|| outstanding.send_next(Time::ZERO)).collect();
+        assert_eq!(resent.iter().map(|s| (s.seq, s.transmissions)).collect::<Vec<_>>(), [(0, 1), (100, 1)]);
         // An ACK beyond the next segment moves it forward.
         outstanding.go_back();
         outstanding.acknowledge(100);

@@ -3,7 +3,7 @@
 
 use umts_units::{Duration, Time};
 
-use super::congestion::{Departure, Heard, Law, Settled, UserLaw};
+use super::congestion::{Law, LawAck, SenderState, Transmission, UserLaw};
 use super::connection::Connection;
 use super::outstanding::Sent;
 use super::sender::Sender;
@@ -26,14 +26,14 @@ impl Connection {
     #[inline]
     pub(super) fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
-        if let Some(law) = window.law.own() {
+        if let Some(law) = window.law.non_standard() {
             let (acked, abc) = (window.acked, &window.abc);
             let (acks, acks_in_slow_start) =
                 abc.as_ref().map_or((1.0, 1.0), |abc| (acked, abc.counted(acked)));
             let srtt = estimator.srtt();
             let is_limited =
                 window.usage.is_some_and(|usage| usage.is_limiting(window.cwnd, window.ssthresh));
-            law.on_ack(&Heard {
+            law.on_ack(&LawAck {
                 now,
                 segments,
                 duplicate,
@@ -49,11 +49,11 @@ impl Connection {
     /// Notifies the law of the acknowledgment after the variant has reacted. The law may set the
     /// window.
     #[inline]
-    pub(super) fn settle_law(&mut self, now: Time) {
+    pub(super) fn notify_law_after_ack(&mut self, now: Time) {
         let Sender { window, outstanding, .. } = &mut self.sender;
         let inflation = window.inflation;
-        if let Some(law) = window.law.own()
-            && let Some(cwnd) = law.settle(&Settled { now, sent: outstanding, inflation })
+        if let Some(law) = window.law.non_standard()
+            && let Some(cwnd) = law.after_ack(&SenderState { now, sent: outstanding, inflation })
         {
             window.cwnd = cwnd;
         }
@@ -62,11 +62,11 @@ impl Connection {
     /// Notifies the law that segment `number` was sent, and delays the next one according to the
     /// law's rate.
     #[inline]
-    pub(super) fn notify_law_of_departure(&mut self, now: Time, number: u64, sent: &Sent) {
+    pub(super) fn notify_law_of_transmission(&mut self, now: Time, number: u64, sent: &Sent) {
         let Sender { window, outstanding, .. } = &mut self.sender;
-        let Some(law) = window.law.own() else { return };
+        let Some(law) = window.law.non_standard() else { return };
         let payload = sent.payload;
-        law.on_sent(&Departure { now, number, payload, idle: outstanding.len() == 1 });
+        law.on_sent(&Transmission { now, number, payload, idle: outstanding.len() == 1 });
         let wait = law.pacing_rate().map_or(Duration::ZERO, |rate| {
             // Limits the wait to 60 s, so that a rate near 0 does not block the connection for
             // ever.
@@ -83,7 +83,7 @@ impl Connection {
         let sender = &mut self.sender;
         let flight = sender.outstanding.max_sent() - sender.outstanding.una();
         let all_sent = sender.written <= sender.outstanding.max_sent();
-        if let Some(law) = sender.window.law.own().filter(|_| all_sent) {
+        if let Some(law) = sender.window.law.non_standard().filter(|_| all_sent) {
             law.on_nothing_to_send(flight);
         }
     }

@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::timers::Timer;
 
 /// Limit on the doublings of the interval.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 
 /// State of the persist timer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Persist {
     expiries: u32,
     /// A probe is due.
     probe: bool,
-    /// What fits into the window may be sent, however small.
+    /// A segment of any size that fits into the window may be sent.
     pub any_size: bool,
 }
 
@@ -51,10 +51,10 @@ impl Connection {
         if !waits {
             self.timers.stop(Timer::Persist);
         } else if !self.timers.is_running(Timer::Persist) {
-            let doublings = self.sender.persist.expiries.min(MOST_DOUBLINGS);
+            let doublings = self.sender.persist.expiries.min(MAX_DOUBLINGS);
             let interval = self.sender.estimator.timeout().as_nanos() << doublings;
-            let most = self.config.rto.max.as_nanos();
-            self.timers.set(Timer::Persist, now + Duration::from_nanos(interval.min(most)));
+            let max_interval = self.config.rto.max.as_nanos();
+            self.timers.set(Timer::Persist, now + Duration::from_nanos(interval.min(max_interval)));
         }
     }
 

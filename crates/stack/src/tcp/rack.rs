@@ -9,7 +9,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::RtoRule;
-use super::congestion::{Rack, RackAck, Resend, Turn, VariantState};
+use super::congestion::{Rack, RackAck, Resend, Selection, VariantState};
 use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -31,7 +31,7 @@ impl Connection {
     /// Passes an acknowledgment to RACK, before its content is applied.
     #[inline]
     pub(super) fn update_rack(&mut self, now: Time, segment: &Segment) {
-        let timestamps = self.agreed.timestamps && segment.options.timestamps;
+        let timestamps = self.negotiated.timestamps && segment.options.timestamps;
         let probed = self.sender.tail.end();
         let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
         else {
@@ -84,21 +84,21 @@ impl Connection {
     }
 
     /// Processes the transmission of a lost segment, a probe or a new segment.
-    pub(super) fn note_departure<T: TraceSink<TraceEvent>>(
+    pub(super) fn process_transmission<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
-        turn: Turn,
+        selection: Selection,
         is_new: bool,
     ) {
         if self.sender.tail.is_due() {
-            return self.note_probe(cx, turn);
+            return self.record_probe(cx, selection);
         }
         // RFC 6298 (5.1): if the oldest segment is retransmitted, the timer restarts for this copy.
-        if turn == Turn::Lost(0) {
+        if selection == Selection::Lost(0) {
             self.restart_timer(cx.now);
         }
-        let waits_for_order = self.rack().is_some_and(|rack| rack.reordering_wait().is_some());
-        if is_new && !waits_for_order {
+        let waits_for_reordering = self.rack().is_some_and(|rack| rack.reordering_wait().is_some());
+        if is_new && !waits_for_reordering {
             self.set_loss_timer(cx.now);
         }
     }
@@ -111,8 +111,8 @@ impl Connection {
     /// Sets the timer for reordering, or otherwise for a probe.
     fn set_loss_timer(&mut self, now: Time) {
         let timer_slack = self.timer_slack();
-        let order = self.rack().and_then(|rack| rack.reordering_wait());
-        match order.map(|wait| wait + timer_slack).or_else(|| self.probe_timeout(now)) {
+        let reordering = self.rack().and_then(|rack| rack.reordering_wait());
+        match reordering.map(|wait| wait + timer_slack).or_else(|| self.probe_timeout(now)) {
             Some(wait) => self.timers.set(Timer::Loss, now + wait),
             None => self.timers.stop(Timer::Loss),
         }

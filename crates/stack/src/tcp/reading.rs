@@ -14,16 +14,16 @@ use super::connection::Connection;
 use super::receiver::AckDue;
 use super::timers::Timer;
 
-/// Bits times nanoseconds per second in one octet.
+/// One octet in the unit of `Reader::backlog`: 8 bits times the nanoseconds of a second.
 const OCTET: u128 = 8 * 1_000_000_000;
 
 /// An application that does not read at once.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
+pub(super) struct Reader {
     /// Reading rate. `None`: the application calls `handle_read`.
     rate: Option<BitRate>,
     buffer: u64,
-    /// Unread data at `since`, in bits times nanoseconds per second.
+    /// Unread data at `since`, in units of 10⁻⁹ bits, so that rate times nanoseconds is exact.
     backlog: u128,
     since: Time,
     /// The right edge of the advertised window: the sequence number after the last that may be
@@ -31,15 +31,15 @@ pub(super) struct Reading {
     edge: u64,
 }
 
-impl Reading {
+impl Reader {
     pub fn new(config: &TcpConfig) -> Option<Self> {
         let rate = config.read_rate.filter(|_| !config.one_way)?;
-        Some(Reading { rate: Some(rate), ..Reading::by_hand(config) })
+        Some(Reader { rate: Some(rate), ..Reader::manual(config) })
     }
 
-    fn by_hand(config: &TcpConfig) -> Self {
+    fn manual(config: &TcpConfig) -> Self {
         let buffer = u64::from(config.advertised_window);
-        Reading { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
+        Reader { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
     }
 
     fn read_until(&mut self, now: Time) {
@@ -60,13 +60,13 @@ impl Reading {
         self.backlog += OCTET * u128::from(octets);
     }
 
-    /// How far the edge could move. `next`: the next expected octet.
+    /// Number of octets by which the edge could move. `next`: the next expected sequence number.
     fn gain(&self, next: u64) -> u64 {
         (next + self.buffer.saturating_sub(self.unread())).saturating_sub(self.edge)
     }
 
     /// The smallest move that is advertised.
-    fn worthwhile(&self, mss: u32) -> u64 {
+    fn min_step(&self, mss: u32) -> u64 {
         u64::from(mss).min(self.buffer / 2).max(1)
     }
 
@@ -74,7 +74,7 @@ impl Reading {
     fn window(&mut self, now: Time, next: u64, mss: u32) -> u32 {
         self.read_until(now);
         let gain = self.gain(next);
-        if gain >= self.worthwhile(mss) {
+        if gain >= self.min_step(mss) {
             self.edge += gain;
         }
         u32::try_from(self.edge.saturating_sub(next)).unwrap_or(u32::MAX)
@@ -83,10 +83,11 @@ impl Reading {
     /// Whether the edge can move far enough for a window update.
     fn has_update(&mut self, now: Time, next: u64, mss: u32) -> bool {
         self.read_until(now);
-        self.gain(next) >= self.update(mss)
+        self.gain(next) >= self.min_update(mss)
     }
 
-    fn update(&self, mss: u32) -> u64 {
+    /// The smallest move for which a window update is sent.
+    fn min_update(&self, mss: u32) -> u64 {
         (2 * u64::from(mss)).min(self.buffer / 2).max(1)
     }
 
@@ -94,7 +95,7 @@ impl Reading {
     /// advertised.
     fn next_update(&self, next: u64, mss: u32) -> Option<Time> {
         let rate = self.rate?;
-        let missing = self.update(mss).saturating_sub(self.gain(next));
+        let missing = self.min_update(mss).saturating_sub(self.gain(next));
         (missing > 0 && missing <= self.unread()).then(|| {
             // One nanosecond more, because the backlog has fractions of an octet.
             self.since + rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
@@ -104,8 +105,8 @@ impl Reading {
 
 impl Connection {
     /// From now on the application reads only with [`handle_read`](Self::handle_read).
-    pub fn read_by_hand(&mut self) {
-        self.reading = Some(Box::new(Reading::by_hand(&self.config)));
+    pub fn read_manually(&mut self) {
+        self.reading = Some(Box::new(Reader::manual(&self.config)));
     }
 
     /// Octets that have arrived in order and are unread. 0 if the application reads at once.
@@ -117,7 +118,7 @@ impl Connection {
     pub fn handle_read(&mut self, now: Time, octets: u64) {
         if let Some(reading) = &mut self.reading {
             reading.backlog = reading.backlog.saturating_sub(OCTET * u128::from(octets));
-            self.handle_reading(now);
+            self.check_window_update(now);
         }
     }
 
@@ -133,14 +134,14 @@ impl Connection {
     #[inline(never)]
     fn window_of_reader(&mut self, now: Time) -> u32 {
         let Some(reading) = &mut self.reading else { return self.config.advertised_window };
-        // The SYN takes no room.
+        // The SYN takes no room in the buffer.
         let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
         self.schedule_window_update();
         window
     }
 
     /// Adds octets that arrived in order.
-    pub(super) fn note_arrival(&mut self, now: Time, octets: u64) {
+    pub(super) fn buffer_arrival(&mut self, now: Time, octets: u64) {
         if let Some(reading) = &mut self.reading {
             reading.add(now, octets);
             self.schedule_window_update();
@@ -148,7 +149,7 @@ impl Connection {
     }
 
     /// Sends a window update if the application has read enough.
-    pub(super) fn handle_reading(&mut self, now: Time) {
+    pub(super) fn check_window_update(&mut self, now: Time) {
         let (next, mss) = (self.receiver.next(), self.sender.mss);
         let Some(reading) = &mut self.reading else { return };
         if reading.has_update(now, next, mss) && !self.receiver.is_finished() {
@@ -176,20 +177,20 @@ mod tests {
     }
 
     /// A buffer of 4,000 octets, read at 1,000 octets/s.
-    fn reading() -> Reading {
+    fn reading() -> Reader {
         let rate = BitRate::from_bps(8000).expect("positive");
         let config = TcpConfig { advertised_window: 4000, read_rate: Some(rate), ..TcpConfig::default() };
-        Reading::new(&config).expect("there is a rate")
+        Reader::new(&config).expect("there is a rate")
     }
 
     #[test]
     fn manual_reader_reads_only_on_request() {
         let config = TcpConfig { advertised_window: 4000, ..TcpConfig::default() };
-        let mut reading = Reading::by_hand(&config);
+        let mut reading = Reader::manual(&config);
         reading.window(ms(0), 1, 1000);
         reading.add(ms(0), 4000);
         assert_eq!((reading.window(ms(9000), 4001, 1000), reading.unread()), (0, 4000));
-        assert_eq!(reading.next_update(4001, 1000), None, "nobody knows when");
+        assert_eq!(reading.next_update(4001, 1000), None, "the time of the next read is unknown");
         reading.backlog -= OCTET * 1500;
         assert!(!reading.has_update(ms(9000), 4001, 1000));
         assert_eq!(reading.window(ms(9000), 4001, 1000), 1500);

@@ -28,15 +28,15 @@ pub(super) struct Arrival {
     /// How soon the segment must be acknowledged.
     pub ack: AckDue,
     /// Neither the segment nor its acknowledgment was accepted.
-    pub refused: bool,
+    pub rejected: bool,
 }
 
 impl Arrival {
     /// For a segment that has no effect and gets no answer.
-    pub const IGNORED: Arrival = Arrival { refused: true, ..NOTHING };
+    pub const IGNORED: Arrival = Arrival { rejected: true, ..NOTHING };
 }
 
-const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No, refused: false };
+const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No, rejected: false };
 
 /// The reception buffer. It stores only ranges received out of order.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +52,7 @@ pub(super) struct Receiver {
     /// The range of the last segment.
     latest: Range,
     /// Maximum length of `reported`.
-    most_reported: usize,
+    max_reported: usize,
     /// Duplicates are reported (RFC 2883).
     reports_duplicates: bool,
     /// The last duplicate, until an acknowledgment reports it.
@@ -80,11 +80,11 @@ impl Range {
 }
 
 impl Receiver {
-    /// Nothing has arrived. Without a SYN the first byte is expected at once.
+    /// The state before any arrival. Without a SYN the first byte is expected at once.
     pub fn new(config: &TcpConfig) -> Self {
         Receiver {
             next: u64::from(config.vegas_without_header()),
-            most_reported: usize::from(config.sack_blocks),
+            max_reported: usize::from(config.sack_blocks),
             reports_duplicates: config.dsack && !config.one_way && config.sack_blocks > 0,
             ..Receiver::default()
         }
@@ -107,7 +107,8 @@ impl Receiver {
         self.edge
     }
 
-    /// A segment with this window is sent. (The edge never moves to the left, RFC 9293 §3.8.6.)
+    /// Records that a segment with this window is sent. The edge never moves to the left (RFC 9293
+    /// §3.8.6).
     #[inline]
     pub fn advertise(&mut self, window: u32) {
         self.edge = self.edge.max(self.next.max(1) + u64::from(window));
@@ -130,25 +131,25 @@ impl Receiver {
         segment.payload > 0 && segment.end() == self.next && self.above.is_empty()
     }
 
-    /// The blocks of an acknowledgment that is sent now, at most `most` (RFC 2018 §4): first the
-    /// block with the last segment, then the most recently reported ones. At most `most_reported`
-    /// ranges are remembered.
+    /// The blocks of an acknowledgment that is sent now, at most `max_blocks` (RFC 2018 §4): first
+    /// the block with the last segment, then the most recently reported ones. At most
+    /// `max_reported` ranges are remembered.
     #[inline]
-    pub fn report(&mut self, most: usize) -> SackBlocks {
+    pub fn report(&mut self, max_blocks: usize) -> SackBlocks {
         self.acknowledged = self.next;
-        if most == 0 { SackBlocks::NONE } else { self.report_blocks(most) }
+        if max_blocks == 0 { SackBlocks::NONE } else { self.report_blocks(max_blocks) }
     }
 
     #[inline(never)]
-    fn report_blocks(&mut self, most: usize) -> SackBlocks {
-        let latest = self.above.iter().find(|held| held.contains(self.latest)).copied();
+    fn report_blocks(&mut self, max_blocks: usize) -> SackBlocks {
+        let latest = self.above.iter().find(|range| range.contains(self.latest)).copied();
         let covered = latest.unwrap_or(Range { start: 0, end: self.next });
         self.reported.retain(|range| !covered.contains(*range));
         self.reported.splice(0..0, latest);
-        self.reported.truncate(self.most_reported);
+        self.reported.truncate(self.max_reported);
         let duplicate = self.duplicate.take();
         let blocks = duplicate.iter().chain(&self.reported);
-        SackBlocks::new(self.next, blocks.take(most).map(|range| (range.start, range.end)))
+        SackBlocks::new(self.next, blocks.take(max_blocks).map(|range| (range.start, range.end)))
     }
 
     /// The timestamp to echo: from the last segment that began at or below the last acknowledgment
@@ -158,8 +159,8 @@ impl Receiver {
         self.echo
     }
 
-    /// Processes an accepted segment. Before the SYN other segments are dropped, because their
-    /// place is unknown.
+    /// Processes an accepted segment. Before the SYN, other segments are dropped, because the first
+    /// sequence number is unknown.
     #[inline]
     pub fn receive(&mut self, segment: &Segment) -> Arrival {
         if segment.seq <= self.acknowledged {
@@ -185,7 +186,7 @@ impl Receiver {
         let had_hole = !self.above.is_empty();
         self.latest = range;
         if self.reports_duplicates {
-            self.duplicate = self.repeated(range).or(self.duplicate);
+            self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }
         self.insert(range);
         let delivered = self.next - before;
@@ -198,39 +199,39 @@ impl Receiver {
             (false, _) if self.next > before => AckDue::Now,
             (false, _) => AckDue::Alone,
         };
-        Arrival { delivered, duplicate, ack, refused: false }
+        Arrival { delivered, duplicate, ack, rejected: false }
     }
 
     /// Processes a segment that is not accepted, which is answered at once (RFC 9293 §3.10.7.4, RFC
-    /// 7323 §5.3, R1). `takes_ack`: its acknowledgment counts nevertheless.
-    pub fn refuse(&mut self, segment: &Segment, takes_ack: bool) -> Arrival {
+    /// 7323 §5.3, R1). `ack_counts`: its acknowledgment counts nevertheless.
+    pub fn reject(&mut self, segment: &Segment, ack_counts: bool) -> Arrival {
         let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
         if self.reports_duplicates {
-            self.duplicate = self.repeated(range).or(self.duplicate);
+            self.duplicate = self.duplicate_part(range).or(self.duplicate);
         }
         let duplicate = segment.payload > 0 && self.has(range);
-        Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: !takes_ack }
+        Arrival { delivered: 0, duplicate, ack: AckDue::Alone, rejected: !ack_counts }
     }
 
     /// The first part of `range` that arrived before. `None` for a segment without data.
     #[inline(never)]
-    fn repeated(&self, range: Range) -> Option<Range> {
+    fn duplicate_part(&self, range: Range) -> Option<Range> {
         if range.start == range.end {
             return None;
         }
         if range.start < self.next.min(range.end) {
             return Some(Range { start: range.start, end: range.end.min(self.next) });
         }
-        let held = self.above.iter().find(|held| held.start < range.end && range.start < held.end)?;
-        Some(Range { start: held.start.max(range.start), end: held.end.min(range.end) })
+        let stored = self.above.iter().find(|stored| stored.start < range.end && range.start < stored.end)?;
+        Some(Range { start: stored.start.max(range.start), end: stored.end.min(range.end) })
     }
 
     #[cold]
     fn receive_syn(&mut self) -> Arrival {
-        let repeated = self.is_synchronised();
+        let is_repeated = self.is_synchronised();
         self.next = self.next.max(1);
         self.edge = self.edge.max(self.next);
-        Arrival { ack: if repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
+        Arrival { ack: if is_repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
     }
 
     fn receive_fin(&mut self, segment: &Segment) -> bool {
@@ -249,7 +250,7 @@ impl Receiver {
     #[inline]
     fn has(&self, range: Range) -> bool {
         let start = range.start.max(self.next);
-        start >= range.end || self.above.iter().any(|held| held.start <= start && range.end <= held.end)
+        start >= range.end || self.above.iter().any(|stored| stored.start <= start && range.end <= stored.end)
     }
 
     #[inline]
@@ -270,7 +271,7 @@ impl Receiver {
     /// Removes the ranges that `next` has reached, and advances `next` to their end.
     #[inline(never)]
     fn join_above(&mut self) {
-        let reached = self.above.iter().take_while(|held| held.start <= self.next).count();
+        let reached = self.above.iter().take_while(|range| range.start <= self.next).count();
         if let Some(last) = self.above.drain(..reached).next_back() {
             self.next = self.next.max(last.end);
         }
@@ -278,11 +279,12 @@ impl Receiver {
 
     #[inline(never)]
     fn insert_above(&mut self, range: Range) {
-        let first = self.above.partition_point(|held| held.end < range.start);
-        let touched = self.above[first..].iter().take_while(|held| held.start <= range.end).count();
-        let joined = self.above[first..first + touched]
-            .iter()
-            .fold(range, |all, held| Range { start: all.start.min(held.start), end: all.end.max(held.end) });
+        let first = self.above.partition_point(|stored| stored.end < range.start);
+        let touched = self.above[first..].iter().take_while(|stored| stored.start <= range.end).count();
+        let joined = self.above[first..first + touched].iter().fold(range, |all, stored| Range {
+            start: all.start.min(stored.start),
+            end: all.end.max(stored.end),
+        });
         self.above.splice(first..first + touched, [joined]);
     }
 }
@@ -309,9 +311,9 @@ mod tests {
     }
 
     #[test]
-    fn data_behind_a_hole_is_held_back() {
+    fn data_behind_a_hole_is_delivered_when_the_hole_is_filled() {
         let mut receiver = synchronised();
-        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, refused: false };
+        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, rejected: false };
         assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
         assert_eq!(receiver.receive(&data(21, 10)), arrival(0, false, AckDue::Alone));
         assert_eq!(receiver.receive(&data(41, 10)), arrival(0, false, AckDue::Alone));
@@ -335,9 +337,9 @@ mod tests {
 
     #[test]
     fn fin_without_data_is_not_reported_as_a_block() {
-        let mut receiver = Receiver { most_reported: 3, ..synchronised() };
-        for held in [data(11, 5), data(31, 5)] {
-            receiver.receive(&held);
+        let mut receiver = Receiver { max_reported: 3, ..synchronised() };
+        for segment in [data(11, 5), data(31, 5)] {
+            receiver.receive(&segment);
             receiver.report(3);
         }
         receiver.receive(&segment(41, 0, Flags { fin: true, ..Flags::default() }));
@@ -346,10 +348,10 @@ mod tests {
     }
 
     #[test]
-    fn refused_pure_ack_is_not_reported_as_duplicate() {
-        let mut receiver = Receiver { most_reported: 3, reports_duplicates: true, ..synchronised() };
+    fn rejected_pure_ack_is_not_reported_as_duplicate() {
+        let mut receiver = Receiver { max_reported: 3, reports_duplicates: true, ..synchronised() };
         receiver.receive(&data(11, 20));
-        receiver.refuse(&data(21, 0), false);
+        receiver.reject(&data(21, 0), false);
         assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(11, 31)]);
     }
 

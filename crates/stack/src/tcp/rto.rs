@@ -79,7 +79,7 @@ impl RttEstimator {
                     self.backoff = self.backoff.saturating_mul(2);
                 }
                 if let (Rule::Ns2(rule), true) = (&mut self.rule, self.backoff > 8) {
-                    rule.forget_srtt();
+                    rule.discard_srtt();
                 }
             }
         }
@@ -132,9 +132,10 @@ impl RttEstimator {
         }
     }
 
-    /// Notes the progress before a sample: Linux's deviation falls once per window.
+    /// Sets SND.UNA and SND.NXT before a sample. Linux's rule needs them, because its deviation
+    /// falls once per window.
     #[inline]
-    pub fn note_progress(&mut self, una: u64, max_sent: u64) {
+    pub fn set_progress(&mut self, una: u64, max_sent: u64) {
         if let Rule::Linux(rule) = &mut self.rule {
             (rule.una, rule.max_sent) = (una, max_sent);
         }
@@ -259,7 +260,7 @@ impl Ns2 {
     }
 
     /// After this much back-off the old SRTT is discarded and added to the deviation.
-    fn forget_srtt(&mut self) {
+    fn discard_srtt(&mut self) {
         self.rttvar4 += self.srtt8 >> 3;
         self.srtt8 = 0;
     }
@@ -380,22 +381,22 @@ mod tests {
     #[test]
     fn linux_bounds_the_deviation_and_lowers_it_once_per_window() {
         let mut estimator = estimator(RtoRule::Linux);
-        estimator.note_progress(1, 1001);
+        estimator.set_progress(1, 1001);
         estimator.sample(time(0), time(400));
         // SRTT 400, mdev 200: 4 mdev = 800.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
         // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
         // the end of the window.
-        estimator.note_progress(501, 1501);
+        estimator.set_progress(501, 1501);
         estimator.sample(time(0), time(400));
         assert_eq!(estimator.timeout(), ms(1200));
-        estimator.note_progress(1002, 2002);
+        estimator.set_progress(1002, 2002);
         estimator.sample(time(0), time(400));
         // The maximum of the window was 800 (its first value), so nothing falls yet. The next
         // window's maximum is the minimum, 200.
         assert_eq!(estimator.timeout(), ms(1200));
         for window in 2..60 {
-            estimator.note_progress(1000 * window + 3, 1000 * window + 1002);
+            estimator.set_progress(1000 * window + 3, 1000 * window + 1002);
             estimator.sample(time(0), time(400));
         }
         // Never below SRTT + 200, however steady. The RFC's rule would give 400 and the
@@ -448,7 +449,7 @@ mod tests {
         let mut estimator = estimator(RtoRule::Ns2);
         estimator.sample(time(0), time(400));
         (0..4).for_each(|_| estimator.back_off());
-        let Rule::Ns2(rule) = &estimator.rule else { unreachable!("made so above") };
+        let Rule::Ns2(rule) = &estimator.rule else { unreachable!("the estimator has ns-2's rule") };
         assert_eq!((rule.srtt8, rule.rttvar4), (0, 80 + 40));
         assert_eq!((estimator.timeout(), estimator.srtt()), (ms(1200 * 16), ms(400)));
         // The next sample counts as a first one: 10 ticks, RTO 10 + 2 * 10.

@@ -13,98 +13,101 @@ use crate::packet::SackBlocks;
 
 use super::outstanding::{Outstanding, Sent};
 
-/// The effect of the blocks of an acknowledgment.
+/// The segments that the blocks of an acknowledgment newly SACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Noted {
+pub struct NewlySacked {
     /// Number of newly SACKed segments.
     pub segments: u32,
-    /// Number of segments among them that had been sent out of order.
+    /// Number of segments among them that had been retransmitted out of order.
     pub resent: u32,
 }
 
 impl Sent {
-    /// Whether it was sent out of order and not SACKed since.
+    /// Whether it was retransmitted out of order and not SACKed since.
     #[inline]
-    pub(super) fn is_resent(&self) -> bool {
-        self.resent_before > 0 && !self.sacked
+    pub(super) fn is_retransmitted(&self) -> bool {
+        self.snd_nxt_at_resend > 0 && !self.sacked
     }
 }
 
 impl Outstanding {
     /// Marks the segments that blocks above `ack` cover completely.
-    pub fn note_sack(&mut self, ack: u64, blocks: &SackBlocks) -> Noted {
-        self.note_sack_with(ack, blocks, |_| {})
+    pub fn mark_sacked(&mut self, ack: u64, blocks: &SackBlocks) -> NewlySacked {
+        self.mark_sacked_with(ack, blocks, |_| {})
     }
 
-    /// Like [`note_sack`](Self::note_sack), and calls `tell` for each newly SACKed segment before
-    /// marking it.
-    pub(super) fn note_sack_with(
+    /// Like [`mark_sacked`](Self::mark_sacked), and calls `on_sacked` for each newly SACKed segment
+    /// before marking it.
+    pub(super) fn mark_sacked_with(
         &mut self,
         ack: u64,
         blocks: &SackBlocks,
-        mut tell: impl FnMut(&Sent),
-    ) -> Noted {
-        let mut noted = Noted::default();
+        mut on_sacked: impl FnMut(&Sent),
+    ) -> NewlySacked {
+        let mut newly_sacked = NewlySacked::default();
         // Blocks with numbers that were never sent are ignored.
         let max_sent = self.max_sent();
         for (start, end) in blocks.ranges(ack).filter(|(_, end)| *end <= max_sent) {
             let first = self.ring.partition_point(|sent| sent.seq < start);
             for sent in self.ring.range_mut(first..).take_while(|sent| sent.end() <= end) {
                 if !sent.sacked {
-                    noted.segments += 1;
-                    noted.resent += u32::from(sent.is_resent());
-                    tell(sent);
+                    newly_sacked.segments += 1;
+                    newly_sacked.resent += u32::from(sent.is_retransmitted());
+                    on_sacked(sent);
                     (sent.sacked, sent.lost) = (true, false);
                     self.sacked_to = self.sacked_to.max(sent.end());
                 }
             }
         }
-        noted
+        newly_sacked
     }
 
-    /// Clears all SACK marks and all marks of segments sent out of order.
-    pub fn forget_sacks(&mut self) {
+    /// Clears all SACK marks and all marks of retransmission out of order.
+    pub fn clear_sack_marks(&mut self) {
         self.sacked_to = 0;
         for sent in &mut self.ring {
             sent.sacked = false;
-            sent.resent_before = 0;
+            sent.snd_nxt_at_resend = 0;
         }
     }
 
     /// Clears all loss marks.
-    pub fn forget_lost(&mut self) {
+    pub fn clear_lost_marks(&mut self) {
         self.ring.iter_mut().for_each(|sent| sent.lost = false);
     }
 
-    /// Clears all marks of segments sent out of order.
-    pub fn forget_resent(&mut self) {
+    /// Clears all marks of retransmission out of order.
+    pub fn clear_resent_marks(&mut self) {
         for sent in &mut self.ring {
-            sent.resent_before = 0;
+            sent.snd_nxt_at_resend = 0;
         }
     }
 
     /// Number of segments that end at or below the highest SACKed number.
-    pub fn sacked_reach(&self) -> usize {
+    pub fn count_up_to_sacked(&self) -> usize {
         self.ring.partition_point(|sent| sent.end() <= self.sacked_to)
     }
 
-    /// After a go-back: skips the segments up to the highest SACKed one. The holes among them are
-    /// sent separately.
+    /// After going back to `una` (go-back-N), skips the segments up to the highest SACKed one. The
+    /// holes among them are sent separately.
     pub fn skip_sacked(&mut self) {
-        self.next = self.next.max(self.sacked_reach());
+        self.next = self.next.max(self.count_up_to_sacked());
     }
 
     /// Index of the lowest hole that has not been retransmitted, counted from the oldest segment.
     pub fn first_hole(&self) -> Option<usize> {
         let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
-        below.enumerate().find(|(_, sent)| !sent.sacked && sent.resent_before == 0).map(|(index, _)| index)
+        below
+            .enumerate()
+            .find(|(_, sent)| !sent.sacked && sent.snd_nxt_at_resend == 0)
+            .map(|(index, _)| index)
     }
 
     /// Whether a retransmitted segment is still missing although a segment first sent after it has
     /// arrived.
-    pub fn has_lost_again(&self) -> bool {
+    pub fn has_lost_retransmission(&self) -> bool {
         let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
-        below.into_iter().any(|sent| sent.is_resent() && sent.resent_before < self.sacked_to)
+        below.into_iter().any(|sent| sent.is_retransmitted() && sent.snd_nxt_at_resend < self.sacked_to)
     }
 }
 
@@ -127,8 +130,8 @@ mod tests {
     #[test]
     fn holes_between_blocks_are_filled_in_order() {
         let mut board = sent(8);
-        let noted = board.note_sack(0, &SackBlocks::new(0, [(500, 600), (200, 300)]));
-        assert_eq!((noted.segments, board.sacked_reach()), (2, 6));
+        let newly_sacked = board.mark_sacked(0, &SackBlocks::new(0, [(500, 600), (200, 300)]));
+        assert_eq!((newly_sacked.segments, board.count_up_to_sacked()), (2, 6));
         let holes: Vec<usize> = std::iter::from_fn(|| {
             let hole = board.first_hole()?;
             board.send_hole(hole, Time::ZERO);
@@ -137,31 +140,44 @@ mod tests {
         .collect();
         assert_eq!(holes, [0, 1, 3, 4]);
         // Repeated blocks, and a block that covers a part of a segment, have no effect.
-        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(500, 600), (600, 650)])), Noted::default());
-        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(600, 900)])), Noted::default(), "never sent");
-        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(300, 400)])), Noted { segments: 1, resent: 1 });
+        assert_eq!(
+            board.mark_sacked(0, &SackBlocks::new(0, [(500, 600), (600, 650)])),
+            NewlySacked::default()
+        );
+        assert_eq!(
+            board.mark_sacked(0, &SackBlocks::new(0, [(600, 900)])),
+            NewlySacked::default(),
+            "never sent"
+        );
+        assert_eq!(
+            board.mark_sacked(0, &SackBlocks::new(0, [(300, 400)])),
+            NewlySacked { segments: 1, resent: 1 }
+        );
     }
 
     #[test]
     fn retransmission_is_lost_if_later_segments_arrive() {
         let mut board = sent(4);
-        board.note_sack(0, &SackBlocks::new(0, [(300, 400)]));
-        board.send_again(0, Time::ZERO);
-        board.note_sack(0, &SackBlocks::new(0, [(200, 400)]));
-        assert!(!board.has_lost_again(), "200 was sent before");
+        board.mark_sacked(0, &SackBlocks::new(0, [(300, 400)]));
+        board.resend_out_of_order(0, Time::ZERO);
+        board.mark_sacked(0, &SackBlocks::new(0, [(200, 400)]));
+        assert!(!board.has_lost_retransmission(), "200 was first sent before the retransmission");
         board.push(Sent { seq: 400, payload: 100, ..Sent::default() });
-        board.note_sack(0, &SackBlocks::new(0, [(400, 500)]));
-        assert!(board.has_lost_again());
-        board.forget_sacks();
-        assert_eq!((board.first_hole(), board.sacked_reach(), board.has_lost_again()), (None, 0, false));
+        board.mark_sacked(0, &SackBlocks::new(0, [(400, 500)]));
+        assert!(board.has_lost_retransmission());
+        board.clear_sack_marks();
+        assert_eq!(
+            (board.first_hole(), board.count_up_to_sacked(), board.has_lost_retransmission()),
+            (None, 0, false)
+        );
     }
 
     #[test]
     fn acknowledgment_counts_resent_segments() {
         let mut board = sent(4);
-        board.note_sack(0, &SackBlocks::new(0, [(200, 300)]));
-        board.send_again(0, Time::ZERO);
-        board.send_again(1, Time::ZERO);
+        board.mark_sacked(0, &SackBlocks::new(0, [(200, 300)]));
+        board.resend_out_of_order(0, Time::ZERO);
+        board.resend_out_of_order(1, Time::ZERO);
         assert_eq!(board.acknowledge(300).resent, 2);
         assert_eq!((board.first_number(), board.next_number()), (3, 4));
     }

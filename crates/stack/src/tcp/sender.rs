@@ -11,7 +11,7 @@ use crate::trace::{Real, SendCause, TraceEvent};
 
 use super::config::{Nagle, TcpConfig};
 use super::congestion::{
-    ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Usage, VariantState, Window,
+    ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Selection, Usage, VariantState, Window,
 };
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
@@ -43,7 +43,7 @@ pub(super) struct Sender {
     pub estimator: RttEstimator,
     /// The segment being timed: the sequence number after it, and its transmission time.
     pub timed: Option<(u64, Time)>,
-    /// Limited transmit may send a segment (RFC 3042).
+    /// The last duplicate allows limited transmit to send a segment (RFC 3042).
     pub limited: bool,
     /// Segments sent by limited transmit since the last new acknowledgment.
     pub limited_sent: u32,
@@ -215,7 +215,8 @@ impl Connection {
         self.sender.window.duplicates
     }
 
-    /// Returns the segment to send now, as it was before this transmission.
+    /// Returns the segment to send now, as it was before this transmission. Selects the segment,
+    /// marks it as sent, notifies variant and law, and starts the timers.
     #[inline]
     pub(super) fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -229,43 +230,44 @@ impl Connection {
             return None;
         }
         self.restart_after_idle(cx);
-        let turn = self.turn();
-        let number = self.sender.outstanding.number_of(turn);
-        let sent = match turn {
-            Turn::Wait => return None,
-            Turn::First => self.send_first_again(cx.now),
-            Turn::Hole(index) | Turn::Rescue(index) | Turn::Lost(index) | Turn::Probe(index) => {
-                self.sender.outstanding.send_hole(index, cx.now)?
-            }
-            Turn::Onward(index) => self.sender.outstanding.send_onward(index, cx.now)?,
-            Turn::InOrder => self.next_in_order(cx.now)?,
-            Turn::ByWindow => {
+        let selection = self.select();
+        let number = self.sender.outstanding.number_of(selection);
+        let sent = match selection {
+            Selection::Wait => return None,
+            Selection::First => self.resend_oldest(cx.now),
+            Selection::Hole(index)
+            | Selection::Rescue(index)
+            | Selection::Lost(index)
+            | Selection::Probe(index) => self.sender.outstanding.send_hole(index, cx.now)?,
+            Selection::NextUnsacked(index) => self.sender.outstanding.send_from(index, cx.now)?,
+            Selection::InOrder => self.next_in_order(cx.now)?,
+            Selection::ByWindow => {
                 let permission = self.permission()?;
                 let sent = self.next_in_order(cx.now)?;
                 self.sender.use_permission(permission);
                 sent
             }
         };
-        self.sender.variant.on_sent(turn, number, cx.now);
-        self.notify_law_of_departure(cx.now, number, &sent);
+        self.sender.variant.on_sent(selection, number, cx.now);
+        self.notify_law_of_transmission(cx.now, number, &sent);
         self.sender.last_sent = cx.now;
         self.sender.sent_new |= sent.transmissions == 0;
         if sent.transmissions > 0 && self.sender.episode.is_some() {
-            self.count_sent_again(sent.payload);
+            self.count_retransmission(sent.payload);
         }
-        let again = match turn {
-            Turn::First | Turn::Hole(_) | Turn::Rescue(_) => SendCause::DupAck,
-            Turn::Lost(_) => self.cause_of_lost(),
-            Turn::Probe(_) => SendCause::TailLoss,
+        let retransmission_cause = match selection {
+            Selection::First | Selection::Hole(_) | Selection::Rescue(_) => SendCause::DupAck,
+            Selection::Lost(_) => self.cause_of_lost(),
+            Selection::Probe(_) => SendCause::TailLoss,
             _ => self.sender.go_back_cause,
         };
         if !self.timers.is_running(Timer::Rto) {
             self.restart_timer(cx.now);
         }
         if self.rack().is_some() {
-            self.note_departure(cx, turn, sent.transmissions == 0);
+            self.process_transmission(cx, selection, sent.transmissions == 0);
         }
-        Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
+        Some((sent, if sent.transmissions == 0 { SendCause::New } else { retransmission_cause }))
     }
 
     /// Whether all written data is sent and acknowledged, or this end has not opened: no window and
@@ -310,9 +312,9 @@ impl Connection {
             return;
         }
         window.ssthresh = window.ssthresh.max((window.cwnd * 0.75).floor());
-        let mut left = pause;
-        while left > timeout && window.cwnd > restart {
-            left = left - timeout;
+        let mut remaining = pause;
+        while remaining > timeout && window.cwnd > restart {
+            remaining = remaining - timeout;
             window.cwnd = (window.cwnd / 2.0).floor();
         }
         window.cwnd = window.cwnd.max(restart);
@@ -320,7 +322,7 @@ impl Connection {
 
     /// Notes whether the window holds data back. Call this when no more segments can be sent now.
     #[inline]
-    pub(super) fn note_usage(&mut self) {
+    pub(super) fn update_usage(&mut self) {
         let sender = &mut self.sender;
         let Some(usage) = &mut sender.window.usage else { return };
         let outstanding = &sender.outstanding;
@@ -331,29 +333,29 @@ impl Connection {
         let is_full = in_flight >= sender.window.cwnd as u32;
         let has_more = sender.written > outstanding.max_sent();
         if std::mem::take(&mut sender.sent_new) || (is_full && has_more) {
-            usage.note(is_full, outstanding.len() as u32, outstanding.una(), outstanding.max_sent());
+            usage.update(is_full, outstanding.len() as u32, outstanding.una(), outstanding.max_sent());
         }
     }
 
     /// Sends the oldest segment again. If none is outstanding, sends a new segment, which is still
     /// next in order afterwards, or an empty one at the end of the data. (Only Vegas needs the
     /// latter two.)
-    fn send_first_again(&mut self, now: Time) -> Sent {
+    fn resend_oldest(&mut self, now: Time) -> Sent {
         if self.sender.outstanding.is_empty() {
             let _ = self.add_segment(now);
         }
         let outstanding = &mut self.sender.outstanding;
         let beyond = Sent { seq: outstanding.max_sent(), ..Sent::default() };
-        outstanding.send_again(0, now).unwrap_or(beyond)
+        outstanding.resend_out_of_order(0, now).unwrap_or(beyond)
     }
 
     #[inline]
-    fn turn(&mut self) -> Turn {
+    fn select(&mut self) -> Selection {
         if let Some(may_leave) = self.probe() {
-            return if may_leave { Turn::InOrder } else { Turn::Wait };
+            return if may_leave { Selection::InOrder } else { Selection::Wait };
         }
         if std::mem::take(&mut self.sender.resend_first) {
-            return Turn::First;
+            return Selection::First;
         }
         if self.sender.tail.is_due() {
             return self.probe_for_tail();
@@ -362,9 +364,10 @@ impl Connection {
             self.sender.outstanding.more = self.new_segment().is_some();
         }
         let sender = &self.sender;
-        let turn = sender.variant.turn(&sender.window, &sender.outstanding, sender.advertised);
-        let is_held = sender.only_holes && !matches!(turn, Turn::Hole(_) | Turn::Onward(_));
-        if is_held { Turn::Wait } else { turn }
+        let selection = sender.variant.select(&sender.window, &sender.outstanding, sender.advertised);
+        let is_deferred =
+            sender.only_holes && !matches!(selection, Selection::Hole(_) | Selection::NextUnsacked(_));
+        if is_deferred { Selection::Wait } else { selection }
     }
 
     /// Returns the next segment in order, as it was before this transmission. Adds a new one if all
@@ -458,7 +461,7 @@ impl Connection {
         let room = self.room();
         let payload = available.min(u64::from(sender.mss)).min(room);
         // RFC 9293 §3.8.6.2.1, silly window avoidance: send a full segment, all remaining data, or
-        // half of the largest window seen.
+        // half of the largest advertised window.
         let worthwhile = payload == u64::from(sender.mss)
             || payload == available
             || (payload > 0 && (2 * payload >= u64::from(sender.largest_window) || sender.persist.any_size));

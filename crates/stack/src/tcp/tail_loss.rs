@@ -14,7 +14,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use super::congestion::{Flight, Turn, VariantState};
+use super::congestion::{Flight, Selection, VariantState};
 use super::connection::Connection;
 use super::timers::Timer;
 use crate::context::Context;
@@ -82,28 +82,32 @@ impl Connection {
             1 => srtt * 2 + MAX_ACK_DELAY,
             _ => srtt * 2 + self.timer_slack(),
         };
-        let left = self.timers.deadline(Timer::Rto).map(|at| at.saturating_since(now));
-        Some(left.map_or(silence, |left| silence.min(left)))
+        let until_rto = self.timers.deadline(Timer::Rto).map(|at| at.saturating_since(now));
+        Some(until_rto.map_or(silence, |until_rto| silence.min(until_rto)))
     }
 
     /// Selects the segment of a probe (§7.3): new data if there is some and room for it, otherwise
     /// the last segment again.
-    pub(super) fn probe_for_tail(&mut self) -> Turn {
+    pub(super) fn probe_for_tail(&mut self) -> Selection {
         let last = self.sender.outstanding.len();
         match self.new_segment() {
-            Some(_) => Turn::InOrder,
-            None if last > 0 => Turn::Probe(last - 1),
+            Some(_) => Selection::InOrder,
+            None if last > 0 => Selection::Probe(last - 1),
             None => {
                 self.sender.tail.due = false;
-                Turn::Wait
+                Selection::Wait
             }
         }
     }
 
     /// Records that a probe was sent.
-    pub(super) fn note_probe<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, turn: Turn) {
+    pub(super) fn record_probe<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        selection: Selection,
+    ) {
         let outstanding = &self.sender.outstanding;
-        let repeats = matches!(turn, Turn::Probe(_));
+        let repeats = matches!(selection, Selection::Probe(_));
         let end = Some(outstanding.max_sent());
         self.sender.tail = TailLoss { due: false, end, repeats, flight: outstanding.len() as u32 };
         let (connection, end) = (self.id, self.end);
@@ -120,21 +124,25 @@ impl Connection {
     ) {
         let tail = self.sender.tail;
         let Some(probed) = tail.end.filter(|&end| segment.ack >= end) else { return };
-        let came_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probed);
-        let says_nothing_else =
+        let arrived_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probed);
+        let is_plain_duplicate =
             segment.ack == before && segment.sack.is_empty() && segment.sequence_length() == 0;
-        if !tail.repeats || came_twice {
+        if !tail.repeats || arrived_twice {
             self.sender.tail.end = None;
         } else if segment.ack > probed {
             self.sender.tail.end = None;
-            self.answer_repaired_loss(cx, tail.flight);
-        } else if says_nothing_else {
+            self.reduce_after_repaired_loss(cx, tail.flight);
+        } else if is_plain_duplicate {
             self.sender.tail.end = None;
         }
     }
 
     /// Reacts to a loss that the probe repaired as to a loss that a recovery repairs.
-    fn answer_repaired_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segments: u32) {
+    fn reduce_after_repaired_loss<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        segments: u32,
+    ) {
         let flight = Flight { segments, ..self.flight() };
         let (connection, end) = (self.id, self.end);
         cx.record(|| TraceEvent::TailLossRepaired { connection, end });

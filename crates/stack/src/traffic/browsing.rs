@@ -20,8 +20,8 @@ use std::collections::VecDeque;
 use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
-use super::laws::{Count, Law};
-use super::{Action, Nth, Report};
+use super::laws::{Count, Distribution};
+use super::{Action, ConnectionIndex, Report};
 use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
 pub use draws::Draws;
@@ -29,9 +29,9 @@ pub use draws::Draws;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrowsingConfig {
     /// Size of the page or file in bytes.
-    pub main: Law,
+    pub main: Distribution,
     /// Number and sizes of the embedded objects.
-    pub embedded: Option<(Count, Law)>,
+    pub embedded: Option<(Count, Distribution)>,
     /// Each object is a call of its own, followed by a pause.
     pub object_per_call: bool,
     /// Mean parsing time between a page and its embedded objects, exponentially distributed.
@@ -109,7 +109,7 @@ struct Call {
 
 #[derive(Debug)]
 struct Transfer {
-    connection: Nth,
+    connection: ConnectionIndex,
     /// Size of the current object in bytes.
     object: u64,
     /// Delivered bytes of the current object.
@@ -160,7 +160,7 @@ impl Browsing {
         }
     }
 
-    pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
+    pub fn handle_event(&mut self, now: Time, connection: ConnectionIndex, end: End, event: TcpEvent) {
         match event {
             TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),
             TcpEvent::Delivered(bytes) => self.delivered(now, connection, bytes),
@@ -174,10 +174,10 @@ impl Browsing {
     }
 
     /// Handles the first transmission of the last written byte: schedules the next pushed object.
-    pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
+    pub fn handle_all_sent(&mut self, now: Time, connection: ConnectionIndex, end: End) {
         let Some(call) = &self.call else { return };
-        let is_ours = call.connections.iter().any(|transfer| transfer.connection == connection);
-        if self.config.request.is_none() && is_ours && end == self.sender && !call.pending.is_empty() {
+        let is_of_call = call.connections.iter().any(|transfer| transfer.connection == connection);
+        if self.config.request.is_none() && is_of_call && end == self.sender && !call.pending.is_empty() {
             self.timer = Some(now + self.draws.parsing(&self.config));
         }
     }
@@ -231,7 +231,7 @@ impl Browsing {
     fn open(&mut self) -> usize {
         let end = if self.config.request.is_some() { self.sender.other() } else { self.sender };
         let call = self.call.as_mut().expect("connections are opened for a call");
-        let connection = Nth(self.opened);
+        let connection = ConnectionIndex(self.opened);
         self.opened += 1;
         let segment_payload = call.segment_payload;
         self.actions.push_back(Action::Open { connection, end, segment_payload });
@@ -261,7 +261,7 @@ impl Browsing {
     /// objects.
     fn request_objects(&mut self, now: Time) {
         let Some(request) = self.config.request else { return };
-        let most = self.config.connections as usize;
+        let max_connections = self.config.connections as usize;
         loop {
             let Some(call) = &mut self.call else { return };
             let is_page = call.connections.is_empty();
@@ -272,11 +272,11 @@ impl Browsing {
             let idle = call.connections.iter().position(|transfer| !transfer.is_busy);
             let at = match idle.filter(|_| self.config.persistent) {
                 Some(at) => at,
-                None if busy < most => self.open(),
+                None if busy < max_connections => self.open(),
                 None => break,
             };
-            let call = self.call.as_mut().expect("it is under way");
-            let object = call.pending.pop_front().expect("it was looked at");
+            let call = self.call.as_mut().expect("a call is in progress");
+            let object = call.pending.pop_front().expect("an object is pending");
             let transfer = &mut call.connections[at];
             (transfer.object, transfer.delivered, transfer.requested) = (object, 0, 0);
             (transfer.is_busy, transfer.is_acked) = (true, false);
@@ -287,7 +287,7 @@ impl Browsing {
     }
 
     /// Handles received bytes of a request. Answers when the request is complete.
-    fn requested(&mut self, connection: Nth, bytes: u64) {
+    fn requested(&mut self, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.requested += bytes;
         let (requested, object, end) = (transfer.requested, transfer.object, self.sender);
@@ -300,14 +300,14 @@ impl Browsing {
         }
     }
 
-    fn delivered(&mut self, now: Time, connection: Nth, bytes: u64) {
+    fn delivered(&mut self, now: Time, connection: ConnectionIndex, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.delivered += bytes;
         let is_whole = transfer.is_busy && transfer.delivered >= transfer.object;
         if is_whole {
             transfer.is_busy = false;
         }
-        let call = self.call.as_mut().expect("the connection belongs to it");
+        let call = self.call.as_mut().expect("the connection belongs to the call");
         call.undelivered = call.undelivered.saturating_sub(bytes);
         if call.undelivered == 0 {
             self.actions.push_back(Action::Report(Report::PageEnded { since: call.since }));
@@ -319,7 +319,7 @@ impl Browsing {
         self.check_end(now);
     }
 
-    fn acked(&mut self, now: Time, connection: Nth) {
+    fn acked(&mut self, now: Time, connection: ConnectionIndex) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.is_acked = true;
         self.check_end(now);
@@ -341,7 +341,7 @@ impl Browsing {
     }
 
     /// Aborts the call because a connection was refused, reset or given up.
-    fn failed(&mut self, now: Time, connection: Nth) {
+    fn failed(&mut self, now: Time, connection: ConnectionIndex) {
         if self.transfer(connection).is_none() {
             return;
         }
@@ -368,7 +368,7 @@ impl Browsing {
         self.timer = Some(self.due.max(now));
     }
 
-    fn transfer(&mut self, connection: Nth) -> Option<&mut Transfer> {
+    fn transfer(&mut self, connection: ConnectionIndex) -> Option<&mut Transfer> {
         let connections = &mut self.call.as_mut()?.connections;
         connections.iter_mut().find(|transfer| transfer.connection == connection)
     }

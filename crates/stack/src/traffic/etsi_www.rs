@@ -7,14 +7,14 @@
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Duration, Time};
 
-use super::laws::{Law, Truncation, exponential, geometric};
+use super::laws::{Distribution, Truncation, exponential, geometric};
 use super::{Action, Report, stream_name};
 use crate::ids::{End, FlowId};
 
 /// Pareto exponent of the datagram sizes.
 const ALPHA: f64 = 1.1;
 /// Minimum datagram size in bytes.
-const LEAST: f64 = 81.5;
+const MIN_SIZE: f64 = 81.5;
 /// IP and UDP headers of a datagram, in octets.
 pub const HEADERS: u64 = 28;
 
@@ -67,7 +67,7 @@ pub struct EtsiWwwConfig {
 pub struct EtsiWww {
     config: EtsiWwwConfig,
     sender: End,
-    size: Law,
+    size: Distribution,
     draws: Draws,
     /// Remaining packet calls of the session, and remaining datagrams of the packet call.
     calls: u32,
@@ -97,7 +97,7 @@ impl EtsiWww {
         EtsiWww {
             config: config.clone(),
             sender,
-            size: Law::pareto(ALPHA, LEAST, config.largest as f64, config.truncation),
+            size: Distribution::pareto(ALPHA, MIN_SIZE, config.largest as f64, config.truncation),
             draws: Draws {
                 calls: stream("calls"),
                 reading: stream("reading"),
@@ -129,14 +129,14 @@ impl EtsiWww {
     /// model are memoryless.
     fn draw_state(&mut self, now: Time) -> Duration {
         let EtsiWwwConfig { calls, reading, datagrams, interval, between_sessions, .. } = self.config;
-        let within = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
-        let reads = f64::from(calls.saturating_sub(1)) * reading.as_secs();
-        let place = self.draws.first.uniform() * (between_sessions.as_secs() + reads + within);
-        if place < between_sessions.as_secs() {
+        let call_time = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
+        let reading_time = f64::from(calls.saturating_sub(1)) * reading.as_secs();
+        let position = self.draws.first.uniform() * (between_sessions.as_secs() + reading_time + call_time);
+        if position < between_sessions.as_secs() {
             return exponential(between_sessions, &mut self.draws.sessions);
         }
         (self.calls, self.since) = (geometric(calls, &mut self.draws.calls), now);
-        if place < between_sessions.as_secs() + reads {
+        if position < between_sessions.as_secs() + reading_time {
             return exponential(reading, &mut self.draws.reading);
         }
         self.datagrams = geometric(datagrams, &mut self.draws.datagrams);
@@ -239,7 +239,8 @@ mod tests {
                 }
             }
         }
-        // Standard deviation of a user's datagram count: about 85 in 40 s, about 35 in 10 s.
+        // Standard deviation of a user's datagram count: about 85 in 40 s, with a mean of about 70,
+        // and about 35 in 10 s, with a mean of 17.7. 63 is the square root of the number of users.
         let expected = 4_000.0 * 40.0 * 250.0 / cycle;
         assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
         for part in bytes {
@@ -255,7 +256,7 @@ mod tests {
         user.handle_start(Time::ZERO);
         let (mut sessions, mut length, mut bytes, mut datagrams) = (0u32, 0.0, 0u64, 0u32);
         while sessions < 2_000 {
-            let now = user.poll_timeout().expect("it goes on for ever");
+            let now = user.poll_timeout().expect("sessions repeat without end");
             user.handle_timeout(now);
             datagrams += 1;
             while let Some(action) = user.poll_action() {

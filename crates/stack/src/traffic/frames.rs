@@ -33,7 +33,7 @@ pub struct Frames {
     next: Option<Time>,
     /// End of the spurt, and end of the flow.
     spurt_ends: Time,
-    ends: Time,
+    flow_ends: Time,
     is_due: bool,
 }
 
@@ -48,17 +48,17 @@ impl Frames {
             off: stream("off"),
             next: None,
             spurt_ends: Time::NEVER,
-            ends: Time::NEVER,
+            flow_ends: Time::NEVER,
             is_due: false,
         }
     }
 
     /// Starts the flow with a spurt.
     pub fn handle_start(&mut self, now: Time) {
-        let part = if self.config.random_phase { self.phase.uniform() } else { 0.0 };
-        let late = Duration::from_nanos((self.config.interval.as_nanos() as f64 * part) as u64);
-        let first = now + late;
-        self.ends = self.config.length.map_or(Time::NEVER, |length| now + length);
+        let phase_share = if self.config.random_phase { self.phase.uniform() } else { 0.0 };
+        let offset = Duration::from_nanos((self.config.interval.as_nanos() as f64 * phase_share) as u64);
+        let first = now + offset;
+        self.flow_ends = self.config.length.map_or(Time::NEVER, |length| now + length);
         if let Some((on, _)) = self.config.spurts {
             self.spurt_ends = first + exponential(on, &mut self.on);
         }
@@ -88,7 +88,7 @@ impl Frames {
     }
 
     fn wait_until(&mut self, next: Time) {
-        self.next = (next < self.ends).then_some(next);
+        self.next = (next < self.flow_ends).then_some(next);
     }
 }
 
@@ -122,21 +122,21 @@ mod tests {
     }
 
     #[test]
-    fn constant_source_sends_at_its_interval_until_its_length() {
+    fn constant_source_sends_at_its_interval_for_its_length() {
         let length = Some(Duration::from_secs(1));
         let sent = frames(&FramesConfig { length, ..config() }, 10);
         assert_eq!(sent.len(), 50);
-        assert!(sent.windows(2).all(|two| two[1] - two[0] == Duration::from_millis(20)));
+        assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == Duration::from_millis(20)));
         assert_eq!(sent[0], Time::ZERO);
-        let late = frames(&FramesConfig { random_phase: true, ..config() }, 1)[0];
-        assert!(late > Time::ZERO && late < Time::ZERO + Duration::from_millis(20));
+        let offset = frames(&FramesConfig { random_phase: true, ..config() }, 1)[0];
+        assert!(offset > Time::ZERO && offset < Time::ZERO + Duration::from_millis(20));
     }
 
     #[test]
     fn spurts_and_silences_have_the_configured_means() {
         let (on, off) = (Duration::from_secs(1), Duration::from_millis(1350));
         let sent = frames(&FramesConfig { spurts: Some((on, off)), ..config() }, 100_000);
-        let gaps = sent.windows(2).map(|two| (two[1] - two[0]).as_secs()).filter(|gap| *gap > 0.0201);
+        let gaps = sent.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).filter(|gap| *gap > 0.0201);
         let silences: Vec<f64> = gaps.collect();
         let n = silences.len() as f64;
         // Each observed gap includes the rest of the last frame's interval, 10 ms on average. There

@@ -4,10 +4,10 @@
 use crate::ids::End;
 use crate::tcp::TcpEvent;
 
-use super::{Action, Nth};
+use super::{Action, ConnectionIndex};
 
 /// The only connection of the flow.
-const CONNECTION: Nth = Nth(0);
+const CONNECTION: ConnectionIndex = ConnectionIndex(0);
 
 /// One transfer from `sender` to the other end.
 #[derive(Debug, Clone)]

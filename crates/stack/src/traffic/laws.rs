@@ -20,7 +20,7 @@ pub enum Truncation {
 
 /// A distribution between two limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     shape: Shape,
     min: f64,
     max: f64,
@@ -37,21 +37,21 @@ const NARROW_SHARE: f64 = 0.01;
 enum Shape {
     /// Mean and standard deviation of the logarithm.
     Lognormal { mu: f64, sigma: f64 },
-    /// P(X > x) = (least/x)^alpha.
-    Pareto { alpha: f64, least: f64 },
+    /// P(X > x) = (min/x)^alpha.
+    Pareto { alpha: f64, min: f64 },
 }
 
-impl Law {
+impl Distribution {
     /// Lognormal with this mean and standard deviation before truncation.
     pub fn lognormal(mean: f64, deviation: f64, min: f64, max: f64, truncation: Truncation) -> Self {
         let variance = libm::log1p((deviation / mean) * (deviation / mean));
         let mu = libm::log(mean) - variance / 2.0;
-        Law::new(Shape::Lognormal { mu, sigma: libm::sqrt(variance) }, min, max, truncation)
+        Distribution::new(Shape::Lognormal { mu, sigma: libm::sqrt(variance) }, min, max, truncation)
     }
 
-    /// Pareto from `least` on, up to `max`.
-    pub fn pareto(alpha: f64, least: f64, max: f64, truncation: Truncation) -> Self {
-        Law::new(Shape::Pareto { alpha, least }, least, max, truncation)
+    /// Pareto from `min` on, up to `max`.
+    pub fn pareto(alpha: f64, min: f64, max: f64, truncation: Truncation) -> Self {
+        Distribution::new(Shape::Pareto { alpha, min }, min, max, truncation)
     }
 
     fn new(shape: Shape, min: f64, max: f64, truncation: Truncation) -> Self {
@@ -61,14 +61,14 @@ impl Law {
         };
         let is_narrow =
             truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < NARROW_SHARE * width;
-        Law { shape, min, max, truncation, is_narrow }
+        Distribution { shape, min, max, truncation, is_narrow }
     }
 
     /// Pareto with limit `max` and mean `mean` after truncation. Finds the minimum by bisection. If
     /// `mean` is at least `max`, every value is `max`.
     pub fn pareto_with_mean(alpha: f64, mean: f64, max: f64, truncation: Truncation) -> Self {
         if mean >= max {
-            return Law::pareto(alpha, max, max, truncation);
+            return Distribution::pareto(alpha, max, max, truncation);
         }
         let (mut low, mut high) = (0.0, mean);
         // The mean rises with the minimum, and the minimum `mean` gives a larger mean.
@@ -76,7 +76,7 @@ impl Law {
             let middle = 0.5 * (low + high);
             if pareto_mean(alpha, middle, max, truncation) < mean { low = middle } else { high = middle }
         }
-        Law::pareto(alpha, 0.5 * (low + high), max, truncation)
+        Distribution::pareto(alpha, 0.5 * (low + high), max, truncation)
     }
 
     /// Mean and standard deviation after truncation, in closed form: sample moments of a heavy tail
@@ -84,7 +84,7 @@ impl Law {
     pub fn moments(&self) -> (f64, f64) {
         let raw = |power| match self.shape {
             Shape::Lognormal { mu, sigma } => lognormal_moment(mu, sigma, self, power),
-            Shape::Pareto { alpha, least } => pareto_moment(alpha, least, self.max, self.truncation, power),
+            Shape::Pareto { alpha, min } => pareto_moment(alpha, min, self.max, self.truncation, power),
         };
         let (mean, square) = (raw(1.0), raw(2.0));
         (mean, libm::sqrt((square - mean * mean).max(0.0)))
@@ -97,7 +97,7 @@ impl Law {
         loop {
             let value = match self.shape {
                 Shape::Lognormal { mu, sigma } => libm::exp(mu + sigma * stream.normal()),
-                Shape::Pareto { alpha, least } => least * libm::exp(stream.exponential() / alpha),
+                Shape::Pareto { alpha, min } => min * libm::exp(stream.exponential() / alpha),
             };
             match self.truncation {
                 Truncation::Clip => return value.clamp(self.min, self.max),
@@ -136,20 +136,20 @@ impl Law {
     }
 }
 
-fn pareto_mean(alpha: f64, least: f64, max: f64, truncation: Truncation) -> f64 {
-    pareto_moment(alpha, least, max, truncation, 1.0)
+fn pareto_mean(alpha: f64, min: f64, max: f64, truncation: Truncation) -> f64 {
+    pareto_moment(alpha, min, max, truncation, 1.0)
 }
 
 /// Mean of X^power for a Pareto distribution with limit `max`.
-fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power: f64) -> f64 {
-    if least <= 0.0 {
+fn pareto_moment(alpha: f64, min: f64, max: f64, truncation: Truncation, power: f64) -> f64 {
+    if min <= 0.0 {
         return 0.0;
     }
-    let beyond = libm::pow(least / max, alpha);
-    let [low, high] = [least, max].map(|limit| libm::pow(limit, power));
-    // The integral of x^power dF from `least` to `max`.
+    let beyond = libm::pow(min / max, alpha);
+    let [low, high] = [min, max].map(|limit| libm::pow(limit, power));
+    // The integral of x^power dF from `min` to `max`.
     let inside = match alpha == power {
-        true => alpha * low * libm::log(max / least),
+        true => alpha * low * libm::log(max / min),
         false => alpha * (low - high * beyond) / (alpha - power),
     };
     match truncation {
@@ -158,17 +158,19 @@ fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power
     }
 }
 
-/// Mean of X^power for a lognormal distribution with the limits of `law`.
-fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
+/// Mean of X^power for a lognormal distribution with the limits of `distribution`.
+fn lognormal_moment(mu: f64, sigma: f64, distribution: &Distribution, power: f64) -> f64 {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
-    let steps = [law.min, law.max].map(|limit| (libm::log(limit) - mu) / sigma);
+    let steps = [distribution.min, distribution.max].map(|limit| (libm::log(limit) - mu) / sigma);
     // The integral of x^power dF between the limits is E[X^power] times the probability that a
     // lognormal variable with mu + power x sigma^2 instead of mu is between the limits.
     let whole = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
     let inside = whole * (normal(steps[1] - power * sigma) - normal(steps[0] - power * sigma));
     let (below, above) = (normal(steps[0]), normal(-steps[1]));
-    match law.truncation {
-        Truncation::Clip => inside + below * libm::pow(law.min, power) + above * libm::pow(law.max, power),
+    match distribution.truncation {
+        Truncation::Clip => {
+            inside + below * libm::pow(distribution.min, power) + above * libm::pow(distribution.max, power)
+        }
         Truncation::Redraw => inside / (1.0 - below - above),
     }
 }
@@ -177,18 +179,18 @@ fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
 /// A.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Count {
-    pub law: Law,
+    pub distribution: Distribution,
     /// Minimum of the distribution.
-    pub least: f64,
+    pub min: f64,
     /// Rounds to the nearest integer, which keeps the mean. Otherwise rounds down.
     pub nearest: bool,
 }
 
 impl Count {
     pub fn draw(&self, stream: &mut Stream) -> u32 {
-        let value = self.law.draw(stream);
+        let value = self.distribution.draw(stream);
         let whole = if self.nearest { libm::round(value) } else { libm::floor(value) };
-        (whole - self.least).max(0.0) as u32
+        (whole - self.min).max(0.0) as u32
     }
 }
 
@@ -245,9 +247,11 @@ mod tests {
         }
     }
 
-    /// Checks a moment against its expected value, which is exact to half a unit of its last digit.
-    fn is(found: f64, law: f64, digit: f64, error: f64) {
-        assert!((found - law).abs() < ERRORS * error + 0.5 * digit, "{found}, not {law} ± {error}");
+    /// Checks a moment with this standard error against its expected value, which is exact to half
+    /// a unit of its last digit.
+    fn assert_near(found: f64, expected: f64, last_digit: f64, error: f64) {
+        let tolerance = ERRORS * error + 0.5 * last_digit;
+        assert!((found - expected).abs() < tolerance, "{found}, not {expected} ± {error}");
     }
 
     /// Expected mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2;
@@ -261,21 +265,21 @@ mod tests {
             (7_758.0, 126_168.0, 50.0, 2e6, Redraw, (8_212.0, 46_606.0)),
             (7_758.0, 126_168.0, 50.0, 2e6, Clip, (7_236.0, 51_310.0)),
         ] {
-            let law = Law::lognormal(mean, deviation, min, max, truncation);
-            let sample = sample(|stream| law.draw(stream));
-            is(sample.mean, expected.0, 1.0, sample.mean_error);
-            is(sample.deviation, expected.1, 1.0, sample.deviation_error);
-            is(law.moments().0, expected.0, 1.0, 0.0);
-            is(law.moments().1, expected.1, 1.0, 0.0);
+            let distribution = Distribution::lognormal(mean, deviation, min, max, truncation);
+            let sample = sample(|stream| distribution.draw(stream));
+            assert_near(sample.mean, expected.0, 1.0, sample.mean_error);
+            assert_near(sample.deviation, expected.1, 1.0, sample.deviation_error);
+            assert_near(distribution.moments().0, expected.0, 1.0, 0.0);
+            assert_near(distribution.moments().1, expected.1, 1.0, 0.0);
             assert!(sample.min >= min && sample.max <= max);
         }
         for (truncation, expected) in [(Redraw, (1.9906e6, 0.6987e6)), (Clip, (1.9985e6, 0.7144e6))] {
-            let law = Law::lognormal(2e6, 0.722e6, 0.0, 5e6, truncation);
-            let sample = sample(|stream| law.draw(stream));
-            is(sample.mean, expected.0, 100.0, sample.mean_error);
-            is(sample.deviation, expected.1, 100.0, sample.deviation_error);
-            is(law.moments().0, expected.0, 100.0, 0.0);
-            is(law.moments().1, expected.1, 100.0, 0.0);
+            let distribution = Distribution::lognormal(2e6, 0.722e6, 0.0, 5e6, truncation);
+            let sample = sample(|stream| distribution.draw(stream));
+            assert_near(sample.mean, expected.0, 100.0, sample.mean_error);
+            assert_near(sample.deviation, expected.1, 100.0, sample.deviation_error);
+            assert_near(distribution.moments().0, expected.0, 100.0, 0.0);
+            assert_near(distribution.moments().1, expected.1, 100.0, 0.0);
         }
     }
 
@@ -283,32 +287,33 @@ mod tests {
     /// sample.
     #[test]
     fn closed_form_moments_match_parameters_and_samples() {
-        let law = Law::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
-        is(law.moments().0, 7_758.0, 1e-3, 0.0);
-        is(law.moments().1, 126_168.0, 1e-2, 0.0);
+        let distribution = Distribution::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
+        assert_near(distribution.moments().0, 7_758.0, 1e-3, 0.0);
+        assert_near(distribution.moments().1, 126_168.0, 1e-2, 0.0);
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.1, 2.0, 2.5] {
-                let law = Law::pareto(alpha, 81.5, 815.0, truncation);
-                let sample = sample(|stream| law.draw(stream));
-                is(sample.mean, law.moments().0, 0.0, sample.mean_error);
-                is(sample.deviation, law.moments().1, 0.0, sample.deviation_error);
+                let distribution = Distribution::pareto(alpha, 81.5, 815.0, truncation);
+                let sample = sample(|stream| distribution.draw(stream));
+                assert_near(sample.mean, distribution.moments().0, 0.0, sample.mean_error);
+                assert_near(sample.deviation, distribution.moments().1, 0.0, sample.deviation_error);
             }
         }
     }
 
-    /// With equal limits the distribution is a constant. The draw must not repeat for ever.
+    /// With equal limits the distribution is a constant, and redraws must not continue forever.
     #[test]
     fn draws_between_narrow_limits_terminate() {
         use Truncation::Redraw;
         let mut stream = Streams::new(1, 0).stream("laws");
-        for law in [
-            Law::lognormal(1000.0, 500.0, 1000.0, 1000.0, Redraw),
-            Law::lognormal(1000.0, 1.0, 1000.0, 1000.0, Redraw),
-            Law::pareto(1.1, 1000.0, 1000.0, Redraw),
+        for distribution in [
+            Distribution::lognormal(1000.0, 500.0, 1000.0, 1000.0, Redraw),
+            Distribution::lognormal(1000.0, 1.0, 1000.0, 1000.0, Redraw),
+            Distribution::pareto(1.1, 1000.0, 1000.0, Redraw),
         ] {
-            assert_eq!(law.draw(&mut stream), 1000.0);
+            assert_eq!(distribution.draw(&mut stream), 1000.0);
         }
-        let none = Count { law: Law::pareto(1.1, 2.0, 2.0, Redraw), least: 2.0, nearest: true };
+        let none =
+            Count { distribution: Distribution::pareto(1.1, 2.0, 2.0, Redraw), min: 2.0, nearest: true };
         assert_eq!(none.draw(&mut stream), 0);
         // Expected means by sums over the density of the logarithm of x: a normal density for the
         // lognormal distribution, x^-alpha for Pareto.
@@ -318,16 +323,16 @@ mod tests {
             let sum = |of: &dyn Fn(f64) -> f64| (0..steps).map(at).map(of).sum::<f64>();
             sum(&|y| libm::exp(y + log_density(y))) / sum(&|y| libm::exp(log_density(y)))
         };
-        let wide = Law::lognormal(1000.0, 1e6, 985.0, 1015.0, Redraw);
-        let Shape::Lognormal { mu, sigma } = wide.shape else { panic!("it is lognormal") };
-        let pareto = Law::pareto(0.2, 985.0, 1015.0, Redraw);
-        for (law, expected) in [
+        let wide = Distribution::lognormal(1000.0, 1e6, 985.0, 1015.0, Redraw);
+        let Shape::Lognormal { mu, sigma } = wide.shape else { panic!("a lognormal distribution") };
+        let pareto = Distribution::pareto(0.2, 985.0, 1015.0, Redraw);
+        for (distribution, expected) in [
             (wide, mean(985.0, 1015.0, &|y| -((y - mu) / sigma) * ((y - mu) / sigma) / 2.0)),
             (pareto, mean(985.0, 1015.0, &|y| -0.2 * y)),
         ] {
-            assert!(law.is_narrow);
-            let sample = sample(|stream| law.draw(stream));
-            is(sample.mean, expected, 1e-6, sample.mean_error);
+            assert!(distribution.is_narrow);
+            let sample = sample(|stream| distribution.draw(stream));
+            assert_near(sample.mean, expected, 1e-6, sample.mean_error);
             assert!(sample.min >= 985.0 && sample.max <= 1015.0);
         }
     }
@@ -342,9 +347,10 @@ mod tests {
             (Truncation::Redraw, true, 4.3499),
             (Truncation::Redraw, false, 3.9183),
         ] {
-            let count = Count { law: Law::pareto(1.1, 2.0, 55.0, truncation), least: 2.0, nearest };
+            let count =
+                Count { distribution: Distribution::pareto(1.1, 2.0, 55.0, truncation), min: 2.0, nearest };
             let sample = sample(|stream| f64::from(count.draw(stream)));
-            is(sample.mean, expected, 1e-4, sample.mean_error);
+            assert_near(sample.mean, expected, 1e-4, sample.mean_error);
             assert_eq!(sample.min, 0.0);
             assert!(sample.max <= 53.0, "{}", sample.max);
         }
@@ -352,9 +358,9 @@ mod tests {
 
     #[test]
     fn umts_30_03_datagram_sizes_have_the_expected_mean() {
-        let law = Law::pareto(1.1, 81.5, 66_666.0, Truncation::Clip);
-        let sample = sample(|stream| law.draw(stream));
-        is(sample.mean, 479.7, 0.1, sample.mean_error);
+        let distribution = Distribution::pareto(1.1, 81.5, 66_666.0, Truncation::Clip);
+        let sample = sample(|stream| distribution.draw(stream));
+        assert_near(sample.mean, 479.7, 0.1, sample.mean_error);
         assert_eq!(sample.max, 66_666.0);
     }
 
@@ -362,12 +368,12 @@ mod tests {
     fn pareto_with_mean_has_the_requested_mean() {
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.2, 1.76] {
-                let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation);
-                let sample = sample(|stream| law.draw(stream));
-                is(sample.mean, 40_000.0, 1.0, sample.mean_error);
+                let distribution = Distribution::pareto_with_mean(alpha, 40_000.0, 2e6, truncation);
+                let sample = sample(|stream| distribution.draw(stream));
+                assert_near(sample.mean, 40_000.0, 1.0, sample.mean_error);
             }
             for mean in [2e6, 3e6] {
-                let always = Law::pareto_with_mean(1.2, mean, 2e6, truncation);
+                let always = Distribution::pareto_with_mean(1.2, mean, 2e6, truncation);
                 let sample = sample(|stream| always.draw(stream));
                 assert_eq!((sample.mean, sample.max), (2e6, 2e6), "{mean}");
             }
@@ -377,13 +383,13 @@ mod tests {
     #[test]
     fn exponential_and_geometric_draws_have_the_expected_moments() {
         let time = sample(|stream| exponential(Duration::from_millis(130), stream).as_secs());
-        is(time.mean, 0.13, 0.0, time.mean_error);
-        is(time.deviation, 0.13, 0.0, time.deviation_error);
+        assert_near(time.mean, 0.13, 0.0, time.mean_error);
+        assert_near(time.deviation, 0.13, 0.0, time.deviation_error);
         for mean in [5, 25] {
             let number = sample(|stream| f64::from(geometric(mean, stream)));
             let m = f64::from(mean);
-            is(number.mean, m, 0.0, number.mean_error);
-            is(number.deviation, (m * (m - 1.0)).sqrt(), 0.0, number.deviation_error);
+            assert_near(number.mean, m, 0.0, number.mean_error);
+            assert_near(number.deviation, (m * (m - 1.0)).sqrt(), 0.0, number.deviation_error);
             assert_eq!(number.min, 1.0);
         }
         let one = sample(|stream| f64::from(geometric(1, stream)));

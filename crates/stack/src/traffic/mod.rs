@@ -27,7 +27,7 @@ use crate::tcp::TcpEvent;
 
 /// A connection of a flow, by the order in which the flow opened them, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Nth(pub u32);
+pub struct ConnectionIndex(pub u32);
 
 /// An action that the host performs for a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Action {
     /// `end` opens the next connection.
     Open {
         /// One more than the number of the connection before.
-        connection: Nth,
+        connection: ConnectionIndex,
         /// The end that sends the SYN.
         end: End,
         /// Payload of full segments in bytes. `None`: the value of the flow's TCP.
@@ -43,13 +43,13 @@ pub enum Action {
     },
     /// The application at `end` writes.
     Write {
-        connection: Nth,
+        connection: ConnectionIndex,
         end: End,
         /// `u64::MAX`: without end.
         bytes: u64,
     },
     /// The application at `end` has nothing more to write.
-    Close { connection: Nth, end: End },
+    Close { connection: ConnectionIndex, end: End },
     /// `end` sends a UDP datagram.
     Send {
         end: End,
@@ -64,11 +64,11 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// A connection is opened for a packet call.
-    CallStarted { connection: Nth },
+    CallStarted { connection: ConnectionIndex },
     /// All bytes of a packet call are acknowledged.
     CallEnded {
         /// The connection of the call that was opened last.
-        connection: Nth,
+        connection: ConnectionIndex,
         /// Start of the call.
         since: Time,
     },
@@ -138,7 +138,7 @@ impl Traffic {
 
     /// Handles a TCP event of the application at `end` of a connection.
     #[inline]
-    pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
+    pub fn handle_event(&mut self, now: Time, connection: ConnectionIndex, end: End, event: TcpEvent) {
         match self {
             Traffic::Ftp(ftp) => ftp.handle_event(end, event),
             Traffic::Browsing(browsing) => browsing.handle_event(now, connection, end, event),
@@ -148,7 +148,7 @@ impl Traffic {
     }
 
     /// Handles the first transmission of the last byte written at `end` of a connection.
-    pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
+    pub fn handle_all_sent(&mut self, now: Time, connection: ConnectionIndex, end: End) {
         if let Traffic::Browsing(browsing) = self {
             browsing.handle_all_sent(now, connection, end);
         }

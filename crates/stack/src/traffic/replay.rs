@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use umts_units::{Duration, Time};
 
-use super::{Action, Nth};
+use super::{Action, ConnectionIndex};
 use crate::ids::{Direction, End};
 use crate::tcp::TcpEvent;
 
@@ -51,7 +51,7 @@ enum Step {
 }
 
 /// The only connection of the flow.
-const CONNECTION: Nth = Nth(0);
+const CONNECTION: ConnectionIndex = ConnectionIndex(0);
 
 impl Replay {
     /// Creates a replay. `sender` opens its connection.
@@ -141,7 +141,7 @@ mod tests {
         Record { at: Duration::from_millis(ms), bytes, direction }
     }
 
-    fn replay(over_tcp: bool, repeat_after: Option<Duration>, most: usize) -> Vec<(u64, Action)> {
+    fn replay(over_tcp: bool, repeat_after: Option<Duration>, max_actions: usize) -> Vec<(u64, Action)> {
         use Direction::{Downlink, Uplink};
         let records = [record(0, 10, Downlink), record(5, 20, Uplink), record(5, 30, Downlink)].into();
         let mut replay = Replay::new(&ReplayConfig { records, over_tcp, repeat_after }, End::Server);
@@ -153,7 +153,7 @@ mod tests {
                 actions.push((now.as_nanos() / 1_000_000, action));
             }
             match replay.poll_timeout() {
-                Some(at) if actions.len() < most => now = at,
+                Some(at) if actions.len() < max_actions => now = at,
                 _ => return actions,
             }
             replay.handle_timeout(now);
@@ -165,9 +165,9 @@ mod tests {
         let send = |end, bytes| Action::Send { end, bytes };
         let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
         assert_eq!(replay(false, None, 9), once);
-        let again = replay(false, Some(Duration::from_millis(45)), 5);
-        assert_eq!(again[..3], once);
-        assert_eq!(again[3..5], [(150, send(End::Server, 10)), (155, send(End::Ue, 20))]);
+        let repeated = replay(false, Some(Duration::from_millis(45)), 5);
+        assert_eq!(repeated[..3], once);
+        assert_eq!(repeated[3..5], [(150, send(End::Server, 10)), (155, send(End::Ue, 20))]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     for (ms, from_server, bytes) in packets {
         let port = if *from_server { SERVER_PORT } else { ue_port(0) };
         let at = Time::ZERO + Duration::from_millis(*ms);
-        recording.note(at, &Arrival::bare(port, bytes.clone()));
+        recording.record(at, &Arrival::bare(port, bytes.clone()));
     }
     recording.finish().unwrap();
     let keep = OutputConfig { series: true, ..OutputConfig::default() };
@@ -143,19 +143,19 @@ fn simulated_users_have_a_separate_budget() {
 
 #[test]
 fn out_of_order_ranges_take_bounded_memory() {
-    let mut way = StreamDirection::default();
+    let mut stream = StreamDirection::default();
     for piece in 0..10_000 {
-        assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
+        assert_eq!(stream.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
     }
-    assert_eq!(way.beyond.len(), MOST_BEYOND);
-    assert_eq!(way.arrived(1, 10), 19);
+    assert_eq!(stream.out_of_order.len(), MAX_OUT_OF_ORDER);
+    assert_eq!(stream.arrived(1, 10), 19);
 }
 
 /// Builds a datagram between port `port` of a server and port 6000 of the first UE.
 fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
     let ends = [(IpAddr::from(SERVER), port), (crate::devices::addresses::of_ue(0)[0], 6000)];
     let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
-    crate::packets::datagram::made::datagram(from, to, &vec![0; payload])
+    crate::packets::datagram::generated::datagram(from, to, &vec![0; payload])
 }
 
 #[test]
@@ -173,8 +173,8 @@ fn budget_of_a_connection_begins_with_its_lookup() {
     assert_eq!(column(&plain, "budget_setup_s"), column(&with_name, "budget_setup_s"));
 }
 
-/// The first packet of the UE triggers the promotion from idle mode, which takes 2 s: the question for
-/// the name, or the SYN. The time is part of the connection's budget.
+/// The first packet of the UE triggers the promotion from idle mode, which takes 2 s: the question
+/// for the name, or the SYN. The time is part of the connection's budget.
 #[test]
 fn a_promotion_is_in_the_budget_of_the_connection_that_waits_for_it() {
     let switched = "bearer = \"switched\"\n[rrc]\nprofile = \"att-2010\"\n";
@@ -190,13 +190,13 @@ fn a_promotion_is_in_the_budget_of_the_connection_that_waits_for_it() {
         ]
     };
     let with_name: Vec<_> = lookup.into_iter().chain(connection(2800, 3100)).collect();
-    for (packets, asks) in [(with_name, true), (connection(100, 2500), false)] {
+    for (packets, has_lookup) in [(with_name, true), (connection(100, 2500), false)] {
         let tables = replayed(switched, &packets).series.unwrap().tables;
         check_sums(&tables);
         let of = |cause| column(&tables, cause)[0];
         assert_eq!(column(&tables, "opened_s"), [0.1]);
         assert!((1.9..2.2).contains(&of("budget_channel_switch_s")), "{}", of("budget_channel_switch_s"));
-        assert_eq!(of("budget_names_s") > 0.0, asks);
+        assert_eq!(of("budget_names_s") > 0.0, has_lookup);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conversion of the tables of the traffic models into their configurations.
 
-use umts_stack::traffic::laws::{Count, Law};
+use umts_stack::traffic::laws::{Count, Distribution};
 use umts_stack::traffic::{
     BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, ReplayConfig, TrafficConfig,
 };
@@ -30,10 +30,10 @@ impl Traffic {
 
 impl Web {
     fn config(&self, segment_payload: Octets) -> BrowsingConfig {
-        let (least, most) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
+        let (min, max) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
         let count = Count {
-            law: Law::pareto(self.embedded_shape, least, most, self.embedded_truncation),
-            least,
+            distribution: Distribution::pareto(self.embedded_shape, min, max, self.embedded_truncation),
+            min,
             nearest: self.embedded_rounding == Rounding::Nearest,
         };
         let main = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
@@ -75,7 +75,7 @@ impl ParetoWww {
             pace: self.pace,
             begins_with_pause: true,
             request: self.request.map(|size| size.0),
-            ..one_object(Law::pareto_with_mean(self.file_shape, mean, max, self.truncation))
+            ..one_object(Distribution::pareto_with_mean(self.file_shape, mean, max, self.truncation))
         }
     }
 }
@@ -121,13 +121,13 @@ impl Replay {
     }
 }
 
-fn lognormal(sizes: [Bytes; 4], truncation: Truncation) -> Law {
+fn lognormal(sizes: [Bytes; 4], truncation: Truncation) -> Distribution {
     let [mean, deviation, min, max] = sizes.map(|size| size.0 as f64);
-    Law::lognormal(mean, deviation, min, max, truncation)
+    Distribution::lognormal(mean, deviation, min, max, truncation)
 }
 
 /// Objects of `size` without embedded objects, each pushed over its own connection.
-fn one_object(size: Law) -> BrowsingConfig {
+fn one_object(size: Distribution) -> BrowsingConfig {
     BrowsingConfig {
         main: size,
         embedded: None,

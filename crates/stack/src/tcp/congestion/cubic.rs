@@ -17,7 +17,7 @@
 
 use umts_units::Time;
 
-use super::law::{Heard, Loss, WindowLaw};
+use super::law::{LawAck, Loss, WindowLaw};
 
 /// C, in segments per second cubed (§4.1.1 and §5.1).
 const C: f64 = 0.4;
@@ -51,7 +51,7 @@ pub struct Cubic {
     curve: Curve,
     /// The curve before the last reduction (§4.9).
     before: Curve,
-    heard: Heard,
+    ack: LawAck,
     /// Time of the previous ACK, and whether the window limited the sender at that time.
     last: Time,
     was_limited: bool,
@@ -99,7 +99,7 @@ impl Curve {
 impl Cubic {
     pub fn new(config: CubicConfig) -> Self {
         let curve = Curve::default();
-        Cubic { config, curve, before: curve, heard: Heard::default(), last: Time::ZERO, was_limited: true }
+        Cubic { config, curve, before: curve, ack: LawAck::default(), last: Time::ZERO, was_limited: true }
     }
 
     /// The window at the last loss, lowered by fast convergence, in segments.
@@ -109,7 +109,7 @@ impl Cubic {
 
     /// §4.2 to §4.5, for an ACK in congestion avoidance.
     fn avoid_congestion(&mut self, cwnd: f64) -> f64 {
-        let Heard { now, segments, srtt, acks, .. } = self.heard;
+        let LawAck { now, segments, srtt, acks, .. } = self.ack;
         let curve = &mut self.curve;
         if curve.epoch.is_none() {
             curve.begin(now, cwnd);
@@ -128,18 +128,18 @@ impl Cubic {
 }
 
 impl WindowLaw for Cubic {
-    fn on_ack(&mut self, heard: &Heard) {
-        self.last = self.heard.now;
-        self.heard = *heard;
+    fn on_ack(&mut self, ack: &LawAck) {
+        self.last = self.ack.now;
+        self.ack = *ack;
     }
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
-        let limited = self.heard.was_limited(cwnd, ssthresh);
+        let limited = self.ack.was_limited(cwnd, ssthresh);
         let was_limited = std::mem::replace(&mut self.was_limited, limited);
         // §5.8: while the application or the receiver limits the sender, neither the curve nor the
         // window advances.
         if !(limited && was_limited) {
-            let pause = self.heard.now.saturating_since(self.last);
+            let pause = self.ack.now.saturating_since(self.last);
             self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
         }
         if !limited {
@@ -148,17 +148,17 @@ impl WindowLaw for Cubic {
         if cwnd >= ssthresh {
             return self.avoid_congestion(cwnd);
         }
-        let grown = cwnd + self.heard.acks_in_slow_start;
+        let grown = cwnd + self.ack.acks_in_slow_start;
         // In Linux slow start ends at the threshold.
-        if self.heard.is_limited { grown.min(ssthresh) } else { grown }
+        if self.ack.is_limited { grown.min(ssthresh) } else { grown }
     }
 
     fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {
         self.before = self.curve;
         let curve = &mut self.curve;
         // §4.7.
-        let gave_way = self.config.fast_convergence && cwnd < curve.w_max;
-        curve.w_max = if gave_way { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        let has_shrunk = self.config.fast_convergence && cwnd < curve.w_max;
+        curve.w_max = if has_shrunk { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         curve.cwnd_prior = cwnd;
         curve.epoch = None;
         curve.timed_out = loss == Loss::Timeout;
@@ -196,7 +196,7 @@ mod tests {
 
         fn acknowledge(&mut self, segments: u32, flight: u32) {
             let (now, srtt) = (Time::from_nanos(self.now_ms * 1_000_000), Duration::from_millis(RTT_MS));
-            self.law.on_ack(&Heard { now, segments, flight, srtt, ..Heard::default() });
+            self.law.on_ack(&LawAck { now, segments, flight, srtt, ..LawAck::default() });
             self.cwnd = self.law.grow(self.cwnd, 2.0);
         }
 
@@ -227,8 +227,8 @@ mod tests {
         assert!((flow.cwnd - 96.7).abs() < 0.5, "{}", flow.cwnd);
         flow.round_trips(20);
         assert!((flow.cwnd - 100.0).abs() < 0.1, "{}", flow.cwnd);
-        // Beyond W_max it grows as it came: 100 + 0.4 · 4.217³ = 130, less the growth of one round
-        // trip there (2.1).
+        // The curve is symmetric about K. At 2 K it is at 100 + 0.4 · 4.217³ = 130, less the growth
+        // of one round trip there (2.1).
         flow.round_trips(42);
         assert!((127.9..130.0).contains(&flow.cwnd), "{}", flow.cwnd);
     }
@@ -239,10 +239,10 @@ mod tests {
         flow.lose(Loss::Acks);
         flow.lose(Loss::Acks);
         assert_eq!(flow.law.w_max(), 70.0 * 0.85);
-        let mut stubborn = Greedy::new(CubicConfig { fast_convergence: false, ..pure() }, 100.0);
-        stubborn.lose(Loss::Acks);
-        stubborn.lose(Loss::Acks);
-        assert_eq!(stubborn.law.w_max(), 70.0);
+        let mut without_convergence = Greedy::new(CubicConfig { fast_convergence: false, ..pure() }, 100.0);
+        without_convergence.lose(Loss::Acks);
+        without_convergence.lose(Loss::Acks);
+        assert_eq!(without_convergence.law.w_max(), 70.0);
     }
 
     #[test]

@@ -11,8 +11,8 @@
 //!   so that one segment is sent for every two ACKs. If cwnd fell to ssthresh at once, the sender
 //!   would be silent for half a round trip.
 //! - **Over-damping**: a loss is detected one round trip after it occurred. If the lost segment was
-//!   sent in slow start, the window has almost doubled since. It is halved once to restore the
-//!   window at the loss, and then once more.
+//!   sent in slow start, the window has almost doubled since. It is halved first to restore the
+//!   window at the loss, and then a second time in response to the loss.
 
 use super::{Outstanding, Window};
 

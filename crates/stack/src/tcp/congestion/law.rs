@@ -10,7 +10,7 @@
 //!                            ├─ a loss was detected:     reduce (also on a timeout)
 //!                            └─ the loss was spurious:   undo
 //!   on_round_trip, if a round trip was measured
-//!   settle, at the end: the law may set the window itself
+//!   after_ack, at the end: the law may set the window itself
 //! ```
 
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::tcp::config::{TcpConfig, Variant};
 
 /// An acknowledgment, passed to a law before any decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Heard {
+pub struct LawAck {
     pub now: Time,
     /// Number of segments covered completely. 0 for a duplicate.
     pub segments: u32,
@@ -42,9 +42,9 @@ pub struct Heard {
     pub is_limited: bool,
 }
 
-impl Default for Heard {
+impl Default for LawAck {
     fn default() -> Self {
-        Heard {
+        LawAck {
             now: Time::ZERO,
             segments: 0,
             duplicate: false,
@@ -57,7 +57,7 @@ impl Default for Heard {
     }
 }
 
-impl Heard {
+impl LawAck {
     /// Whether the window limited the sender. In slow start it is enough if half of the window was
     /// used, because the window exceeds the flight size while it doubles.
     pub fn was_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
@@ -77,7 +77,7 @@ pub enum Loss {
 
 /// A transmission of a segment, the first one or a retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Departure {
+pub struct Transmission {
     pub now: Time,
     /// Number of the segment, counted from the SYN.
     pub number: u64,
@@ -89,7 +89,7 @@ pub struct Departure {
 
 /// The state of the sender after an acknowledgment was processed.
 #[derive(Debug, Clone, Copy)]
-pub struct Settled<'a> {
+pub struct SenderState<'a> {
     pub now: Time,
     pub sent: &'a Outstanding,
     /// Number of segments that have left the network according to duplicate ACKs, which do not
@@ -100,7 +100,7 @@ pub struct Settled<'a> {
 /// The law by which a window grows and shrinks. All windows are in segments.
 pub trait WindowLaw: fmt::Debug {
     /// An acknowledgment arrived. Called before any other method for it.
-    fn on_ack(&mut self, heard: &Heard);
+    fn on_ack(&mut self, ack: &LawAck);
 
     /// A round-trip time was measured.
     fn on_round_trip(&mut self, rtt: Duration) {
@@ -119,8 +119,8 @@ pub trait WindowLaw: fmt::Debug {
     fn undo(&mut self) {}
 
     /// A segment is sent.
-    fn on_sent(&mut self, departure: &Departure) {
-        let _ = departure;
+    fn on_sent(&mut self, transmission: &Transmission) {
+        let _ = transmission;
     }
 
     /// The window allows more than the application has written. `flight`: payload in flight, in
@@ -130,8 +130,8 @@ pub trait WindowLaw: fmt::Debug {
     }
 
     /// An acknowledgment was processed. Returns the window if the law sets it itself.
-    fn settle(&mut self, settled: &Settled<'_>) -> Option<f64> {
-        let _ = settled;
+    fn after_ack(&mut self, state: &SenderState<'_>) -> Option<f64> {
+        let _ = state;
         None
     }
 
@@ -174,7 +174,7 @@ impl Law {
 
     /// The law if it is not the standard one.
     #[inline]
-    pub fn own(&mut self) -> Option<&mut dyn WindowLaw> {
+    pub fn non_standard(&mut self) -> Option<&mut dyn WindowLaw> {
         match self {
             Law::Standard => None,
             Law::Westwood(law) => Some(&mut **law),

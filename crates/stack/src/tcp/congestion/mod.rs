@@ -2,7 +2,7 @@
 //!
 //! A variant decides on the window ([`Window`]: cwnd, ssthresh and the inflation of fast recovery),
 //! on retransmissions ([`Reaction`]) and, if it has its own rules, on the next segment to send
-//! ([`Turn`]). The connection manages sequence numbers, timers and acknowledgments.
+//! ([`Selection`]). The connection manages sequence numbers, timers and acknowledgments.
 //!
 //! cwnd and ssthresh are real numbers of segments. The inflation of fast recovery by duplicate ACKs
 //! is stored separately: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
@@ -30,13 +30,13 @@ mod window;
 
 pub use bbr::{Bbr, Mode};
 pub use cubic::{Cubic, CubicConfig};
-pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
+pub use law::{Law, LawAck, Loss, SenderState, Transmission, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
 pub use prr::Prr;
 pub use rack::{Rack, RackAck};
 pub use rate::{RateSample, RateSampler};
-pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
+pub use reaction::{Backoff, Reaction, Resend, Sample, Selection};
 pub use recovery::SackRecovery;
 pub use reno::Reno;
 pub use selective::{LossRule, Selective};
@@ -79,7 +79,7 @@ pub struct NewAck<'a> {
     /// The data in flight after it.
     pub flight: Flight,
     /// The outstanding segments that it removed.
-    pub done: &'a Acknowledged,
+    pub removed: &'a Acknowledged,
     /// SACK blocks.
     pub sack: &'a SackBlocks,
     pub now: Time,
@@ -158,13 +158,13 @@ pub trait CongestionControl {
 
     /// Selects the segment to send now.
     #[inline]
-    fn turn(&self, _window: &Window, _sent: &Outstanding, _advertised: u32) -> Turn {
-        Turn::ByWindow
+    fn select(&self, _window: &Window, _sent: &Outstanding, _advertised: u32) -> Selection {
+        Selection::ByWindow
     }
 
-    /// Segment `number` (the SYN is 0) was sent, the first time or again.
+    /// Segment `number` (the SYN is 0) was sent, for the first time or as a retransmission.
     #[inline]
-    fn on_sent(&mut self, _turn: Turn, _number: u64, _now: Time) {}
+    fn on_sent(&mut self, _turn: Selection, _number: u64, _now: Time) {}
 
     /// Whether the retransmission timer runs although no segment is outstanding.
     #[inline]
@@ -220,7 +220,7 @@ impl VariantState {
     }
 }
 
-macro_rules! each_version {
+macro_rules! each_variant {
     ($self:expr, $variant:ident => $call:expr) => {
         match $self {
             VariantState::Tahoe($variant) => $call,
@@ -243,12 +243,12 @@ impl CongestionControl for VariantState {
         ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
-        each_version!(self, variant => variant.on_syn_ack(window, sent, ack, initial))
+        each_variant!(self, variant => variant.on_syn_ack(window, sent, ack, initial))
     }
 
     #[inline]
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        each_version!(self, variant => variant.on_new_ack(window, sent, ack))
+        each_variant!(self, variant => variant.on_new_ack(window, sent, ack))
     }
 
     fn count_duplicate(
@@ -258,7 +258,7 @@ impl CongestionControl for VariantState {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        each_version!(self, variant => variant.count_duplicate(window, sent, ack, sack))
+        each_variant!(self, variant => variant.count_duplicate(window, sent, ack, sack))
     }
 
     #[inline]
@@ -268,34 +268,34 @@ impl CongestionControl for VariantState {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        each_version!(self, variant => variant.on_duplicate_ack(window, sent, ack))
+        each_variant!(self, variant => variant.on_duplicate_ack(window, sent, ack))
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
-        each_version!(self, variant => variant.on_timeout(window, sent, flight))
+        each_variant!(self, variant => variant.on_timeout(window, sent, flight))
     }
 
     fn on_undo(&mut self, sent: &mut Outstanding) {
-        each_version!(self, variant => variant.on_undo(sent))
+        each_variant!(self, variant => variant.on_undo(sent))
     }
 
     #[inline]
     fn burst(&self, window: &Window) -> u32 {
-        each_version!(self, variant => variant.burst(window))
+        each_variant!(self, variant => variant.burst(window))
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
-        each_version!(self, variant => variant.turn(window, sent, advertised))
+    fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
+        each_variant!(self, variant => variant.select(window, sent, advertised))
     }
 
     #[inline]
-    fn on_sent(&mut self, turn: Turn, number: u64, now: Time) {
-        each_version!(self, variant => variant.on_sent(turn, number, now))
+    fn on_sent(&mut self, selection: Selection, number: u64, now: Time) {
+        each_variant!(self, variant => variant.on_sent(selection, number, now))
     }
 
     #[inline]
     fn needs_timer_when_empty(&self, window: &Window) -> bool {
-        each_version!(self, variant => variant.needs_timer_when_empty(window))
+        each_variant!(self, variant => variant.needs_timer_when_empty(window))
     }
 }

@@ -45,15 +45,16 @@ impl Prr {
         }
         self.delivered += delivered;
         let (pipe, out) = (f64::from(pipe), f64::from(self.out));
-        let arrived = f64::from(self.delivered);
-        let may_leave = if pipe > ssthresh {
-            (arrived * ssthresh / f64::from(self.recover_fs)).ceil() - out
+        let total_delivered = f64::from(self.delivered);
+        let sendable = if pipe > ssthresh {
+            (total_delivered * ssthresh / f64::from(self.recover_fs)).ceil() - out
         } else {
-            ((arrived - out).max(f64::from(delivered)) + f64::from(u8::from(safe))).min(ssthresh - pipe)
+            ((total_delivered - out).max(f64::from(delivered)) + f64::from(u8::from(safe)))
+                .min(ssthresh - pipe)
         };
         // The fast retransmit is sent regardless of the proportion.
-        let least = if self.out == 0 { 1.0 } else { 0.0 };
-        Some(pipe + may_leave.max(least))
+        let min_sendable = if self.out == 0 { 1.0 } else { 0.0 };
+        Some(pipe + sendable.max(min_sendable))
     }
 }
 
@@ -68,16 +69,16 @@ mod tests {
     /// sent so far after each ACK.
     fn recover(window: u32, lost: u32, ssthresh: f64) -> Vec<u32> {
         let mut prr = Prr::begin(window);
-        let (mut pipe, mut left, mut history) = (window - lost, 0, Vec::new());
+        let (mut pipe, mut sent, mut history) = (window - lost, 0, Vec::new());
         for _ in 0..window - lost {
             pipe -= 1;
-            let cwnd = prr.on_ack(ssthresh, pipe, 1, false).expect("it delivers");
+            let cwnd = prr.on_ack(ssthresh, pipe, 1, false).expect("the ACK delivers a segment");
             while pipe < cwnd as u32 {
                 pipe += 1;
-                left += 1;
+                sent += 1;
                 prr.on_sent();
             }
-            history.push(left);
+            history.push(sent);
         }
         history
     }
@@ -115,16 +116,16 @@ mod tests {
             acks in prop::collection::vec((0u32..200, 0u32..4, any::<bool>(), 0u32..4), 1..60),
         ) {
             let (mut prr, ssthresh) = (Prr::begin(window), f64::from(ssthresh));
-            let mut arrived = 0;
+            let mut total_delivered = 0;
             for (pipe, delivered, safe, sent) in acks {
                 let Some(cwnd) = prr.on_ack(ssthresh, pipe, delivered, safe) else { continue };
-                arrived += delivered;
+                total_delivered += delivered;
                 prop_assert!(cwnd >= f64::from(pipe));
-                let most = f64::from(pipe) + f64::from(arrived.max(delivered)) + 1.0;
-                let proportion = f64::from(pipe) + (f64::from(arrived) * ssthresh / f64::from(window)).ceil();
-                prop_assert!(cwnd <= ssthresh.max(most).max(proportion));
+                let conserving_bound = f64::from(pipe) + f64::from(total_delivered.max(delivered)) + 1.0;
+                let proportion = f64::from(pipe) + (f64::from(total_delivered) * ssthresh / f64::from(window)).ceil();
+                prop_assert!(cwnd <= ssthresh.max(conserving_bound).max(proportion));
                 if f64::from(pipe) <= ssthresh && prr.out > 0 {
-                    prop_assert!(cwnd <= ssthresh && cwnd <= most);
+                    prop_assert!(cwnd <= ssthresh && cwnd <= conserving_bound);
                 }
                 (0..sent).for_each(|_| prr.on_sent());
             }

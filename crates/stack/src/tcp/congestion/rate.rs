@@ -37,7 +37,7 @@ struct Snapshot {
     delivered_at: Time,
     first_sent_at: Time,
     app_limited: bool,
-    again: bool,
+    is_retransmission: bool,
     is_delivered: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct RateSampler {
     delivered: u64,
     delivered_at: Time,
     /// Retransmitted payload, in bytes.
-    sent_again: u64,
+    retransmitted: u64,
     first_sent_at: Time,
     /// Samples are limited by the application until this much is delivered. 0: they are not.
     app_limited_until: u64,
@@ -68,8 +68,8 @@ impl RateSampler {
     }
 
     /// Payload retransmitted so far, in bytes.
-    pub fn sent_again(&self) -> u64 {
-        self.sent_again
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted
     }
 
     /// The application has no data although the window allows it to send. `flight`: bytes in
@@ -95,7 +95,7 @@ impl RateSampler {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             app_limited: self.is_app_limited(),
-            again: false,
+            is_retransmission: false,
             is_delivered: false,
         };
         if self.snapshots.is_empty() {
@@ -104,8 +104,8 @@ impl RateSampler {
         let Some(index) = number.checked_sub(self.first) else { return };
         match self.snapshots.get_mut(index as usize) {
             Some(before) => {
-                (snapshot.again, snapshot.is_delivered) = (true, before.is_delivered);
-                self.sent_again += u64::from(payload);
+                (snapshot.is_retransmission, snapshot.is_delivered) = (true, before.is_delivered);
+                self.retransmitted += u64::from(payload);
                 *before = snapshot;
             }
             None => self.snapshots.push_back(snapshot),
@@ -139,12 +139,12 @@ impl RateSampler {
         self.first_sent_at = latest.sent_at;
         let interval = (latest.sent_at.saturating_since(latest.first_sent_at))
             .max(self.delivered_at.saturating_since(latest.delivered_at));
-        let usable = !interval.is_zero() && rtt_min.is_none_or(|least| interval >= least);
+        let is_usable = !interval.is_zero() && rtt_min.is_none_or(|rtt_min| interval >= rtt_min);
         RateSample {
             newly_delivered,
             prior_delivered: latest.delivered,
-            rate: usable.then(|| (self.delivered - latest.delivered) as f64 / interval.as_secs()),
-            rtt: (!latest.again).then(|| now.saturating_since(latest.sent_at)),
+            rate: is_usable.then(|| (self.delivered - latest.delivered) as f64 / interval.as_secs()),
+            rtt: (!latest.is_retransmission).then(|| now.saturating_since(latest.sent_at)),
             app_limited: latest.app_limited,
         }
     }
@@ -214,7 +214,7 @@ mod tests {
     fn sacked_segment_counts_once() {
         let mut flow = flow();
         (0..3).for_each(|_| flow.send(0));
-        flow.sent.note_sack(1, &SackBlocks::new(1, [(2001, 3001)]));
+        flow.sent.mark_sacked(1, &SackBlocks::new(1, [(2001, 3001)]));
         let sample = flow.sampler.sample(&flow.sent, None, ms(100));
         assert_eq!((sample.newly_delivered, sample.rtt), (1000, Some(Duration::from_millis(100))));
         flow.sampler.on_sent(0, 1000, false, ms(100));
@@ -229,7 +229,7 @@ mod tests {
         flow.send(0);
         flow.sampler.limit_by_application(1000);
         flow.send(10);
-        assert!(!flow.ack(100, 1001).app_limited, "it left before");
+        assert!(!flow.ack(100, 1001).app_limited, "the first segment was sent before the limit");
         assert!(flow.ack(110, 2001).app_limited);
         assert!(!flow.sampler.is_app_limited());
     }

@@ -75,7 +75,7 @@ impl Reaction {
 
 /// The segment to send now. Indices count from the oldest outstanding segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum Selection {
     /// The next one in order, if the window or limited transmit allows it.
     ByWindow,
     /// The next one in order.
@@ -86,7 +86,7 @@ pub enum Turn {
     First,
     /// The segment at this index after a timeout. All segments between the last one sent and this
     /// one are SACKed.
-    Onward(usize),
+    NextUnsacked(usize),
     /// The segment at this index, once per recovery. Its ACK shows which segments are missing (RFC
     /// 6675 §4).
     Rescue(usize),

@@ -13,7 +13,7 @@ use umts_units::Time;
 
 use super::forward::OverDamping;
 use super::{
-    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, Reaction, Selective, Turn,
+    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, Reaction, Selection, Selective,
     Window,
 };
 use crate::packet::SackBlocks;
@@ -106,10 +106,10 @@ impl SackRecovery {
 
 impl CongestionControl for SackRecovery {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let newly_sacked = sent.note_sack(ack.flight.una, ack.sack).segments;
+        let newly_sacked = sent.mark_sacked(ack.flight.una, ack.sack).segments;
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
-                self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.done.sacked, true);
+                self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.removed.sacked, true);
             } else {
                 self.end(window);
             }
@@ -132,7 +132,7 @@ impl CongestionControl for SackRecovery {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.newly_sacked = sent.note_sack(ack, sack).segments;
+        self.newly_sacked = sent.mark_sacked(ack, sack).segments;
         window.duplicates += u32::from(self.newly_sacked > 0);
         self.newly_sacked > 0
     }
@@ -149,10 +149,10 @@ impl CongestionControl for SackRecovery {
         }
         // §5: not before all data outstanding at the last timeout or recovery is acknowledged.
         let may_begin = ack.counted && ack.flight.una >= window.recover;
-        if !may_begin || !self.holes.sees_loss(window, sent) {
+        if !may_begin || !self.holes.detects_loss(window, sent) {
             return Reaction::NOTHING;
         }
-        let waits = self.holes.waits_for_first(sent);
+        let waits = self.holes.is_first_in_flight(sent);
         self.begin(window, sent, &ack.flight);
         if waits { Reaction { restart_timer: true, ..Reaction::NOTHING } } else { Reaction::RETRANSMIT }
     }
@@ -168,13 +168,13 @@ impl CongestionControl for SackRecovery {
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Turn {
-        self.holes.turn(window, sent)
+    fn select(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Selection {
+        self.holes.select(window, sent)
     }
 
     #[inline]
-    fn on_sent(&mut self, turn: Turn, number: u64, _now: Time) {
-        self.holes.on_sent(turn, number);
+    fn on_sent(&mut self, selection: Selection, number: u64, _now: Time) {
+        self.holes.on_sent(selection, number);
         if let Reduction::Proportional(prr) = &mut self.reduction
             && self.holes.in_recovery()
         {

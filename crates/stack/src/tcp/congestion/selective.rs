@@ -24,7 +24,7 @@
 //! discarded data that it had reported, and all marks are cleared. (RFC 2018 §8 allows clearing at
 //! any timeout.)
 
-use super::{DUPLICATE_THRESHOLD, Outstanding, Turn, Window};
+use super::{DUPLICATE_THRESHOLD, Outstanding, Selection, Window};
 use crate::tcp::outstanding::Sent;
 
 /// The rule by which holes count as lost.
@@ -69,18 +69,18 @@ impl Selective {
 
     /// Whether the hole with this number was retransmitted and may still arrive.
     #[inline]
-    fn is_on_the_way_again(&self, hole: &Sent, number: u64, sent: &Outstanding) -> bool {
+    fn is_retransmission_in_flight(&self, hole: &Sent, number: u64, sent: &Outstanding) -> bool {
         if self.lost_retransmissions {
-            hole.is_resent() && hole.resent_before >= sent.sacked_to
+            hole.is_retransmitted() && hole.snd_nxt_at_resend >= sent.sacked_to
         } else {
             number < self.high_rxt
         }
     }
 
     /// Whether the oldest segment was retransmitted before this recovery and may still arrive.
-    pub fn waits_for_first(&self, sent: &Outstanding) -> bool {
+    pub fn is_first_in_flight(&self, sent: &Outstanding) -> bool {
         let first = sent.first().filter(|_| self.lost_retransmissions);
-        first.is_some_and(|first| self.is_on_the_way_again(first, sent.first_number(), sent))
+        first.is_some_and(|first| self.is_retransmission_in_flight(first, sent.first_number(), sent))
     }
 
     /// Whether a recovery is in progress.
@@ -96,11 +96,11 @@ impl Selective {
 
     /// Whether the oldest segment is lost, according to consecutive duplicates or to the segments
     /// above it (§5 steps 1 and 2).
-    pub fn sees_loss(&mut self, window: &Window, sent: &Outstanding) -> bool {
-        if self.rule == LossRule::Forward && sent.sacked_reach() as u32 > DUPLICATE_THRESHOLD {
+    pub fn detects_loss(&mut self, window: &Window, sent: &Outstanding) -> bool {
+        if self.rule == LossRule::Forward && sent.count_up_to_sacked() as u32 > DUPLICATE_THRESHOLD {
             return true;
         }
-        self.find_lost(window, sent);
+        self.update_lost_below(window, sent);
         window.duplicates >= DUPLICATE_THRESHOLD || sent.una() < self.lost_below
     }
 
@@ -114,17 +114,18 @@ impl Selective {
     /// SetPipe, after the blocks of an acknowledgment in a recovery were applied. Returns whether
     /// more segments are lost.
     pub fn update(&mut self, window: &Window, sent: &Outstanding) -> bool {
-        let known = self.lost_below;
-        self.find_lost(window, sent);
+        let previous = self.lost_below;
+        self.update_lost_below(window, sent);
         let (mut pipe, mut more_lost) = (0, false);
         let numbered = sent.ring.iter().zip(sent.first_number()..);
         for (segment, number) in numbered.filter(|(segment, _)| !segment.sacked) {
             let lost = segment.seq < self.lost_below;
-            let lost_again =
-                self.lost_retransmissions && segment.is_resent() && segment.resent_before < sent.sacked_to;
-            let again = self.is_on_the_way_again(segment, number, sent);
-            pipe += u32::from(!lost && !lost_again) + u32::from(again);
-            more_lost |= (lost && segment.seq >= known) || lost_again;
+            let retransmission_is_lost = self.lost_retransmissions
+                && segment.is_retransmitted()
+                && segment.snd_nxt_at_resend < sent.sacked_to;
+            let is_repeat_in_flight = self.is_retransmission_in_flight(segment, number, sent);
+            pipe += u32::from(!lost && !retransmission_is_lost) + u32::from(is_repeat_in_flight);
+            more_lost |= (lost && segment.seq >= previous) || retransmission_is_lost;
         }
         self.pipe = pipe;
         more_lost
@@ -140,15 +141,15 @@ impl Selective {
     pub fn time_out(&mut self, sent: &mut Outstanding) {
         self.end();
         if sent.first().is_some_and(|first| first.sacked) {
-            sent.forget_sacks();
+            sent.clear_sack_marks();
         } else if self.lost_retransmissions {
-            sent.forget_resent();
+            sent.clear_resent_marks();
         }
     }
 
     /// IsLost: below the third SACKed run from the top, or with more than two full SACKed segments
     /// above.
-    fn find_lost(&mut self, window: &Window, sent: &Outstanding) {
+    fn update_lost_below(&mut self, window: &Window, sent: &Outstanding) {
         self.lost_below = match self.rule {
             LossRule::Forward => sent.sacked_to,
             LossRule::Rfc6675 => lost_below(sent, u64::from(window.smss)),
@@ -158,50 +159,54 @@ impl Selective {
     /// Selects the segment to send: NextSeg in a recovery, the lowest segment that is not SACKed
     /// after a timeout, and otherwise by the window.
     #[inline]
-    pub fn turn(&self, window: &Window, sent: &Outstanding) -> Turn {
+    pub fn select(&self, window: &Window, sent: &Outstanding) -> Selection {
         if self.in_recovery {
-            return if self.pipe < window.cwnd as u32 { self.next_segment(sent) } else { Turn::Wait };
+            return if self.pipe < window.cwnd as u32 {
+                self.next_in_recovery(sent)
+            } else {
+                Selection::Wait
+            };
         }
         if sent.next() < sent.len() && sent.sacked_to > sent.una() {
             return after_timeout(window, sent);
         }
-        Turn::ByWindow
+        Selection::ByWindow
     }
 
-    fn next_segment(&self, sent: &Outstanding) -> Turn {
+    fn next_in_recovery(&self, sent: &Outstanding) -> Selection {
         let first = sent.first_number();
         let from = if self.lost_retransmissions { 0 } else { self.high_rxt.saturating_sub(first) as usize };
-        let waits = |index: usize, segment: &Sent| {
-            !segment.sacked && !self.is_on_the_way_again(segment, first + index as u64, sent)
+        let may_be_sent = |index: usize, segment: &Sent| {
+            !segment.sacked && !self.is_retransmission_in_flight(segment, first + index as u64, sent)
         };
         let mut holes =
-            sent.ring.iter().enumerate().skip(from).filter(|(index, segment)| waits(*index, segment));
+            sent.ring.iter().enumerate().skip(from).filter(|(index, segment)| may_be_sent(*index, segment));
         let hole = holes.next().filter(|(_, segment)| segment.seq < sent.sacked_to);
         match hole {
-            Some((index, segment)) if segment.seq < self.lost_below || segment.is_resent() => {
-                Turn::Hole(index)
+            Some((index, segment)) if segment.seq < self.lost_below || segment.is_retransmitted() => {
+                Selection::Hole(index)
             }
-            _ if sent.more => Turn::InOrder,
-            Some((index, _)) => Turn::Hole(index),
-            None if self.rescued => Turn::Wait,
+            _ if sent.more => Selection::InOrder,
+            Some((index, _)) => Selection::Hole(index),
+            None if self.rescued => Selection::Wait,
             None => {
                 let highest = sent.ring.iter().rposition(|segment| !segment.sacked);
-                let rescue = highest.filter(|&index| index >= from && waits(index, &sent.ring[index]));
-                rescue.map_or(Turn::Wait, Turn::Rescue)
+                let rescue = highest.filter(|&index| index >= from && may_be_sent(index, &sent.ring[index]));
+                rescue.map_or(Selection::Wait, Selection::Rescue)
             }
         }
     }
 
     /// Records a transmission.
     #[inline]
-    pub fn on_sent(&mut self, turn: Turn, number: u64) {
+    pub fn on_sent(&mut self, selection: Selection, number: u64) {
         if !self.in_recovery {
             return;
         }
         self.pipe += 1;
-        match turn {
-            Turn::First | Turn::Hole(_) => self.high_rxt = self.high_rxt.max(number + 1),
-            Turn::Rescue(_) => self.rescued = true,
+        match selection {
+            Selection::First | Selection::Hole(_) => self.high_rxt = self.high_rxt.max(number + 1),
+            Selection::Rescue(_) => self.rescued = true,
             _ => {}
         }
     }
@@ -228,13 +233,13 @@ fn lost_below(sent: &Outstanding, smss: u64) -> u64 {
 
 /// Selects the next segment after a timeout, as the window allows. All segments before the next one
 /// that are not SACKed are in flight.
-fn after_timeout(window: &Window, sent: &Outstanding) -> Turn {
-    let on_the_way = sent.ring.iter().take(sent.next()).filter(|segment| !segment.sacked).count();
-    if on_the_way as u32 >= window.cwnd as u32 {
-        return Turn::Wait;
+fn after_timeout(window: &Window, sent: &Outstanding) -> Selection {
+    let in_flight = sent.ring.iter().take(sent.next()).filter(|segment| !segment.sacked).count();
+    if in_flight as u32 >= window.cwnd as u32 {
+        return Selection::Wait;
     }
     let unsacked = |index: &usize| !sent.ring[*index].sacked;
-    (sent.next()..sent.len()).find(unsacked).map_or(Turn::InOrder, Turn::Onward)
+    (sent.next()..sent.len()).find(unsacked).map_or(Selection::InOrder, Selection::NextUnsacked)
 }
 
 #[cfg(test)]
@@ -255,7 +260,7 @@ mod tests {
             sent.send_next(Time::ZERO);
         }
         for &(from, to) in sacked {
-            sent.note_sack(0, &SackBlocks::new(0, [(100 * from, 100 * to)]));
+            sent.mark_sacked(0, &SackBlocks::new(0, [(100 * from, 100 * to)]));
         }
         sent
     }
@@ -269,21 +274,21 @@ mod tests {
         assert_eq!(lost_below(&sent(9, &[(2, 4)]), 100), 0, "two segments are not more than two");
         assert_eq!(lost_below(&sent(9, &[(2, 5)]), 100), 200);
         assert_eq!(lost_below(&sent(9, &[(2, 3), (5, 7)]), 100), 200);
-        assert_eq!(lost_below(&sent(9, &[(2, 3), (4, 5), (6, 7)]), 1000), 200, "runs, whatever they hold");
+        assert_eq!(lost_below(&sent(9, &[(2, 3), (4, 5), (6, 7)]), 1000), 200, "three runs of any size");
         // Segment 5 has one SACKed segment above it and is not lost. Segments 0, 1 and 3 are.
         assert_eq!(lost_below(&sent(9, &[(4, 5), (2, 3), (6, 8)]), 100), 400);
     }
 
     /// The numbers of the segments sent while `pipe` is below cwnd, without any acknowledgment.
-    fn leaving(board: &mut Selective, window: &Window, sent: &mut Outstanding) -> Vec<u64> {
+    fn send_while_allowed(board: &mut Selective, window: &Window, sent: &mut Outstanding) -> Vec<u64> {
         let mut numbers = Vec::new();
         loop {
-            let turn = board.turn(window, sent);
-            match turn {
-                Turn::Hole(index) | Turn::Rescue(index) => {
-                    numbers.push(sent.number_of(turn));
+            let selection = board.select(window, sent);
+            match selection {
+                Selection::Hole(index) | Selection::Rescue(index) => {
+                    numbers.push(sent.number_of(selection));
                     sent.send_hole(index, Time::ZERO);
-                    board.on_sent(turn, *numbers.last().expect("pushed"));
+                    board.on_sent(selection, *numbers.last().expect("pushed"));
                 }
                 _ => return numbers,
             }
@@ -302,10 +307,10 @@ mod tests {
         sent.more = true;
         let mut before_new = board.clone();
         let mut with_new = sent.clone();
-        assert_eq!(leaving(&mut before_new, &window, &mut with_new), [0, 2]);
-        assert_eq!(before_new.turn(&window, &with_new), Turn::InOrder);
+        assert_eq!(send_while_allowed(&mut before_new, &window, &mut with_new), [0, 2]);
+        assert_eq!(before_new.select(&window, &with_new), Selection::InOrder);
         sent.more = false;
-        assert_eq!(leaving(&mut board, &window, &mut sent), [0, 2, 5, 9], "9 is the rescue, once");
+        assert_eq!(send_while_allowed(&mut board, &window, &mut sent), [0, 2, 5, 9], "9 is the rescue, once");
         assert_eq!(board.pipe(), 8);
     }
 
@@ -314,11 +319,11 @@ mod tests {
         let sent = sent(10, &[(6, 7)]);
         let mut board = Selective::new(LossRule::Forward, false);
         let window = window(8.0);
-        assert!(board.sees_loss(&window, &sent));
+        assert!(board.detects_loss(&window, &sent));
         board.begin(&window, &sent);
         // snd.nxt - snd.fack: 7, 8 and 9.
         assert_eq!(board.pipe(), 3);
-        assert!(!Selective::new(LossRule::Rfc6675, false).sees_loss(&window, &sent));
+        assert!(!Selective::new(LossRule::Rfc6675, false).detects_loss(&window, &sent));
     }
 
     #[test]
@@ -329,14 +334,14 @@ mod tests {
         sent.go_back();
         let mut numbers = Vec::new();
         let window = window(3.0);
-        while let Turn::Onward(index) = board.turn(&window, &sent) {
+        while let Selection::NextUnsacked(index) = board.select(&window, &sent) {
             numbers.push(index);
-            sent.send_onward(index, Time::ZERO);
+            sent.send_from(index, Time::ZERO);
         }
         assert_eq!(numbers, [0, 3, 5]);
         // The receiver has discarded data if the oldest segment is SACKed.
         sent.ring[0].sacked = true;
         board.time_out(&mut sent);
-        assert_eq!(sent.sacked_reach(), 0);
+        assert_eq!(sent.count_up_to_sacked(), 0);
     }
 }

@@ -18,12 +18,12 @@ use umts_units::{Duration, Time};
 use crate::tcp::config::{SlowStart, Variant};
 
 /// N_RTT_SAMPLE of RFC 9406 §4.3, HYSTART_MIN_SAMPLES of Linux.
-const SAMPLES: u32 = 8;
+const MIN_SAMPLES: u32 = 8;
 /// MIN_RTT_THRESH and MAX_RTT_THRESH; HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
-const LEAST_RISE: Duration = Duration::from_millis(4);
-const MOST_RISE: Duration = Duration::from_millis(16);
+const MIN_RTT_RISE: Duration = Duration::from_millis(4);
+const MAX_RTT_RISE: Duration = Duration::from_millis(16);
 /// MIN_RTT_DIVISOR.
-const DIVISOR: u64 = 8;
+const RTT_DIVISOR: u64 = 8;
 /// CSS_GROWTH_DIVISOR and CSS_ROUNDS.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
@@ -46,8 +46,8 @@ pub struct RoundTrip {
 }
 
 /// The tolerated rise of the minimum round-trip time.
-fn tolerated(least: Duration) -> Duration {
-    Duration::from_nanos(least.as_nanos() / DIVISOR).clamp(LEAST_RISE, MOST_RISE)
+fn tolerated_rise(min_rtt: Duration) -> Duration {
+    Duration::from_nanos(min_rtt.as_nanos() / RTT_DIVISOR).clamp(MIN_RTT_RISE, MAX_RTT_RISE)
 }
 
 /// The current round of a slow start.
@@ -55,10 +55,10 @@ fn tolerated(least: Duration) -> Duration {
 struct Round {
     /// The round ends when more than this is acknowledged (windowEnd).
     end: u64,
-    least: Option<Duration>,
+    min_rtt: Option<Duration>,
     samples: u32,
     /// The minimum of the previous round (lastRoundMinRTT).
-    least_before: Option<Duration>,
+    previous_min_rtt: Option<Duration>,
 }
 
 impl Round {
@@ -66,13 +66,13 @@ impl Round {
     fn begins(&mut self, trip: &RoundTrip) -> bool {
         let begins = trip.una > self.end;
         if begins {
-            *self = Round { end: trip.max_sent, least_before: self.least, least: None, samples: 0 };
+            *self = Round { end: trip.max_sent, previous_min_rtt: self.min_rtt, min_rtt: None, samples: 0 };
         }
         begins
     }
 
     fn count(&mut self, rtt: Duration) {
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         self.samples += 1;
     }
 }
@@ -96,7 +96,7 @@ pub struct PlusPlus {
     /// The threshold at the beginning, and whether slow start is over. The algorithm applies to the
     /// first slow start only (§4.3).
     initial: Option<f64>,
-    over: bool,
+    is_over: bool,
 }
 
 /// HyStart's state.
@@ -106,9 +106,9 @@ pub struct HyStart {
     began: Time,
     last_ack: Time,
     /// The minimum round-trip time of the connection (delay_min).
-    least: Option<Duration>,
+    min_rtt: Option<Duration>,
     /// Whether HyStart has ended slow start. A timeout resets this.
-    found: bool,
+    has_ended: bool,
 }
 
 impl Exit {
@@ -152,7 +152,7 @@ impl Exit {
     /// The divisor of the growth in slow start.
     pub fn divisor(&self) -> f64 {
         match self {
-            Exit::PlusPlus(PlusPlus { css: Some(_), over: false, .. }) => CSS_GROWTH_DIVISOR,
+            Exit::PlusPlus(PlusPlus { css: Some(_), is_over: false, .. }) => CSS_GROWTH_DIVISOR,
             _ => 1.0,
         }
     }
@@ -162,28 +162,28 @@ impl PlusPlus {
     /// §4.2.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let initial = *self.initial.get_or_insert(ssthresh);
-        self.over |= cwnd >= ssthresh || ssthresh < initial;
-        if self.over {
+        self.is_over |= cwnd >= ssthresh || ssthresh < initial;
+        if self.is_over {
             return false;
         }
         let begins = self.round.begins(trip);
         self.round.count(trip.rtt);
         if begins && let Some((_, rounds)) = &mut self.css {
             *rounds += 1;
-            self.over = *rounds >= CSS_ROUNDS;
+            self.is_over = *rounds >= CSS_ROUNDS;
         }
-        if self.over {
+        if self.is_over {
             return true;
         }
-        let Round { least: Some(least), least_before: Some(before), samples, .. } = self.round else {
+        let Round { min_rtt: Some(min_rtt), previous_min_rtt: Some(before), samples, .. } = self.round else {
             return false;
         };
-        if samples < SAMPLES {
+        if samples < MIN_SAMPLES {
             return false;
         }
         match self.css {
-            None if least >= before + tolerated(before) => self.css = Some((least, 0)),
-            Some((baseline, _)) if least < baseline => self.css = None,
+            None if min_rtt >= before + tolerated_rise(before) => self.css = Some((min_rtt, 0)),
+            Some((baseline, _)) if min_rtt < baseline => self.css = None,
             _ => {}
         }
         false
@@ -194,9 +194,9 @@ impl HyStart {
     /// `hystart_update` of tcp_cubic.c, with both ways of detection. Samples count only from a
     /// window of [`LOW_WINDOW`] on, even within a round.
     fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
-        let least = self.least.map_or(trip.rtt, |least| least.min(trip.rtt));
-        self.least = Some(least);
-        if self.found || cwnd >= ssthresh {
+        let min_rtt = self.min_rtt.map_or(trip.rtt, |min_rtt| min_rtt.min(trip.rtt));
+        self.min_rtt = Some(min_rtt);
+        if self.has_ended || cwnd >= ssthresh {
             return false;
         }
         if self.round.begins(trip) {
@@ -210,12 +210,12 @@ impl HyStart {
         if is_train {
             self.last_ack = trip.now;
         }
-        let half = Duration::from_nanos((least + ACK_DELAY).as_nanos() / 2);
+        let half = Duration::from_nanos((min_rtt + ACK_DELAY).as_nanos() / 2);
         let has_lasted = is_train && trip.now.saturating_since(self.began) > half;
-        let has_risen = self.round.samples > SAMPLES
-            && self.round.least.is_some_and(|of_round| of_round > least + tolerated(least));
-        self.found = has_lasted || has_risen;
-        self.found
+        let has_risen = self.round.samples > MIN_SAMPLES
+            && self.round.min_rtt.is_some_and(|of_round| of_round > min_rtt + tolerated_rise(min_rtt));
+        self.has_ended = has_lasted || has_risen;
+        self.has_ended
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
         assert_eq!(exit.divisor(), 1.0, "12 ms are less than an eighth");
         assert_eq!(round(&mut exit, 3, 7, 126, 10, 20.0), None);
-        assert_eq!(exit.divisor(), 1.0, "too few samples to believe it");
+        assert_eq!(exit.divisor(), 1.0, "seven samples are too few");
         assert_eq!(round(&mut exit, 3, 1, 126, 10, 20.0), None);
         assert_eq!(exit.divisor(), 4.0);
         for una in 4..8 {

@@ -8,23 +8,23 @@
 /// How far the window was used in the current round trip.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The window held a segment back.
+    /// The window prevented the transmission of a segment.
     was_full: bool,
     /// The maximum number of outstanding segments.
-    most: u32,
+    max_outstanding: u32,
     /// The round trip ends when this sequence number is acknowledged.
     end: u64,
 }
 
 impl Usage {
-    /// Notes the use of the window after segments were sent or held back. `is_full`: the window is
+    /// Updates the measure after segments were sent or held back. `is_full`: the window is
     /// used up. `una`: the oldest unacknowledged sequence number; `max_sent`: the number after the
     /// highest one sent.
     #[inline]
-    pub fn note(&mut self, is_full: bool, outstanding: u32, una: u64, max_sent: u64) {
+    pub fn update(&mut self, is_full: bool, outstanding: u32, una: u64, max_sent: u64) {
         let is_new_round = una >= self.end;
-        if is_new_round || is_full || (!self.was_full && outstanding > self.most) {
-            *self = Usage { was_full: is_full, most: outstanding, end: max_sent };
+        if is_new_round || is_full || (!self.was_full && outstanding > self.max_outstanding) {
+            *self = Usage { was_full: is_full, max_outstanding: outstanding, end: max_sent };
         }
     }
 
@@ -32,7 +32,7 @@ impl Usage {
     /// grows to twice the acknowledged amount.
     #[inline]
     pub fn is_limiting(&self, cwnd: f64, ssthresh: f64) -> bool {
-        self.was_full || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
+        self.was_full || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.max_outstanding))
     }
 }
 
@@ -43,20 +43,20 @@ mod tests {
     #[test]
     fn full_window_limits_for_a_round_trip() {
         let mut usage = Usage::default();
-        usage.note(true, 10, 1, 10_001);
+        usage.update(true, 10, 1, 10_001);
         // Less is sent in the same round trip.
-        usage.note(false, 3, 5001, 11_001);
+        usage.update(false, 3, 5001, 11_001);
         assert!(usage.is_limiting(10.0, 5.0) && usage.is_limiting(100.0, f64::INFINITY));
-        usage.note(false, 3, 10_001, 13_001);
+        usage.update(false, 3, 10_001, 13_001);
         assert!(!usage.is_limiting(10.0, 5.0));
     }
 
     #[test]
     fn half_of_the_window_limits_in_slow_start() {
         let mut usage = Usage::default();
-        usage.note(false, 6, 1, 6001);
-        usage.note(false, 2, 5001, 7001);
-        assert!(usage.is_limiting(11.0, f64::INFINITY), "the most was 6");
+        usage.update(false, 6, 1, 6001);
+        usage.update(false, 2, 5001, 7001);
+        assert!(usage.is_limiting(11.0, f64::INFINITY), "at most 6 were outstanding");
         assert!(!usage.is_limiting(12.0, f64::INFINITY));
         assert!(!usage.is_limiting(6.0, 6.0), "in congestion avoidance it must be full");
     }

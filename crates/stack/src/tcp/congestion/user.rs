@@ -9,11 +9,11 @@ use crate::ids::{ConnectionId, End};
 /// A custom law.
 pub type UserLaw = Box<dyn WindowLaw + Send>;
 
-type Make = dyn Fn(u16, ConnectionId, End) -> UserLaw + Send;
+type LawFactory = dyn Fn(u16, ConnectionId, End) -> UserLaw + Send;
 
 /// Makes the law for an end of a connection. The number is the value in
 /// [`Variant::User`](crate::tcp::Variant::User).
-pub struct UserLaws(Box<Make>);
+pub struct UserLaws(Box<LawFactory>);
 
 impl UserLaws {
     pub fn new(make: impl Fn(u16, ConnectionId, End) -> UserLaw + Send + 'static) -> Self {

@@ -20,7 +20,7 @@ use umts_units::Time;
 
 use super::{
     Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction,
-    Resend, Rules, Turn, Window,
+    Resend, Rules, Selection, Window,
 };
 use crate::tcp::config::{TcpConfig, VegasConfig};
 use crate::tcp::outstanding::{Acknowledged, Sent};
@@ -60,9 +60,9 @@ pub struct Vegas {
     age_checks: u32,
     timed_out: bool,
     /// The timer has just expired: the next transmission sets the time of that reduction.
-    cuts_with_next: bool,
+    dates_reduction_at_next_send: bool,
     /// One-way only: the last transmission time of the first segment.
-    begun_at: Option<Time>,
+    clock_start: Option<Time>,
 }
 
 /// Number of transmissions of a segment, and the time of the last one.
@@ -78,9 +78,9 @@ impl Transmissions {
     }
 
     /// For the last segment that an ACK covers, if it covers one.
-    fn of_last(done: &Acknowledged) -> Self {
-        let last = (done.segments > 0).then_some(done.last_sent_at);
-        Transmissions { count: u32::from(done.last_transmissions), last }
+    fn of_last(removed: &Acknowledged) -> Self {
+        let last = (removed.segments > 0).then_some(removed.last_sent_at);
+        Transmissions { count: u32::from(removed.last_transmissions), last }
     }
 }
 
@@ -128,8 +128,8 @@ impl Vegas {
             cut_at: None,
             age_checks: 0,
             timed_out: false,
-            cuts_with_next: false,
-            begun_at: None,
+            dates_reduction_at_next_send: false,
+            clock_start: None,
         }
     }
 
@@ -138,7 +138,7 @@ impl Vegas {
     /// successors appear to have one transmission too many.
     fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck<'_>) -> Transmissions {
         if window.rules == Rules::Rfc5681 {
-            return Transmissions::of_last(ack.done);
+            return Transmissions::of_last(ack.removed);
         }
         if ack.segments == 0 {
             return Transmissions::default();
@@ -152,14 +152,14 @@ impl Vegas {
         record
     }
 
-    /// The first segment is sent, perhaps again: ns-2's clock restarts at zero, and the reading at
-    /// the last reduction is kept.
-    fn begin(&mut self, now: Time) {
-        if let (Some(before), Some(cut_at)) = (self.begun_at, self.cut_at) {
+    /// Restarts ns-2's clock at zero, because the first segment is sent or sent again. The time of
+    /// the last reduction keeps its value on this clock.
+    fn restart_clock(&mut self, now: Time) {
+        if let (Some(before), Some(cut_at)) = (self.clock_start, self.cut_at) {
             self.cut_at = Some(now + (cut_at - before));
         }
         self.slots.fill(Transmissions::default());
-        self.begun_at = Some(now);
+        self.clock_start = Some(now);
     }
 
     /// Takes a sample if the segment was sent once.
@@ -234,14 +234,20 @@ impl Vegas {
 
     /// Reduces the window at a fast retransmit, unless it was reduced after the segment had been
     /// sent.
-    fn cut(&mut self, window: &mut Window, ack: &Duplicate<'_>, sent_at: Option<Time>, again: bool) {
+    fn cut(
+        &mut self,
+        window: &mut Window,
+        ack: &Duplicate<'_>,
+        sent_at: Option<Time>,
+        is_retransmitted: bool,
+    ) {
         if self.cut_at.is_some_and(|at| sent_at.is_none_or(|sent_at| at >= sent_at)) {
             return;
         }
         let usable = window.usable(ack.flight.advertised);
         self.target = f64::from(match usable {
             ..=3 => 2,
-            usable if again => usable / 2,
+            usable if is_retransmitted => usable / 2,
             usable => usable - usable / 4,
         });
         window.cwnd = self.target + f64::from(window.duplicates);
@@ -271,7 +277,7 @@ impl CongestionControl for Vegas {
         let last = self.take_last(window, sent, ack);
         let first = self.base_rtt.is_infinite();
         if first {
-            let sent_at = Transmissions::of_last(ack.done).last.unwrap_or(ack.now);
+            let sent_at = Transmissions::of_last(ack.removed).last.unwrap_or(ack.now);
             let rtt = (ack.now - sent_at).as_secs();
             self.marked_at = sent_at;
             self.cut_at = self.cut_at.max(Some(ack.now));
@@ -293,7 +299,7 @@ impl CongestionControl for Vegas {
             window.cwnd += self.increment;
         }
         // ns-2 treats a segment sent when its clock started as not sent.
-        if !first && (window.rules == Rules::Rfc5681 || last.last != self.begun_at) {
+        if !first && (window.rules == Rules::Rfc5681 || last.last != self.clock_start) {
             self.measure(last, ack.now);
         }
         if self.age_checks > 0 {
@@ -317,16 +323,16 @@ impl CongestionControl for Vegas {
             self.target = window.cwnd;
         }
         let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
-        let again = first.count > 1;
+        let is_retransmitted = first.count > 1;
         if window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now) {
             if self.timed_out && ack.flight.una <= window.recover {
                 return Reaction::NOTHING;
             }
             self.timed_out = false;
             window.recover = ack.flight.max_sent;
-            self.fine.timeout *= if again { 2.0 } else { 9.0 / 8.0 };
-            self.cut(window, ack, first.last, again);
-            if !again {
+            self.fine.timeout *= if is_retransmitted { 2.0 } else { 9.0 / 8.0 };
+            self.cut(window, ack, first.last, is_retransmitted);
+            if !is_retransmitted {
                 window.duplicates = DUPLICATE_THRESHOLD;
             }
             self.age_checks = AGE_CHECKS;
@@ -344,22 +350,26 @@ impl CongestionControl for Vegas {
         window.cwnd = 2.0;
         self.target = if window.rules == Rules::Ns2 { 0.0 } else { window.cwnd };
         self.timed_out = true;
-        self.cuts_with_next = true;
+        self.dates_reduction_at_next_send = true;
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
-        let held = (1..DUPLICATE_THRESHOLD).contains(&window.duplicates);
-        if held || sent.next() as u32 >= window.usable(advertised) { Turn::Wait } else { Turn::InOrder }
+    fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
+        let is_waiting = (1..DUPLICATE_THRESHOLD).contains(&window.duplicates);
+        if is_waiting || sent.next() as u32 >= window.usable(advertised) {
+            Selection::Wait
+        } else {
+            Selection::InOrder
+        }
     }
 
     #[inline]
-    fn on_sent(&mut self, _turn: Turn, number: u64, now: Time) {
-        if std::mem::take(&mut self.cuts_with_next) {
+    fn on_sent(&mut self, _turn: Selection, number: u64, now: Time) {
+        if std::mem::take(&mut self.dates_reduction_at_next_send) {
             self.cut_at = Some(now);
         }
         if number == 0 && self.one_way {
-            self.begin(now);
+            self.restart_clock(now);
         }
         let slot = self.slot(number);
         let record = &mut self.slots[slot];

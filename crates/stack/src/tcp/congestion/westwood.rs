@@ -10,10 +10,10 @@
 
 use umts_units::{Duration, Time};
 
-use super::law::{Heard, Loss, WindowLaw};
+use super::law::{LawAck, Loss, WindowLaw};
 
 /// Weight of the previous value in the filter: bwe(k) = 0.9 bwe(k-1) + 0.1 b(k).
-const PAST: f64 = 0.9;
+const OLD_WEIGHT: f64 = 0.9;
 
 /// Westwood+'s state. Bandwidth is in segments per second, times are in seconds.
 #[derive(Debug, Clone, Default)]
@@ -40,13 +40,13 @@ impl Westwood {
     /// Number of newly arrived segments that no earlier ACK has counted ("AckedCount"): one for a
     /// duplicate. A cumulative ACK after duplicates counts the segments that they have not counted,
     /// at least one.
-    fn count(&mut self, heard: &Heard) -> u32 {
-        if heard.duplicate {
+    fn count(&mut self, ack: &LawAck) -> u32 {
+        if ack.duplicate {
             self.accounted += 1;
             return 1;
         }
-        match heard.segments {
-            0 | 1 => heard.segments,
+        match ack.segments {
+            0 | 1 => ack.segments,
             covered if self.accounted >= covered => {
                 self.accounted -= covered;
                 1
@@ -57,27 +57,28 @@ impl Westwood {
 }
 
 impl WindowLaw for Westwood {
-    fn on_ack(&mut self, heard: &Heard) {
-        let counted = self.count(heard);
+    fn on_ack(&mut self, ack: &LawAck) {
+        let counted = self.count(ack);
         // The first ACK begins the first interval and does not count in it.
         let Some(since) = self.since else {
-            self.since = Some(heard.now);
+            self.since = Some(ack.now);
             return;
         };
         self.acked += counted;
-        let elapsed = (heard.now - since).as_secs();
+        let elapsed = (ack.now - since).as_secs();
         if elapsed <= 0.0 || elapsed < self.rtt {
             return;
         }
         let sample = f64::from(std::mem::take(&mut self.acked)) / elapsed;
-        self.since = Some(heard.now);
-        self.bandwidth =
-            Some(self.bandwidth.map_or(sample, |bandwidth| PAST * bandwidth + (1.0 - PAST) * sample));
+        self.since = Some(ack.now);
+        self.bandwidth = Some(
+            self.bandwidth.map_or(sample, |bandwidth| OLD_WEIGHT * bandwidth + (1.0 - OLD_WEIGHT) * sample),
+        );
     }
 
     fn on_round_trip(&mut self, rtt: Duration) {
         self.rtt = rtt.as_secs();
-        self.rtt_min = Some(self.rtt_min.map_or(self.rtt, |least| least.min(self.rtt)));
+        self.rtt_min = Some(self.rtt_min.map_or(self.rtt, |rtt_min| rtt_min.min(self.rtt)));
     }
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
@@ -94,12 +95,12 @@ impl WindowLaw for Westwood {
 mod tests {
     use super::*;
 
-    fn ack(at_ms: u64, segments: u32) -> Heard {
-        Heard {
+    fn ack(at_ms: u64, segments: u32) -> LawAck {
+        LawAck {
             now: Time::from_nanos(at_ms * 1_000_000),
             segments,
             duplicate: segments == 0,
-            ..Heard::default()
+            ..LawAck::default()
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Window {
     pub law: Law,
     /// Payload of a full segment (SMSS), in bytes.
     pub smss: u32,
-    /// The amount that the current acknowledgment covers, in full segments.
+    /// The amount that the current acknowledgment newly covers, in full segments.
     pub acked: f64,
     /// Growth by bytes instead of ACKs.
     pub abc: Option<ByteCounting>,
@@ -43,7 +43,7 @@ pub struct ByteCounting {
     /// L of §2.2: the maximum growth per ACK in slow start, in segments.
     limit: Option<f64>,
     /// Full segments acknowledged since the last growth in congestion avoidance.
-    acked: f64,
+    acked_since_growth: f64,
     /// In the slow start after a timeout, an ACK of many segments may cover data that had arrived
     /// before (§2.3).
     after_timeout: bool,
@@ -51,11 +51,11 @@ pub struct ByteCounting {
 
 impl ByteCounting {
     pub fn new(limit: Option<u32>) -> Self {
-        ByteCounting { limit: limit.map(f64::from), acked: 0.0, after_timeout: false }
+        ByteCounting { limit: limit.map(f64::from), acked_since_growth: 0.0, after_timeout: false }
     }
 
-    /// Whether there is no limit. It is then absent after a timeout, too, and the caller does not
-    /// count segments SACKed before.
+    /// Whether growth per ACK is unlimited, as in Linux. This also holds after a timeout, and the
+    /// caller passes only segments that were not SACKed before.
     pub fn is_unlimited(&self) -> bool {
         self.limit.is_none()
     }
@@ -81,11 +81,11 @@ impl ByteCounting {
 
     /// One segment for each acknowledged window.
     fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
-        self.acked += acked;
-        if self.acked < cwnd {
+        self.acked_since_growth += acked;
+        if self.acked_since_growth < cwnd {
             return cwnd;
         }
-        self.acked -= cwnd;
+        self.acked_since_growth -= cwnd;
         cwnd + 1.0
     }
 }
@@ -127,6 +127,7 @@ impl Window {
         }
         let before = self.cwnd;
         self.grow();
+        // HyStart++ slows the growth before it ends slow start.
         if let Some(exit) = self.exit.as_ref().filter(|_| before < self.ssthresh) {
             self.cwnd = before + (self.cwnd - before) / exit.divisor();
         }
@@ -155,7 +156,7 @@ impl Window {
 
     #[inline]
     fn grow(&mut self) {
-        match self.law.own() {
+        match self.law.non_standard() {
             None => match &mut self.abc {
                 None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
                 Some(abc) => self.cwnd = abc.grow(self.cwnd, self.ssthresh, self.acked),
@@ -164,14 +165,16 @@ impl Window {
         }
     }
 
-    /// ssthresh after a loss before its lower bound: half of the load, or according to the law.
+    /// ssthresh after a loss, before its lower bound is applied: half of the load, or according to
+    /// the law.
     fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
         let load = if self.usage.is_some() { self.cwnd } else { self.rules.load(self, flight) };
-        let reduced = match self.law.own() {
+        let reduced = match self.law.non_standard() {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
         };
-        // The kernel's factors are fractions of 1024 and slightly larger than the RFCs'.
+        // The kernel's factors are fractions of 1024 and slightly larger than the RFCs', so a
+        // product that is a whole number must not be rounded down.
         if self.is_whole { (reduced + 1e-6).trunc() } else { reduced }
     }
 
@@ -184,8 +187,8 @@ impl Window {
         flight.una > self.recover || flight.una <= 1
     }
 
-    /// Begins fast recovery: reduces ssthresh and cwnd, and inflates the window by the duplicates
-    /// so far.
+    /// Begins fast recovery: reduces ssthresh and cwnd, and inflates the window by the three
+    /// duplicates.
     pub fn enter_fast_recovery(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);
         self.ssthresh = self.rules.threshold(reduced);
@@ -227,12 +230,12 @@ impl Window {
         self.start_again_after_timeout(flight, false);
     }
 
-    /// Like `collapse_after_timeout`, but keeps ssthresh if `is_answered`: the losses of this
+    /// Like `collapse_after_timeout`, but keeps ssthresh if `already_reduced`: the losses of this
     /// window have already reduced it.
-    pub fn start_again_after_timeout(&mut self, flight: &Flight, is_answered: bool) {
+    pub fn start_again_after_timeout(&mut self, flight: &Flight, already_reduced: bool) {
         self.inflation = 0;
         let repeated = self.timed_out_at == flight.una;
-        if !is_answered && self.rules.timeout_cuts_ssthresh(repeated, flight) {
+        if !already_reduced && self.rules.timeout_cuts_ssthresh(repeated, flight) {
             let reduced = self.reduced(flight, Loss::Timeout);
             self.ssthresh = self.rules.threshold(reduced);
         }
@@ -241,7 +244,7 @@ impl Window {
             exit.on_timeout();
         }
         if let Some(abc) = &mut self.abc {
-            *abc = ByteCounting { acked: 0.0, after_timeout: true, ..*abc };
+            *abc = ByteCounting { acked_since_growth: 0.0, after_timeout: true, ..*abc };
         }
         self.collapse(flight);
     }

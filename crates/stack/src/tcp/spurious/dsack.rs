@@ -10,19 +10,19 @@ pub(super) struct Duplicates {
     from: u64,
     to: u64,
     /// Octets retransmitted and not yet reported.
-    left: u64,
-    sent_again: bool,
+    unreported: u64,
+    has_retransmitted: bool,
 }
 
 impl Duplicates {
     pub fn new(una: u64, max_sent: u64) -> Self {
-        Duplicates { from: una, to: max_sent, left: 0, sent_again: false }
+        Duplicates { from: una, to: max_sent, unreported: 0, has_retransmitted: false }
     }
 
     /// Counts a retransmission.
-    pub fn on_sent_again(&mut self, payload: u32) {
-        self.left += u64::from(payload);
-        self.sent_again = true;
+    pub fn on_retransmission(&mut self, payload: u32) {
+        self.unreported += u64::from(payload);
+        self.has_retransmitted = true;
     }
 
     /// Returns whether with this ACK all retransmitted octets are reported.
@@ -31,8 +31,8 @@ impl Duplicates {
         if start < self.from || end > self.to {
             return false;
         }
-        self.left = self.left.saturating_sub(end - start);
-        self.sent_again && self.left == 0
+        self.unreported = self.unreported.saturating_sub(end - start);
+        self.has_retransmitted && self.unreported == 0
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
     fn all_retransmitted_data_must_be_reported_as_duplicate() {
         let mut duplicates = Duplicates::new(100, 900);
         assert!(!duplicates.on_ack(&report(100, 200)), "nothing was sent again yet");
-        duplicates.on_sent_again(100);
-        duplicates.on_sent_again(100);
+        duplicates.on_retransmission(100);
+        duplicates.on_retransmission(100);
         assert!(!duplicates.on_ack(&report(100, 200)));
         assert!(!duplicates.on_ack(&report(0, 100)), "from before the recovery");
         assert!(duplicates.on_ack(&report(200, 300)));

@@ -71,7 +71,7 @@ impl FRto {
     }
 
     /// Starts again because the same segment has timed out again.
-    pub fn begin_again(&mut self, recover: u64) {
+    pub fn restart(&mut self, recover: u64) {
         (self.step, self.recover) = (Step::Resent, recover);
     }
 
@@ -146,8 +146,8 @@ mod tests {
     fn full_duplicate_or_unprobed_acks_decide_nothing() {
         assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
         assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
-        let without = FrtoAck { has_new_data: false, ..advance(200) };
-        assert_eq!(verdicts(false, &[without, advance(300)]), [Undecided, Undecided]);
+        let without_new_data = FrtoAck { has_new_data: false, ..advance(200) };
+        assert_eq!(verdicts(false, &[without_new_data, advance(300)]), [Undecided, Undecided]);
     }
 
     #[test]

@@ -98,12 +98,12 @@ impl Connection {
             episode.recover = flight.max_sent;
             episode.frto = episode.frto.filter(|_| allows_frto);
             if let Some(frto) = &mut episode.frto {
-                frto.begin_again(flight.max_sent);
+                frto.restart(flight.max_sent);
             }
             return;
         }
-        let stamp = self.timestamp(now, self.agreed.timestamps);
-        let duplicates = detection.dsack && self.agreed.blocks > 0;
+        let stamp = self.timestamp(now, self.negotiated.timestamps);
+        let duplicates = detection.dsack && self.negotiated.blocks > 0;
         // RetransmitTS is the time of the first retransmission (RFC 3522 §3.2, step 1). If an
         // earlier recovery has already retransmitted the segment, the ACK of that copy would echo a
         // time before this one.
@@ -115,7 +115,7 @@ impl Connection {
             pipe: f64::from(flight.segments).max(ssthresh),
             prior: (cwnd, ssthresh.max((cwnd * 0.75).floor())),
             registers: self.sender.estimator.registers(),
-            eifel: (detection.eifel && self.agreed.timestamps && is_first).then(|| Eifel::new(stamp)),
+            eifel: (detection.eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(stamp)),
             frto: (detection.frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
             duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     fn new_frto(&self, recover: u64) -> FRto {
-        let frto = FRto::new(recover, self.agreed.blocks > 0);
+        let frto = FRto::new(recover, self.negotiated.blocks > 0);
         if self.config.is_recent_linux() {
             frto.accepting_originals(self.sacked_originals(recover))
         } else {
@@ -145,18 +145,18 @@ impl Connection {
         if !episode.frto.is_some_and(|frto| frto.is_probing()) {
             return None;
         }
-        let left = episode.probes > 0;
+        let may_probe = episode.probes > 0;
         episode.probes = episode.probes.saturating_sub(1);
-        Some(left)
+        Some(may_probe)
     }
 
     /// Counts a retransmission.
     #[inline]
-    pub(super) fn count_sent_again(&mut self, payload: u32) {
+    pub(super) fn count_retransmission(&mut self, payload: u32) {
         if let Some(episode) = &mut self.sender.episode
             && let Some(duplicates) = &mut episode.duplicates
         {
-            duplicates.on_sent_again(payload);
+            duplicates.on_retransmission(payload);
         }
     }
 
@@ -228,7 +228,7 @@ impl Connection {
         window.inflation = 0;
         window.duplicates = 0;
         window.recover = sender.outstanding.una().saturating_sub(1);
-        if let Some(law) = window.law.own() {
+        if let Some(law) = window.law.non_standard() {
             law.undo();
         }
         if is_linux && acked > 0 {

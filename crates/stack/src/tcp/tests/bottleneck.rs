@@ -1,4 +1,5 @@
-//! BBR over a link that carries a segment every 10 ms and has an unlimited queue.
+//! BBR over a link that carries a segment every 10 ms and has an unlimited queue, and over a
+//! policer.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,16 +17,16 @@ const GREEDY: u64 = u64::MAX;
 /// Transmission time of a full segment on the link: 100 kB/s.
 const SLOT: Duration = Duration::from_millis(10);
 
-/// The server's data passes the link one segment after another. Every `lost`-th segment is dropped
-/// before the link.
-fn link(lost: Option<u64>) -> impl FnMut(&Segment) -> Fate {
+/// The server's data passes the link one segment after another. If `drop_every` is N, every N-th
+/// data segment is dropped before the link.
+fn link(drop_every: Option<u64>) -> impl FnMut(&Segment) -> Fate {
     let mut count = 0;
     move |segment| {
         if segment.direction != End::Server.sends() || segment.payload == 0 {
             return Fate::Deliver;
         }
         count += 1;
-        if lost.is_some_and(|every| count % every == 0) { Fate::Drop } else { Fate::Link(SLOT) }
+        if drop_every.is_some_and(|every| count % every == 0) { Fate::Drop } else { Fate::Link(SLOT) }
     }
 }
 
@@ -36,19 +37,21 @@ fn bbr(pair: &Pair) -> &Bbr {
     }
 }
 
-fn pair(variant: Variant, lost: Option<u64>) -> Pair {
+/// A server with unlimited data behind the link. The window of 200 segments does not limit BBR.
+fn pair(variant: Variant, drop_every: Option<u64>) -> Pair {
     let config = TcpConfig { advertised_window: 200 * MSS, initial_window: 10, ..config(variant) };
-    Pair::sending(&config, GREEDY, link(lost))
+    Pair::sending(&config, GREEDY, link(drop_every))
 }
 
 /// Bytes that arrived in the ten seconds from `from_s` on.
-fn ten_seconds(pair: &mut Pair, from_s: u64) -> u64 {
+fn bytes_in_ten_seconds(pair: &mut Pair, from_s: u64) -> u64 {
     pair.run_until(ms(1000 * from_s));
     let before = pair.delivered(End::Ue);
     pair.run_until(ms(1000 * from_s + 10_000));
     pair.delivered(End::Ue) - before
 }
 
+/// The server's RTT samples from `from_s` on.
 fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
     let samples = pair.trace.iter().filter(|(at, _)| *at >= ms(1000 * from_s));
     samples
@@ -79,7 +82,7 @@ fn startup_fills_the_pipe_and_drain_follows() {
 #[test]
 fn bbr_keeps_the_link_full_and_the_queue_short() {
     let mut paced = pair(Variant::Bbr, None);
-    let bytes = ten_seconds(&mut paced, 20);
+    let bytes = bytes_in_ten_seconds(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
     // 110 ms are propagation and one slot. A probe at 1.25 adds a quarter of that.
     let mut round_trips = round_trips_ms(&paced, 20);
@@ -88,7 +91,7 @@ fn bbr_keeps_the_link_full_and_the_queue_short() {
     assert!(median <= 150, "{median} ms");
     // NewReno fills the queue up to its window: 200 segments of 10 ms.
     let mut filling = pair(Variant::NewReno, None);
-    ten_seconds(&mut filling, 20);
+    bytes_in_ten_seconds(&mut filling, 20);
     assert!(round_trips_ms(&filling, 20).iter().all(|&rtt| rtt > 1000));
 }
 
@@ -96,7 +99,7 @@ fn bbr_keeps_the_link_full_and_the_queue_short() {
 fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
     let mut pair = pair(Variant::Bbr, None);
     pair.run_until(ms(25_000));
-    let small: Vec<u64> = pair
+    let seconds_at_four: Vec<u64> = pair
         .trace
         .iter()
         .filter_map(|(at, event)| match event {
@@ -106,8 +109,8 @@ fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
             _ => None,
         })
         .collect();
-    assert!(!small.is_empty(), "ProbeRTT never came");
-    assert!(small.iter().all(|&second| second >= 10), "{small:?}");
+    assert!(!seconds_at_four.is_empty(), "the window was never four segments");
+    assert!(seconds_at_four.iter().all(|&second| second >= 10), "{seconds_at_four:?}");
 }
 
 #[test]
@@ -115,9 +118,9 @@ fn random_losses_cost_bbr_little() {
     // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, below the ten
     // segments of the pipe.
     let mut paced = pair(Variant::Bbr, Some(50));
-    let bytes = ten_seconds(&mut paced, 10);
+    let bytes = bytes_in_ten_seconds(&mut paced, 10);
     let mut halving = pair(Variant::NewReno, Some(50));
-    let halved = ten_seconds(&mut halving, 10);
+    let halved = bytes_in_ten_seconds(&mut halving, 10);
     assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 1,000,000");
 }
 
@@ -151,21 +154,23 @@ fn bbr_detects_a_policer_and_keeps_its_rate() {
     };
     let dropped = Rc::new(Cell::new(0));
     let mut pair = Pair::sending_timed(&config, GREEDY, policer(rate, 60_000.0, dropped.clone()));
-    // Packets dropped in each tenth of a second, while no policer is detected and while one is.
-    let (mut lost, mut steps) = ([0_u64; 2], [0_u64; 2]);
+    // Dropped packets and steps of 100 ms. Index 0: no policer is detected at the start of the
+    // step, index 1: one is.
+    let (mut drops, mut steps) = ([0_u64; 2], [0_u64; 2]);
     let mut estimates = Vec::new();
     for step in 1..600 {
-        let known = bbr(&pair).policed_rate();
-        estimates.extend(known);
+        let policed_rate = bbr(&pair).policed_rate();
+        estimates.extend(policed_rate);
         let before = dropped.get();
         pair.run_until(ms(100 * step));
-        lost[usize::from(known.is_some())] += dropped.get() - before;
-        steps[usize::from(known.is_some())] += 1;
+        drops[usize::from(policed_rate.is_some())] += dropped.get() - before;
+        steps[usize::from(policed_rate.is_some())] += 1;
     }
-    assert!(estimates.len() > 100, "known in {} of 600 steps", estimates.len());
+    assert!(estimates.len() > 100, "detected in {} of 599 steps", estimates.len());
     assert!(estimates.iter().all(|estimate| (estimate / rate - 1.0).abs() < 0.15), "{estimates:?}");
-    let each = |i: usize| lost[i] as f64 / steps[i] as f64;
-    assert!(each(1) < each(0) / 4.0, "{} and {} a step, {estimates:?}", each(1), each(0));
+    let drops_per_step = |i: usize| drops[i] as f64 / steps[i] as f64;
+    let (undetected, detected) = (drops_per_step(0), drops_per_step(1));
+    assert!(detected < undetected / 4.0, "{detected} and {undetected} per step, {estimates:?}");
 }
 
 #[test]

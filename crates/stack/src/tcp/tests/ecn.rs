@@ -10,17 +10,18 @@ fn ecn(variant: Variant) -> TcpConfig {
     TcpConfig { ecn: true, initial_window: 10, sack_blocks: 3, ..config(variant) }
 }
 
-/// A router marks the first transmissions of these segments.
-fn marking(pair: &mut Pair, list: &[u64]) {
-    let list = list.to_vec();
-    pair.mark = Box::new(move |segment: &Segment| segment.payload > 0 && list.contains(&segment.seq));
+/// A router marks the data segments with these sequence numbers.
+fn mark_segments(pair: &mut Pair, seqs: &[u64]) {
+    let seqs = seqs.to_vec();
+    pair.mark = Box::new(move |segment: &Segment| segment.payload > 0 && seqs.contains(&segment.seq));
 }
 
 fn reductions(pair: &Pair) -> usize {
     pair.count(|event| matches!(event, TraceEvent::EcnReduction { .. }))
 }
 
-fn bits(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
+/// The segments that `end` sent: time in ms, ECE flag, CWR flag.
+fn ece_and_cwr(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
     let sent = pair.sent(end).into_iter();
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.flags.ece, segment.flags.cwr)).collect()
 }
@@ -29,18 +30,20 @@ fn bits(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
 fn ecn_needs_both_ends() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 3000, |_| Fate::Deliver);
     pair.run();
-    assert_eq!((bits(&pair, End::Server)[0], bits(&pair, End::Ue)[0]), ((0, true, true), (50, true, false)));
+    // RFC 3168 §6.1.1: the SYN has ECE and CWR, the SYN+ACK only ECE.
+    assert_eq!(ece_and_cwr(&pair, End::Server)[0], (0, true, true));
+    assert_eq!(ece_and_cwr(&pair, End::Ue)[0], (50, true, false));
     let data = pair.sent(End::Server);
     assert!(data.iter().all(|(_, segment, _)| (segment.ecn == Ecn::Capable) == (segment.payload > 0)));
     assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
 
     let mut pair = Pair::new(&ecn(Variant::NewReno));
-    let without = TcpConfig { ecn: false, ..ecn(Variant::NewReno) };
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, without);
+    let without_ecn = TcpConfig { ecn: false, ..ecn(Variant::NewReno) };
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, without_ecn);
     pair.open(End::Server);
     pair.write(End::Server, 3000);
     pair.run();
-    assert!(!bits(&pair, End::Ue)[0].1);
+    assert!(!ece_and_cwr(&pair, End::Ue)[0].1);
     assert!(pair.sent(End::Server).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
 }
 
@@ -48,17 +51,17 @@ fn ecn_needs_both_ends() {
 fn mark_halves_the_window_once_without_retransmission() {
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let mut pair = Pair::sending(&ecn(variant), 60 * u64::from(MSS), |_| Fate::Deliver);
-        marking(&mut pair, &[nth(2), nth(5)]);
+        mark_segments(&mut pair, &[nth(2), nth(5)]);
         pair.run_until(ms(200));
         // 10 segments are sent at 100 ms. The first two ACKs release four more, and the third
         // halves the flight size.
         assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{variant:?}");
         pair.run();
-        assert_eq!((reductions(&pair), pair.sent_again()), (1, vec![]));
+        assert_eq!((reductions(&pair), pair.retransmissions()), (1, vec![]));
         // The echo continues until new data carries CWR.
-        let echoes = bits(&pair, End::Ue).iter().filter(|(at, ece, _)| *at > 50 && *ece).count();
+        let echoes = ece_and_cwr(&pair, End::Ue).iter().filter(|(at, ece, _)| *at > 50 && *ece).count();
         assert!(echoes > 2, "{echoes}");
-        assert_eq!(bits(&pair, End::Server).iter().filter(|(at, _, cwr)| *at > 0 && *cwr).count(), 1);
+        assert_eq!(ece_and_cwr(&pair, End::Server).iter().filter(|(at, _, cwr)| *at > 0 && *cwr).count(), 1);
         assert_eq!(pair.delivered(End::Ue), 60 * u64::from(MSS));
     }
 }
@@ -66,7 +69,7 @@ fn mark_halves_the_window_once_without_retransmission() {
 #[test]
 fn marks_in_two_windows_reduce_twice() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), |_| Fate::Deliver);
-    marking(&mut pair, &[nth(2), nth(30)]);
+    mark_segments(&mut pair, &[nth(2), nth(30)]);
     pair.run();
     assert_eq!(reductions(&pair), 2);
 }
@@ -74,7 +77,8 @@ fn marks_in_two_windows_reduce_twice() {
 #[test]
 fn loss_and_mark_in_one_window_reduce_once() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), lose(&[(nth(0), 0)]));
-    marking(&mut pair, &[nth(6)]);
+    mark_segments(&mut pair, &[nth(6)]);
+    // The loss halves the ten outstanding segments. The mark was echoed in the same window.
     pair.run_until(ms(280));
     assert_eq!((pair.server.ssthresh(), reductions(&pair)), (5.0, 0));
     pair.run();

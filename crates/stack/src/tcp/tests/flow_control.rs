@@ -1,25 +1,29 @@
-//! Flow control and failure: closed windows, slow readers, RST, give-up, simultaneous open.
+//! Flow control and failure: closed windows, slow readers, RST, limits of retransmissions. Also the
+//! simultaneous open.
 
-use umts_units::{BitRate, Duration, Time};
+use umts_units::{BitRate, Time};
 
-use super::pair::{Fate, MSS, Pair, config, lose_from, ms};
-use crate::ids::End;
-use crate::packet::Segment;
+use super::pair::{Fate, MSS, Pair, config, lose, lose_from, ms};
+use crate::ids::{ConnectionId, End};
+use crate::packet::{Flags, Segment};
 use crate::tcp::{Failure, Retries, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
 const SEGMENT: u64 = MSS as u64;
 
-/// A buffer of eight segments, read at 10 segments/s. The pipe could carry 80.
+/// A buffer of eight segments, read at 10 segments/s. The pipe could carry 80 segments/s: the
+/// buffer once per round trip of 100 ms.
 fn slow_reader() -> TcpConfig {
     let read_rate = BitRate::from_bps(80_000);
     TcpConfig { read_rate, advertised_window: 8 * MSS, initial_window: 10, ..config(Variant::NewReno) }
 }
 
+/// The windows that the UE advertised.
 fn windows(pair: &Pair) -> Vec<u32> {
     pair.sent(End::Ue).into_iter().map(|(_, segment, _)| segment.window).collect()
 }
 
+/// Failed connections: time in ms, end, and failure.
 fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
     let failed = pair.trace.iter().filter_map(|(at, event)| match event {
         TraceEvent::ConnectionFailed { end, failure, .. } => {
@@ -34,12 +38,12 @@ fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
 fn slow_reader_limits_the_sender() {
     let mut pair = Pair::sending(&slow_reader(), 100 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(5150));
-    // The buffer, and 5 s of reading.
+    // Eight segments fill the buffer, and 50 are read in the 5 s since the first arrived.
     let delivered = pair.delivered(End::Ue) / SEGMENT;
     assert!((55..=60).contains(&delivered), "{delivered}");
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (100 * SEGMENT, 0));
-    assert_eq!(pair.sent_again(), []);
+    assert_eq!(pair.retransmissions(), []);
 }
 
 #[test]
@@ -56,11 +60,12 @@ fn window_moves_by_whole_segments() {
 #[test]
 fn lost_window_update_is_probed_for() {
     // From 180 ms to 2 s all segments of the UE are lost, including window updates.
-    let lost = |segment: &Segment| {
-        let gone = segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
-        if gone { Fate::Drop } else { Fate::Deliver }
+    let script = |segment: &Segment| {
+        let is_lost =
+            segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
+        if is_lost { Fate::Drop } else { Fate::Deliver }
     };
-    let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, lost);
+    let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, script);
     pair.run();
     let probes: Vec<_> =
         pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
@@ -99,16 +104,17 @@ fn refused_connection_is_reported() {
 
 #[test]
 fn unanswered_syn_is_given_up() {
+    // All transmissions of the segment with number 0, the SYN.
     let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
     let retries = Retries { syn: Some(3), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
-    let mut pair = Pair::with_script(&config, super::pair::lose(&all));
+    let mut pair = Pair::with_script(&config, lose(&all));
     pair.open(End::Server);
     pair.run();
     // Sent at 0, 1, 3 and 7 s. Given up after the fourth has waited for 8 s.
     assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
     assert_eq!(pair.sent(End::Server).len(), 4);
-    // A SYN+ACK is given up, too.
+    // A SYN+ACK is given up, too: sent at 50 and 1050 ms, and the second has waited for 2 s.
     let mut pair = Pair::with_script(
         &TcpConfig { retries: Retries { syn_ack: Some(1), ..retries }, ..config },
         lose_from(End::Ue, &all),
@@ -119,7 +125,7 @@ fn unanswered_syn_is_given_up() {
 }
 
 #[test]
-fn undeliverable_data_ends_the_connection_with_a_reset() {
+fn undeliverable_data_resets_the_connection() {
     // All data segments from the server are lost.
     let retries = Retries { data: Some(2), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
@@ -137,18 +143,14 @@ fn undeliverable_data_ends_the_connection_with_a_reset() {
     // A late segment is answered with a RST.
     let sent_before = pair.sent(End::Server).len();
     let late = Segment {
-        flags: crate::packet::Flags { ack: true, ..Default::default() },
+        flags: Flags { ack: true, ..Flags::default() },
         seq: 1,
         ack: 1,
-        ..late_segment()
+        ..Segment::new(ConnectionId(0), End::Ue.sends())
     };
     pair.arrive(End::Server, late);
     let answer = pair.sent(End::Server)[sent_before].1;
     assert!(answer.flags.rst && answer.seq == 1);
-}
-
-fn late_segment() -> Segment {
-    Segment::new(crate::ids::ConnectionId(0), End::Ue.sends())
 }
 
 #[test]
@@ -175,5 +177,4 @@ fn simultaneous_open_establishes_the_connection() {
         assert_eq!(flags, [(Time::ZERO, true, false), (ms(50), true, true)]);
         assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
-    let _ = Duration::ZERO;
 }

@@ -1,5 +1,5 @@
-//! With any segments, an end does not panic and keeps its invariants: sequence numbers advance,
-//! bytes are delivered once and in order, and no timer stays due.
+//! Whatever segments arrive, an end does not panic and keeps its invariants: sequence numbers
+//! advance, bytes are delivered once and in order, and no timer stays due.
 
 use proptest::prelude::*;
 use umts_kernel::NoTrace;
@@ -12,46 +12,52 @@ use crate::packet::{Flags, Options, SackBlocks, Segment};
 use crate::tcp::{Connection, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent, Variant};
 
 /// A limit above the number of segments that one event can release.
-const MOST: usize = 100_000;
+const MAX_SEGMENTS: usize = 100_000;
 
 #[derive(Debug, Clone)]
 enum Step {
     Open,
     Write(u64),
     Close,
-    Pass(u64),
-    Arrive(Arriving),
+    /// Time passes, in ms. Timers expire.
+    Wait(u64),
+    Arrive(AnySegment),
 }
 
 /// A segment with numbers near the connection's, or with arbitrary ones.
 #[derive(Debug, Clone)]
-struct Arriving {
+struct AnySegment {
     flags: u8,
+    /// Offset from the next sequence number that the end expects.
     seq: i64,
+    /// Offset from the end's oldest unacknowledged sequence number.
     ack: i64,
-    anywhere: Option<(u32, u32)>,
+    /// Sequence number and acknowledgment number to use instead of the offsets.
+    absolute: Option<(u32, u32)>,
     payload: u32,
     window: u32,
+    /// SACK blocks: offset of the start from the acknowledgment number, and length.
     blocks: Vec<(i64, i64)>,
+    /// Timestamp and echo, in ms.
     timestamps: Option<(u64, u64)>,
 }
 
-fn arriving() -> impl Strategy<Value = Arriving> {
+fn any_segment() -> impl Strategy<Value = AnySegment> {
     let near = prop_oneof![4 => Just(0i64), 2 => -3i64..3, 2 => -5000i64..90_000];
     let acked = prop_oneof![2 => Just(0i64), 2 => (0i64..12).prop_map(|n| 1000 * n), 1 => -9000i64..30_000];
-    let anywhere = proptest::option::weighted(0.05, any::<(u32, u32)>());
+    let absolute = proptest::option::weighted(0.05, any::<(u32, u32)>());
     let payload = prop_oneof![3 => Just(0u32), 2 => Just(MSS), 1 => 1u32..3000];
     let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
     let blocks = proptest::collection::vec((-3000i64..20_000, 1i64..5000), 0..4);
     let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
     // ACK alone in at least two of three cases.
     let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
-    (flags, near, acked, anywhere, payload, window, blocks, timestamps).prop_map(
-        |(flags, seq, ack, anywhere, payload, window, blocks, timestamps)| Arriving {
+    (flags, near, acked, absolute, payload, window, blocks, timestamps).prop_map(
+        |(flags, seq, ack, absolute, payload, window, blocks, timestamps)| AnySegment {
             flags,
             seq,
             ack,
-            anywhere,
+            absolute,
             payload,
             window,
             blocks,
@@ -65,17 +71,18 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Open),
         2 => (1u64..20_000).prop_map(Step::Write),
         1 => Just(Step::Close),
-        3 => (1u64..2000).prop_map(Step::Pass),
-        12 => arriving().prop_map(Step::Arrive),
+        3 => (1u64..2000).prop_map(Step::Wait),
+        12 => any_segment().prop_map(Step::Arrive),
     ]
 }
 
 fn any_config() -> impl Strategy<Value = TcpConfig> {
-    let versions =
+    let variants =
         [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack, Variant::Cubic, Variant::Bbr];
-    (0..versions.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, on, initial_window)| {
+    (0..variants.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, on, initial_window)| {
         let mut config = TcpConfig {
             initial_window,
+            // SACK and FACK, 2 and 3 in the list, need at least one block.
             sack_blocks: if on[0] { 3 } else { u8::from(matches!(variant, 2 | 3)) },
             timestamps: on[1],
             rack: on[2],
@@ -86,7 +93,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
             window_validation: on[9],
             abc: on[9],
             ecn: on[10],
-            ..config(versions[variant])
+            ..config(variants[variant])
         };
         config.rto.rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
         config
@@ -100,19 +107,19 @@ struct Driver {
 }
 
 impl Driver {
-    fn number(of: u64, offset: i64) -> u64 {
-        of.saturating_add_signed(offset)
+    fn add_offset(base: u64, offset: i64) -> u64 {
+        base.saturating_add_signed(offset)
     }
 
-    fn segment(&self, arriving: &Arriving) -> Segment {
+    fn segment(&self, arriving: &AnySegment) -> Segment {
         let bit = |n: u8| arriving.flags >> n & 1 == 1;
         let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());
-        let (mut seq, mut ack) = (Self::number(next, arriving.seq), Self::number(una, arriving.ack));
-        if let Some((any_seq, any_ack)) = arriving.anywhere {
+        let (mut seq, mut ack) = (Self::add_offset(next, arriving.seq), Self::add_offset(una, arriving.ack));
+        if let Some((any_seq, any_ack)) = arriving.absolute {
             (seq, ack) = (any_seq.into(), any_ack.into());
         }
         let blocks = arriving.blocks.iter().map(|&(from, length)| {
-            let from = Self::number(ack, from);
+            let from = Self::add_offset(ack, from);
             (from, from + length.unsigned_abs())
         });
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
@@ -149,10 +156,10 @@ impl Driver {
         let mut cx = Context::new(self.now, &mut sink);
         action(&mut self.end, &mut cx);
         let mut segment = Segment::new(ConnectionId(0), End::Server.sends());
-        let mut left = 0;
+        let mut sent = 0;
         while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
-            left += 1;
-            assert!(left < MOST, "segments leave without end");
+            sent += 1;
+            assert!(sent < MAX_SEGMENTS, "segments are sent without end");
         }
         while let Some(event) = self.end.poll_event() {
             if let TcpEvent::Delivered(bytes) = event {
@@ -168,7 +175,7 @@ impl Driver {
                 self.call(|end, cx| end.handle_write(cx, *bytes));
             }
             Step::Close => self.call(|end, cx| end.handle_close(cx)),
-            Step::Pass(ms) => self.pass(self.now + Duration::from_millis(*ms)),
+            Step::Wait(ms) => self.wait_until(self.now + Duration::from_millis(*ms)),
             Step::Arrive(arriving) => {
                 let packet = self.end.packet(PacketId(0), self.segment(arriving));
                 self.call(|end, cx| end.handle_packet(cx, &packet));
@@ -177,7 +184,7 @@ impl Driver {
         }
     }
 
-    fn pass(&mut self, until: Time) {
+    fn wait_until(&mut self, until: Time) {
         while let Some(at) = self.end.poll_timeout().filter(|&at| at <= until) {
             assert!(at > self.now, "a timer stays due");
             self.now = at;
@@ -193,13 +200,13 @@ proptest! {
     #[test]
     fn arbitrary_segments_keep_the_invariants(
         config in any_config(),
-        opens in any::<bool>(),
+        opens_first in any::<bool>(),
         steps in proptest::collection::vec(step(), 1..60),
     ) {
         let end = Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config);
         let mut driver = Driver { end, now: Time::ZERO, delivered: 0 };
         let mut una = 0;
-        if opens {
+        if opens_first {
             driver.act(&Step::Open);
         }
         for step in &steps {
@@ -211,8 +218,8 @@ proptest! {
             una = outstanding.una();
             prop_assert!(outstanding.max_sent() <= driver.end.sender.written.saturating_add(1));
             let receiver = &driver.end.receiver;
-            let text = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
-            prop_assert_eq!(driver.delivered, text);
+            let received = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
+            prop_assert_eq!(driver.delivered, received);
             let (cwnd, ssthresh) = (driver.end.cwnd(), driver.end.ssthresh());
             prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
         }

@@ -9,29 +9,29 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// A window of 20 in congestion avoidance, one ACK per segment, round trips of 100 ms.
-fn twenty(variant: Variant) -> TcpConfig {
+fn window_of_twenty(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(variant) }
 }
 
 /// Threshold after the loss of a segment in the fifth round trip.
-fn left_after_a_loss(variant: Variant) -> f64 {
-    let mut pair = Pair::sending(&twenty(variant), GREEDY, lose(&[(nth(90), 0)]));
+fn ssthresh_after_a_loss(variant: Variant) -> f64 {
+    let mut pair = Pair::sending(&window_of_twenty(variant), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(690));
-    assert_eq!((pair.timeouts(), pair.sent_again().len()), (0, 1), "{variant:?}");
+    assert_eq!((pair.timeouts(), pair.retransmissions().len()), (0, 1), "{variant:?}");
     pair.server.ssthresh()
 }
 
 #[test]
 fn loss_reduces_the_window_according_to_the_law() {
-    // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more for
+    // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more in
     // each of four round trips.
-    let half = left_after_a_loss(Variant::NewReno);
+    let half = ssthresh_after_a_loss(Variant::NewReno);
     assert_eq!(half, 12.0);
     // RFC 9438 §4.6. Before the first loss the window grew like Reno's (§4.3, with cwnd_prior at
     // the end of slow start).
-    assert!((left_after_a_loss(Variant::Cubic) - 0.7 * 24.0).abs() < 1e-9);
+    assert!((ssthresh_after_a_loss(Variant::Cubic) - 0.7 * 24.0).abs() < 1e-9);
     // The pipe has no queue, so the bandwidth over the minimum round trip is the whole window.
-    let westwood = left_after_a_loss(Variant::Westwood);
+    let westwood = ssthresh_after_a_loss(Variant::Westwood);
     assert!((19.0..=24.0).contains(&westwood), "{westwood}");
 }
 
@@ -39,7 +39,7 @@ fn loss_reduces_the_window_according_to_the_law() {
 fn all_laws_repair_losses() {
     let lost = [(nth(30), 0), (nth(33), 0), (nth(34), 0), (nth(90), 0), (nth(90), 1)];
     for variant in [Variant::Westwood, Variant::Cubic] {
-        let mut pair = Pair::sending(&twenty(variant), 200 * SEGMENT, lose(&lost));
+        let mut pair = Pair::sending(&window_of_twenty(variant), 200 * SEGMENT, lose(&lost));
         pair.run();
         assert_eq!(pair.delivered(End::Ue), 200 * SEGMENT, "{variant:?}");
     }
@@ -47,9 +47,10 @@ fn all_laws_repair_losses() {
 
 #[test]
 fn cubic_returns_to_the_window_of_the_loss() {
-    // One loss at 24 segments. With 100 ms and such a small window Reno's growth is faster (§4.3),
-    // so it takes about (24 - 17) / (9/17) round trips.
-    let mut pair = Pair::sending(&twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));
+    // One loss at 24 segments reduces the window to 17. With 100 ms and such a small window the
+    // Reno-friendly growth of 9/17 segments per round trip is faster than the cubic (RFC 9438
+    // §4.3), so it takes about (24 - 17) / (9/17) = 13 round trips.
+    let mut pair = Pair::sending(&window_of_twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(590));
     let before = pair.server.cwnd();
     pair.run_until(ms(700));

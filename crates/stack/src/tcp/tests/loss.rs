@@ -13,16 +13,16 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
-fn ten(variant: Variant) -> TcpConfig {
+fn window_of_ten(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 10, ..config(variant) }
 }
 
 #[test]
 fn tahoe_restarts_with_one_segment() {
     // Segment 0 is lost: nine duplicate ACKs, the third at 200 ms.
-    let mut pair = Pair::sending(&ten(Variant::Tahoe), GREEDY, lose(&[(nth(0), 0)]));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Tahoe), GREEDY, lose(&[(nth(0), 0)]));
     pair.run_until(ms(200));
-    assert_eq!(pair.sent_again(), [(200, nth(0), DupAck)]);
+    assert_eq!(pair.retransmissions(), [(200, nth(0), DupAck)]);
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (1.0, 5.0, 0));
     pair.run_until(ms(300));
     // All ten are acknowledged at once, and slow start continues with new data.
@@ -31,36 +31,38 @@ fn tahoe_restarts_with_one_segment() {
 }
 
 #[test]
-fn tahoe_resends_delivered_segments() {
+fn tahoe_retransmits_delivered_segments() {
     // Segment 5 is lost as well. Slow start repairs this loss by going back, without another
-    // reduction.
-    let mut pair = Pair::sending(&ten(Variant::Tahoe), 10 * SEGMENT, lose(&[(nth(0), 0), (nth(5), 0)]));
+    // reduction. Its window of two also retransmits segment 6, which had arrived.
+    let mut pair =
+        Pair::sending(&window_of_ten(Variant::Tahoe), 10 * SEGMENT, lose(&[(nth(0), 0), (nth(5), 0)]));
     pair.run();
-    let again: Vec<_> = pair.sent_again().iter().map(|(at, seq, cause)| (*at, *seq, *cause)).collect();
-    assert_eq!(again, [(200, nth(0), DupAck), (300, nth(5), DupAck), (300, nth(6), DupAck)]);
+    let retransmissions: Vec<_> =
+        pair.retransmissions().iter().map(|(at, seq, cause)| (*at, *seq, *cause)).collect();
+    assert_eq!(retransmissions, [(200, nth(0), DupAck), (300, nth(5), DupAck), (300, nth(6), DupAck)]);
     assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT));
 }
 
 #[test]
 fn reno_halves_inflates_and_deflates() {
-    let mut pair = Pair::sending(&ten(Variant::Reno), GREEDY, lose(&[(nth(0), 0)]));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Reno), GREEDY, lose(&[(nth(0), 0)]));
     pair.run_until(ms(200));
-    // FlightSize 10, nine duplicates: 5 + 9 segments may be outstanding, ten are.
+    // FlightSize 10, nine duplicates: 5 + 9 segments may be outstanding. Ten are, so four are sent.
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 9));
-    assert_eq!((pair.sent_again(), pair.new_segments(200, 201)), (vec![(200, nth(0), DupAck)], 4));
+    assert_eq!((pair.retransmissions(), pair.new_segments(200, 201)), (vec![(200, nth(0), DupAck)], 4));
     pair.run_until(ms(300));
     // The ACK of all ten ends the recovery. The ACKs of the four segments sent in it follow.
     assert_eq!(pair.server.inflation(), 0);
-    assert!(pair.server.cwnd() > 5.0 && pair.server.cwnd() < 6.0, "congestion avoidance goes on from 5");
+    assert!(pair.server.cwnd() > 5.0 && pair.server.cwnd() < 6.0, "congestion avoidance continues from 5");
     assert_eq!(pair.timeouts(), 0);
 }
 
 /// Three losses in one window of ten.
-const THREE: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
+const THREE_LOSSES: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
 
 #[test]
 fn reno_stalls_on_several_losses_in_a_window() {
-    let mut pair = Pair::sending(&ten(Variant::Reno), 30 * SEGMENT, lose(THREE));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Reno), 30 * SEGMENT, lose(THREE_LOSSES));
     pair.run();
     assert!(pair.timeouts() > 0, "Reno runs out of duplicate ACKs and waits for its timer");
     assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
@@ -68,19 +70,19 @@ fn reno_stalls_on_several_losses_in_a_window() {
 
 #[test]
 fn newreno_repairs_one_hole_per_round_trip() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno), 30 * SEGMENT, lose(THREE));
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 30 * SEGMENT, lose(THREE_LOSSES));
     pair.run();
     let expected = [(200, nth(0), DupAck), (300, nth(2), DupAck), (400, nth(4), DupAck)];
-    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+    assert_eq!((pair.retransmissions(), pair.timeouts()), (expected.to_vec(), 0));
     assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
 }
 
 #[test]
 fn partial_ack_deflates_newreno_by_its_segments() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno), GREEDY, lose(THREE));
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), GREEDY, lose(THREE_LOSSES));
     pair.run_until(ms(200));
-    // Seven segments arrived: seven duplicates, so that two segments beyond ten may be sent: 5 + 7
-    // - 10.
+    // Seven segments arrived and caused seven duplicates. 5 + 7 segments may be outstanding and ten
+    // are, so two are sent.
     assert_eq!((pair.server.cwnd(), pair.server.inflation()), (5.0, 7));
     assert_eq!(pair.new_segments(200, 201), 2);
     pair.run_until(ms(300));
@@ -95,14 +97,15 @@ fn partial_ack_deflates_newreno_by_its_segments() {
 
 #[test]
 fn duplicates_of_go_back_n_are_not_a_loss() {
-    // Segments 0 to 4 are lost, segment 0 twice. Go-back-N then duplicates the others.
+    // Segments 0 to 4 are lost, segment 0 twice. After the timeout go-back-N also retransmits the
+    // segments that had arrived. The duplicate ACKs of these must not start a fast retransmit.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(0), 1), (nth(1), 0), (nth(2), 0), (nth(3), 0), (nth(4), 0)];
     for variant in [Variant::Tahoe, Variant::Reno, Variant::NewReno] {
-        let mut pair = Pair::sending(&ten(variant), 20 * SEGMENT, lose(lost));
+        let mut pair = Pair::sending(&window_of_ten(variant), 20 * SEGMENT, lose(lost));
         pair.run();
         assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (1, 20 * SEGMENT), "{variant:?}");
-        let by_duplicates = pair.sent_again().iter().filter(|(.., cause)| *cause == DupAck).count();
-        assert_eq!(by_duplicates, 1, "{variant:?}: only the first fast retransmit");
+        let by_duplicates = pair.retransmissions().iter().filter(|(.., cause)| *cause == DupAck).count();
+        assert_eq!(by_duplicates, 1, "{variant:?}: only the fast retransmit before the timeout");
     }
 }
 
@@ -111,20 +114,20 @@ fn timeout_goes_back_and_slow_starts() {
     // Two segments are too few for three duplicates.
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, lose(&[(nth(0), 0), (nth(1), 0)]));
     pair.run_until(ms(1100));
-    assert_eq!(pair.sent_again(), [(1100, nth(0), Rto)]);
+    assert_eq!(pair.retransmissions(), [(1100, nth(0), Rto)]);
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh()), (1.0, 2.0));
     pair.run_until(ms(1200));
-    assert_eq!(pair.sent_again()[1..], [(1200, nth(1), Rto)]);
+    assert_eq!(pair.retransmissions()[1..], [(1200, nth(1), Rto)]);
     assert_eq!(pair.new_segments(1200, 1201), 1);
 }
 
 #[test]
-fn timeouts_back_off_until_a_segment_sent_once_is_timed() {
+fn backoff_remains_until_a_segment_sent_once_is_timed() {
     let mut pair =
         Pair::sending(&config(Variant::Reno), GREEDY, lose(&[(nth(0), 0), (nth(0), 1), (nth(0), 2)]));
     pair.run_until(ms(7100));
     let expected = [(1100, nth(0), Rto), (3100, nth(0), Rto), (7100, nth(0), Rto)];
-    assert_eq!(pair.sent_again(), expected);
+    assert_eq!(pair.retransmissions(), expected);
     // RFC 5681 §3.1: ssthresh is reduced once per segment, however often the segment times out.
     assert_eq!(pair.server.ssthresh(), 2.0);
     let samples =
@@ -147,52 +150,54 @@ fn timeouts_back_off_until_a_segment_sent_once_is_timed() {
 
 #[test]
 fn limited_transmit_sends_new_data_on_two_duplicates() {
-    // Of three segments the first is lost: only two duplicates. With RFC 3042 the two new segments
+    // Of three segments the first is lost: only two duplicates. Under RFC 3042 the two new segments
     // bring further duplicates.
     let three = TcpConfig { initial_window: 3, ..config(Variant::NewReno) };
-    let mut without = Pair::sending(&three, 10 * SEGMENT, lose(&[(nth(0), 0)]));
-    without.run();
-    assert_eq!((without.timeouts(), without.new_segments(200, 201)), (1, 0));
-    let mut with =
+    let mut standard = Pair::sending(&three, 10 * SEGMENT, lose(&[(nth(0), 0)]));
+    standard.run();
+    assert_eq!((standard.timeouts(), standard.new_segments(200, 201)), (1, 0));
+    let mut limited =
         Pair::sending(&TcpConfig { limited_transmit: true, ..three }, 10 * SEGMENT, lose(&[(nth(0), 0)]));
-    with.run_until(ms(200));
-    assert_eq!((with.new_segments(200, 201), with.server.cwnd()), (2, 3.0));
-    with.run();
-    assert_eq!((with.timeouts(), with.sent_again()), (0, vec![(300, nth(0), DupAck)]));
-    // RFC 5681 §3.2 step 2: segments sent by limited transmit do not count: half of 3, but at least
-    // 2.
-    assert_eq!(with.server.ssthresh(), 2.0);
+    limited.run_until(ms(200));
+    assert_eq!((limited.new_segments(200, 201), limited.server.cwnd()), (2, 3.0));
+    limited.run();
+    assert_eq!((limited.timeouts(), limited.retransmissions()), (0, vec![(300, nth(0), DupAck)]));
+    // RFC 5681 §3.2 step 2: ssthresh is half of the outstanding segments, at least 2. Segments sent
+    // by limited transmit do not count, so it is max(3/2, 2).
+    assert_eq!(limited.server.ssthresh(), 2.0);
 }
 
 #[test]
 fn reordering_by_two_is_not_a_loss() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno), 10 * SEGMENT, |segment| {
-        if segment.seq == nth(3) { Fate::HoldUp(Duration::from_millis(1)) } else { Fate::Deliver }
-    });
     // Segment 3 arrives after segment 9: six duplicates, and one spurious retransmission, which
     // arrives as a duplicate.
-    pair.run();
-    let needless = |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
-    assert_eq!((pair.sent_again(), pair.count(needless)), (vec![(200, nth(3), DupAck)], 1));
-    let mut pair = Pair::sending(&ten(Variant::NewReno), 6 * SEGMENT, |segment| {
-        if segment.seq == nth(3) { Fate::HoldUp(Duration::from_millis(1)) } else { Fate::Deliver }
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 10 * SEGMENT, |segment| {
+        if segment.seq == nth(3) { Fate::Delay(Duration::from_millis(1)) } else { Fate::Deliver }
     });
     pair.run();
-    assert_eq!(pair.sent_again(), []);
+    let is_duplicate =
+        |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
+    assert_eq!((pair.retransmissions(), pair.count(is_duplicate)), (vec![(200, nth(3), DupAck)], 1));
+    // With six segments it arrives after segment 5: two duplicates.
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno), 6 * SEGMENT, |segment| {
+        if segment.seq == nth(3) { Fate::Delay(Duration::from_millis(1)) } else { Fate::Deliver }
+    });
+    pair.run();
+    assert_eq!(pair.retransmissions(), []);
 }
 
 #[test]
 fn old_acks_are_ignored() {
     // The ACK with number nth(3) is delayed and arrives after all others.
-    let mut held = false;
-    let mut pair = Pair::sending(&ten(Variant::Reno), 10 * SEGMENT, move |segment| {
-        let this = segment.direction == End::Ue.sends() && segment.ack == nth(3) && !held;
-        held |= this;
-        if this { Fate::HoldUp(Duration::from_millis(5)) } else { Fate::Deliver }
+    let mut was_delayed = false;
+    let mut pair = Pair::sending(&window_of_ten(Variant::Reno), 10 * SEGMENT, move |segment| {
+        let is_the_ack = segment.direction == End::Ue.sends() && segment.ack == nth(3) && !was_delayed;
+        was_delayed |= is_the_ack;
+        if is_the_ack { Fate::Delay(Duration::from_millis(5)) } else { Fate::Deliver }
     });
     pair.run();
     assert_eq!(
-        (pair.sent_again(), pair.count(|event| matches!(event, TraceEvent::DupAck { .. }))),
+        (pair.retransmissions(), pair.count(|event| matches!(event, TraceEvent::DupAck { .. }))),
         (vec![], 0)
     );
 }

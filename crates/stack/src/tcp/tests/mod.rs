@@ -1,4 +1,4 @@
-//! Exchanges of two ends over an ideal pipe.
+//! Tests of whole exchanges between two ends, connected by the pipe of `pair`.
 
 mod bottleneck;
 mod ecn;

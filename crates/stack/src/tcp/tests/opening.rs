@@ -58,18 +58,18 @@ fn data_waits_for_the_handshake_and_carries_its_last_ack() {
 }
 
 #[test]
-fn lost_syn_is_resent_and_sets_the_initial_window_to_one() {
+fn lost_syn_is_retransmitted_and_sets_the_initial_window_to_one() {
     let mut pair = Pair::sending(&config(Variant::Reno), 10 * u64::from(MSS), lose(&[(0, 0)]));
     pair.run_until(ms(1100));
-    assert_eq!(pair.sent_again(), [(1000, 0, SendCause::Rto)]);
+    assert_eq!(pair.retransmissions(), [(1000, 0, SendCause::Rto)]);
     assert_eq!((pair.server.cwnd(), pair.new_segments(1100, 1101)), (1.0, 1));
-    // RFC 6298 §5.7.
+    // RFC 6298 §5.7: the RTO is 3 s after a timeout of the SYN.
     assert_eq!(pair.server.rto(), Duration::from_secs(3));
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
 }
 
 #[test]
-fn lost_syn_ack_is_repeated_by_its_timer() {
+fn lost_syn_ack_is_retransmitted_after_a_timeout() {
     let mut pair = Pair::with_script(&config(Variant::Reno), lose_from(End::Ue, &[(0, 0)]));
     pair.open(End::Server);
     pair.run();
@@ -81,9 +81,9 @@ fn lost_syn_ack_is_repeated_by_its_timer() {
 fn lost_handshake_ack_is_sent_again() {
     let mut acks = 0;
     let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
-        let ack = segment.sequence_length() == 0;
-        acks += u32::from(ack);
-        if ack && acks == 1 { Fate::Drop } else { Fate::Deliver }
+        let is_pure_ack = segment.sequence_length() == 0;
+        acks += u32::from(is_pure_ack);
+        if is_pure_ack && acks == 1 { Fate::Drop } else { Fate::Deliver }
     });
     pair.open(End::Server);
     pair.run();
@@ -118,7 +118,7 @@ fn directions_close_independently() {
     assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
     // The FIN is in the only data segment.
     assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "FA")]));
-    // Half open: the other direction still carries data.
+    // Half closed: the other direction still carries data.
     pair.write(End::Ue, 300);
     pair.run();
     assert_eq!(pair.delivered(End::Server), 300);
@@ -134,19 +134,24 @@ fn directions_close_independently() {
 
 #[test]
 fn closed_end_acknowledges_a_repeated_fin() {
-    // Both FINs have number 1. The server's first FIN and the first ACK of the UE's FIN are lost.
+    // Both FINs have sequence number 1. The server's first FIN and its first ACK of the UE's FIN
+    // are lost.
     let mut acks_of_fin = 0;
     let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
-        let server = segment.direction == End::Server.sends();
-        acks_of_fin += u32::from(server && segment.ack == 2);
-        let first_fin = server && segment.flags.fin && segment.transmission == 0;
-        if first_fin || (server && segment.ack == 2 && acks_of_fin == 1) { Fate::Drop } else { Fate::Deliver }
+        let from_server = segment.direction == End::Server.sends();
+        acks_of_fin += u32::from(from_server && segment.ack == 2);
+        let first_fin = from_server && segment.flags.fin && segment.transmission == 0;
+        if first_fin || (from_server && segment.ack == 2 && acks_of_fin == 1) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
     });
     pair.open(End::Server);
     pair.run_until(ms(150));
     pair.close(End::Server);
     pair.run();
-    assert_eq!(pair.sent_again(), [(1150, 1, SendCause::Rto)]);
+    assert_eq!(pair.retransmissions(), [(1150, 1, SendCause::Rto)]);
     pair.close(End::Ue);
     pair.run_until(pair.now + DELAY);
     assert_eq!(pair.states(), (State::Closed, State::LastAck));
@@ -202,7 +207,7 @@ fn early_fin_waits_for_lost_data() {
     assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (0, 0));
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
-    assert_eq!(pair.sent_again()[0].1, nth(0));
+    assert_eq!(pair.retransmissions()[0].1, nth(0));
 }
 
 /// RFC 9293 §3.5.1: the RST of the end that gives up is lost. The other end considers the

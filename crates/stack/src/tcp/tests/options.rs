@@ -9,7 +9,7 @@ use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant};
 use crate::trace::TraceEvent;
 
 /// All options on.
-fn all() -> TcpConfig {
+fn all_options() -> TcpConfig {
     TcpConfig {
         sack_blocks: 4,
         timestamps: true,
@@ -21,7 +21,7 @@ fn all() -> TcpConfig {
 }
 
 /// A pair of ends with different configurations.
-fn between(server: &TcpConfig, ue: &TcpConfig) -> Pair {
+fn pair_of_ends(server: &TcpConfig, ue: &TcpConfig) -> Pair {
     let mut pair = Pair::new(server);
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, *ue);
     pair
@@ -33,7 +33,7 @@ fn segments(pair: &Pair, end: End) -> Vec<Segment> {
 
 #[test]
 fn syn_ack_accepts_only_offered_options() {
-    let mut pair = between(&all(), &TcpConfig { timestamps: false, ..all() });
+    let mut pair = pair_of_ends(&all_options(), &TcpConfig { timestamps: false, ..all_options() });
     pair.open(End::Server);
     pair.run();
     let offered = Options { window_scale: Some(4), sack_permitted: true, timestamps: true };
@@ -41,7 +41,7 @@ fn syn_ack_accepts_only_offered_options() {
     assert_eq!(segments(&pair, End::Ue)[0].options, Options { timestamps: false, ..offered });
     assert_eq!(segments(&pair, End::Server)[1].options, Options::default());
     // The answer has no option that was not offered.
-    let mut pair = between(&config(Variant::NewReno), &all());
+    let mut pair = pair_of_ends(&config(Variant::NewReno), &all_options());
     pair.open(End::Server);
     pair.run();
     assert_eq!(segments(&pair, End::Ue)[0].options, Options { window_scale: Some(4), ..Options::default() });
@@ -50,14 +50,18 @@ fn syn_ack_accepts_only_offered_options() {
 #[test]
 fn windows_above_64_kib_need_both_ends_to_scale() {
     for (scales, expected) in [(true, 1_000_000), (false, 65_535)] {
-        let mut pair = between(&all(), &TcpConfig { window_scaling: scales, ..all() });
+        let mut pair = pair_of_ends(&all_options(), &TcpConfig { window_scaling: scales, ..all_options() });
         pair.open(End::Server);
         pair.run();
         let sent = segments(&pair, End::Server);
-        assert_eq!((sent[0].window, sent[1].window), (65_535, expected), "the SYN's own is never scaled");
+        assert_eq!(
+            (sent[0].window, sent[1].window),
+            (65_535, expected),
+            "the window of a SYN is never scaled"
+        );
     }
-    // 1,000,001 is not a multiple of 16.
-    let mut pair = Pair::new(&TcpConfig { advertised_window: 1_000_001, ..all() });
+    // The scale of 4 transmits multiples of 16, and 1,000,001 is not one.
+    let mut pair = Pair::new(&TcpConfig { advertised_window: 1_000_001, ..all_options() });
     pair.open(End::Server);
     pair.run();
     assert_eq!(segments(&pair, End::Server)[1].window, 1_000_000);
@@ -65,8 +69,10 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
 
 #[test]
 fn options_reduce_the_payload_and_are_charged() {
-    let mut pair = Pair::sending(&all(), 5 * u64::from(MSS), lose(&[(1, 0)]));
+    let mut pair = Pair::sending(&all_options(), 5 * u64::from(MSS), lose(&[(1, 0)]));
     pair.run();
+    // Options take 20 octets in the SYN, 12 (timestamps) in later segments, and 12 more in an ACK
+    // with one SACK block.
     let data = segments(&pair, End::Server);
     assert_eq!((data[0].header, data[2].header, data[2].payload), (40 + 20, 40 + 12, MSS - 12));
     let blocks: Vec<_> =
@@ -74,7 +80,7 @@ fn options_reduce_the_payload_and_are_charged() {
     assert_eq!(blocks[..2], [(0, 60), (1, 40 + 12 + 12)]);
     for (charged, syn, later) in [(ChargedOptions::AfterSyn, 40, 52), (ChargedOptions::None, 40, 40)] {
         let mut pair =
-            Pair::sending(&TcpConfig { charged_options: charged, ..all() }, 100, |_| Fate::Deliver);
+            Pair::sending(&TcpConfig { charged_options: charged, ..all_options() }, 100, |_| Fate::Deliver);
         pair.run();
         let headers: Vec<_> = segments(&pair, End::Server).iter().map(|segment| segment.header).collect();
         assert_eq!(headers[..2], [syn, later]);
@@ -87,17 +93,17 @@ fn timestamps_give_a_sample_per_ack_including_retransmissions() {
     let samples = |config: &TcpConfig| {
         let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[(1, 0)]));
         pair.run();
-        let of_server = |event: &TraceEvent| match event {
+        let server_sample_ms = |event: &TraceEvent| match event {
             TraceEvent::RttSample { end: End::Server, rtt, .. } => Some(rtt.as_nanos() / 1_000_000),
             _ => None,
         };
-        pair.trace.iter().filter_map(|(_, event)| of_server(event)).collect::<Vec<_>>()
+        pair.trace.iter().filter_map(|(_, event)| server_sample_ms(event)).collect::<Vec<_>>()
     };
-    let (with, without) = (samples(&timed), samples(&config(Variant::NewReno)));
-    assert!(with.len() > 2 * without.len(), "{with:?} and {without:?}");
+    let (timed_samples, untimed_samples) = (samples(&timed), samples(&config(Variant::NewReno)));
+    assert!(timed_samples.len() > 2 * untimed_samples.len(), "{timed_samples:?} and {untimed_samples:?}");
     // Two segments are too few for a fast retransmit. The ACK of the timeout's retransmission
     // echoes the retransmission.
-    assert!(with.iter().all(|&rtt| rtt == 100), "{with:?}");
+    assert!(timed_samples.iter().all(|&rtt| rtt == 100), "{timed_samples:?}");
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn delayed_ack_echoes_its_first_segment() {
     pair.run_until(ms(210));
     pair.write(End::Server, u64::from(MSS) - 12);
     pair.run();
-    let last = *segments(&pair, End::Ue).last().expect("it acknowledges");
+    let last = *segments(&pair, End::Ue).last().expect("the UE acknowledges");
     assert_eq!((last.echo, last.timestamp), (ms(200), ms(260)));
 }
 
@@ -126,7 +132,7 @@ fn segment_with_an_old_timestamp_is_refused() {
     let mut first = true;
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
         if segment.seq == 1 && segment.payload > 0 && std::mem::take(&mut first) {
-            Fate::HoldUp(Duration::from_secs(4))
+            Fate::Delay(Duration::from_secs(4))
         } else {
             Fate::Deliver
         }
@@ -135,7 +141,7 @@ fn segment_with_an_old_timestamp_is_refused() {
     let late: Vec<_> = pair.sent(End::Ue).into_iter().filter(|(at, ..)| *at > ms(4000)).collect();
     let (_, answer, _) = late[0];
     assert_eq!((late.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
-    // It is also reported as a duplicate.
+    // It is also reported as a duplicate. Its payload is 12 octets smaller, for the timestamps.
     assert_eq!(answer.sack.duplicate(answer.ack), Some((1, u64::from(MSS) - 11)));
     assert_eq!(pair.delivered(End::Ue), 4 * u64::from(MSS));
 }
@@ -147,10 +153,11 @@ fn duplicates_are_reported_first() {
     let mut pair =
         Pair::sending(&config, 6 * u64::from(MSS), |segment| match (segment.seq, segment.transmission) {
             (seq, 0) if seq == nth(0) && segment.payload > 0 => Fate::Drop,
-            (seq, _) if seq == nth(2) => Fate::Double,
+            (seq, _) if seq == nth(2) => Fate::Duplicate,
             _ => Fate::Deliver,
         });
     pair.run_until(ms(100) + DELAY);
+    // The first segment in `acks` is the SYN+ACK.
     let acks = segments(&pair, End::Ue);
     let ranges = |ack: &Segment| ack.sack.ranges(ack.ack).collect::<Vec<_>>();
     assert_eq!(ranges(&acks[1]), [(nth(1), nth(2))]);
@@ -159,9 +166,10 @@ fn duplicates_are_reported_first() {
     assert_eq!(ranges(&acks[3]), [(nth(2), nth(3)), (nth(1), nth(3))]);
     assert_eq!(acks[3].sack.duplicate(acks[3].ack), Some((nth(2), nth(3))));
     assert_eq!(acks[4].sack.duplicate(acks[4].ack), None);
-    let mut off = Pair::sending(&TcpConfig { dsack: false, ..config }, 6 * u64::from(MSS), |segment| {
-        if segment.seq == nth(2) { Fate::Double } else { Fate::Deliver }
-    });
-    off.run();
-    assert!(segments(&off, End::Ue).iter().all(|ack| ack.sack.is_empty()));
+    let mut without_dsack =
+        Pair::sending(&TcpConfig { dsack: false, ..config }, 6 * u64::from(MSS), |segment| {
+            if segment.seq == nth(2) { Fate::Duplicate } else { Fate::Deliver }
+        });
+    without_dsack.run();
+    assert!(segments(&without_dsack, End::Ue).iter().all(|ack| ack.sack.is_empty()));
 }

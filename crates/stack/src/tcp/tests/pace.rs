@@ -46,25 +46,26 @@ fn last_segment_before_a_close_does_not_wait() {
 }
 
 #[test]
-fn pause_resets_the_window_to_the_initial_one() {
+fn pause_longer_than_the_rto_restores_the_initial_window() {
     let run = |slow_start_restart| {
         let config = TcpConfig { slow_start_restart, ..config(Variant::NewReno) };
         let mut pair = Pair::sending(&config, 30 * SEGMENT, |_| Fate::Deliver);
         pair.run_until(ms(900));
         pair.write(End::Server, 30 * SEGMENT);
         pair.run_until(ms(5000));
-        let busy = pair.new_segments(900, 901);
+        let after_short_pause = pair.new_segments(900, 901);
         pair.write(End::Server, 30 * SEGMENT);
-        (busy, pair.new_segments(5000, 5001))
+        (after_short_pause, pair.new_segments(5000, 5001))
     };
-    // 400 ms are less than the timeout of 1 s.
-    let (busy, after) = run(false);
-    assert!(busy > 20 && after > 20, "{busy} and {after}");
-    assert_eq!(run(true), (busy, 2));
+    // The first pause, of 400 ms, is shorter than the RTO of 1 s and has no effect.
+    let (short, long) = run(false);
+    assert!(short > 20 && long > 20, "{short} and {long}");
+    assert_eq!(run(true), (short, 2));
 }
 
 #[test]
 fn byte_counting_compensates_delayed_acks() {
+    // New segments in each of the first three round trips.
     let rounds = |abc| {
         let delayed_ack = Some(Duration::from_millis(200));
         let config = TcpConfig { abc, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };

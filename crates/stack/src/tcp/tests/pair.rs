@@ -14,16 +14,17 @@ use crate::trace::{SendCause, TraceEvent};
 pub const DELAY: Duration = Duration::from_millis(50);
 /// Payload of a full segment.
 pub const MSS: u32 = 1000;
-/// A limit above the number of steps of any exchange here.
-const STEPS: usize = 100_000;
+/// A limit above the number of events of any exchange here.
+const MAX_STEPS: usize = 100_000;
 
-/// The pipe's treatment of a packet.
+/// What the pipe does with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
     Drop,
-    Double,
-    HoldUp(Duration),
+    Duplicate,
+    /// The packet is delivered late, by this time in addition to the delay of the pipe.
+    Delay(Duration),
     /// The packet passes a link that transmits one packet after another, each in this time.
     Link(Duration),
 }
@@ -73,19 +74,20 @@ pub fn config(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Loses these transmissions of the server's segments: (sequence number, number of earlier
-/// transmissions).
+/// A script that loses the listed transmissions of the server's segments: (sequence number, number
+/// of earlier transmissions).
 pub fn lose(list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
     lose_from(End::Server, list)
 }
 
+/// Like `lose`, for the segments that `end` sends.
 pub fn lose_from(end: End, list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
     let list = list.to_vec();
     move |segment| {
-        let named = segment.direction == end.sends()
+        let is_listed = segment.direction == end.sends()
             && segment.sequence_length() > 0
             && list.contains(&(segment.seq, segment.transmission));
-        if named { Fate::Drop } else { Fate::Deliver }
+        if is_listed { Fate::Drop } else { Fate::Deliver }
     }
 }
 
@@ -103,7 +105,7 @@ impl Pair {
         Self::with_timed_script(config, move |_, segment| script(segment))
     }
 
-    /// The script gets the time at which a segment is sent.
+    /// Like `with_script`. The script also gets the time at which a segment is sent.
     pub fn with_timed_script(
         config: &TcpConfig,
         script: impl FnMut(Time, &Segment) -> Fate + 'static,
@@ -124,7 +126,7 @@ impl Pair {
         }
     }
 
-    /// A pair of ends. The server opens at time 0 and has `bytes` to send. The handshake is
+    /// A pair whose server opens the connection at time 0 and has `bytes` to send. The handshake is
     /// complete at 100 ms.
     pub fn sending(
         config: &TcpConfig,
@@ -134,7 +136,7 @@ impl Pair {
         Self::sending_timed(config, bytes, move |_, segment| script(segment))
     }
 
-    /// The script gets the time at which a segment is sent.
+    /// Like `sending`. The script also gets the time at which a segment is sent.
     pub fn sending_timed(
         config: &TcpConfig,
         bytes: u64,
@@ -158,7 +160,7 @@ impl Pair {
         self.call(end, |connection, cx| connection.handle_close(cx));
     }
 
-    /// A segment from outside of the pipe arrives at `end` now.
+    /// A segment that did not pass the pipe arrives at `end` now.
     pub fn arrive(&mut self, end: End, segment: Segment) {
         let packet = Packet {
             id: PacketId(u64::MAX),
@@ -169,31 +171,31 @@ impl Pair {
         self.call(end, |connection, cx| connection.handle_packet(cx, &packet));
     }
 
-    /// Runs until `until`, inclusive.
+    /// Handles all events up to and including the time `until`.
     pub fn run_until(&mut self, until: Time) {
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             if self.queue.next_time().is_none_or(|at| at > until) {
                 self.now = until;
                 return;
             }
             self.step();
         }
-        panic!("no end in sight");
+        panic!("the exchange does not end");
     }
 
-    /// Runs until no event is left.
+    /// Handles all events until none is left.
     pub fn run(&mut self) {
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             if self.queue.next_time().is_none() {
                 return;
             }
             self.step();
         }
-        panic!("no end in sight");
+        panic!("the exchange does not end");
     }
 
     fn step(&mut self) {
-        let (now, event) = self.queue.pop().expect("the caller looked");
+        let (now, event) = self.queue.pop().expect("the caller checked that an event is queued");
         self.now = now;
         match event {
             Event::Arrive(end, packet) => {
@@ -217,7 +219,8 @@ impl Pair {
         }
     }
 
-    /// Calls an end, then drains it as its documentation requires.
+    /// Calls an end, sends the segments and collects the events that it has afterwards, and
+    /// schedules its next timeout.
     fn call(
         &mut self,
         end: End,
@@ -232,26 +235,26 @@ impl Pair {
             let id = PacketId(self.packets);
             let packet = self.end(end).packet(id, segment);
             cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            self.carry(end, packet);
+            self.send_through_pipe(end, packet);
         }
         self.trace = trace;
         while let Some(event) = self.end(end).poll_event() {
             self.events.push((end, event));
         }
         if let Some(at) = self.end(end).poll_timeout() {
-            assert!(at >= self.now, "a timeout that was missed");
+            assert!(at >= self.now, "a timeout lies in the past");
             self.longest_wait = self.longest_wait.max(at - self.now);
             self.queue.push(at, Phase::Timers, Event::Wake(end));
         }
     }
 
-    fn carry(&mut self, from: End, mut packet: Packet) {
+    fn send_through_pipe(&mut self, from: End, mut packet: Packet) {
         let to = End::sending(from.sends().reversed());
         let (copies, extra) = match (self.script)(self.now, packet.segment().expect("TCP sends segments")) {
             Fate::Drop => (0, Duration::ZERO),
             Fate::Deliver => (1, Duration::ZERO),
-            Fate::Double => (2, Duration::ZERO),
-            Fate::HoldUp(extra) => (1, extra),
+            Fate::Duplicate => (2, Duration::ZERO),
+            Fate::Delay(extra) => (1, extra),
             Fate::Link(slot) => {
                 self.link_free = self.link_free.max(self.now) + slot;
                 (1, self.link_free - self.now)
@@ -275,7 +278,7 @@ impl Pair {
     }
 
     /// The server's retransmissions: time in ms, sequence number and cause.
-    pub fn sent_again(&self) -> Vec<(u64, u64, SendCause)> {
+    pub fn retransmissions(&self) -> Vec<(u64, u64, SendCause)> {
         let sent = self.sent(End::Server).into_iter();
         sent.filter(|(_, segment, _)| segment.transmission > 0)
             .map(|(at, segment, cause)| (at.as_nanos() / 1_000_000, segment.seq, cause))
@@ -291,6 +294,7 @@ impl Pair {
         .count()
     }
 
+    /// Number of trace events for which `which` returns true.
     pub fn count(&self, which: impl Fn(&TraceEvent) -> bool) -> usize {
         self.trace.iter().filter(|(_, event)| which(event)).count()
     }
@@ -306,7 +310,7 @@ impl Pair {
     }
 
     pub fn event_count(&self, end: End, event: TcpEvent) -> usize {
-        self.events.iter().filter(|polled| **polled == (end, event)).count()
+        self.events.iter().filter(|recorded| **recorded == (end, event)).count()
     }
 
     pub fn states(&self) -> (State, State) {

@@ -1,4 +1,4 @@
-//! Properties that hold under any treatment of packets, if the network delivers in the end.
+//! Properties that hold whatever happens to packets, if the network eventually delivers them.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration};
@@ -14,8 +14,8 @@ fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         4 => Just(Fate::Deliver),
         3 => Just(Fate::Drop),
-        1 => Just(Fate::Double),
-        2 => (1u64..2000).prop_map(|ms| Fate::HoldUp(Duration::from_millis(ms))),
+        1 => Just(Fate::Duplicate),
+        2 => (1u64..2000).prop_map(|ms| Fate::Delay(Duration::from_millis(ms))),
     ]
 }
 
@@ -48,34 +48,34 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Any other options on top.
+/// A configuration of `any_config` with any other options in addition.
 fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
-    let any = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
-    any.prop_map(|(config, blocks, on, nagle, rule, read_rate)| {
+    let parts = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
+    parts.prop_map(|(config, blocks, flags, nagle, rule, read_rate)| {
         let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
         let needs_sack = matches!(config.variant, Variant::Sack | Variant::Fack);
         let blocks = if needs_sack { blocks.max(1) } else { blocks };
         TcpConfig {
             sack_blocks: blocks,
-            dsack: on[0],
-            timestamps: on[1],
-            window_scaling: on[2],
-            prr: on[10],
-            lost_retransmissions: on[11],
-            rack: on[12],
-            tail_loss_probes: on[12] && on[13],
-            fack: FackConfig { data_smoothing: on[3], over_damping: on[4] },
-            spurious: SpuriousConfig { eifel: on[5], frto: on[6], dsack: on[7] },
-            abc: on[8],
-            ecn: on[9],
+            dsack: flags[0],
+            timestamps: flags[1],
+            window_scaling: flags[2],
+            prr: flags[10],
+            lost_retransmissions: flags[11],
+            rack: flags[12],
+            tail_loss_probes: flags[12] && flags[13],
+            fack: FackConfig { data_smoothing: flags[3], over_damping: flags[4] },
+            spurious: SpuriousConfig { eifel: flags[5], frto: flags[6], dsack: flags[7] },
+            abc: flags[8],
+            ecn: flags[9],
             nagle,
             rto,
             read_rate: read_rate.and_then(BitRate::from_bps),
             // The network delivers in the end, however late.
-            retries: Retries::FOR_EVER,
+            retries: Retries::UNLIMITED,
             charged_options: ChargedOptions::All,
             ..config
         }

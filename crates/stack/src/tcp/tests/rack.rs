@@ -11,7 +11,7 @@ use crate::trace::TraceEvent;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
-fn ten(variant: Variant) -> TcpConfig {
+fn window_of_ten(variant: Variant) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         sack_blocks: 3,
@@ -22,10 +22,11 @@ fn ten(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Number of probes that repeat data, of probes with new data, and of repaired losses.
+/// Numbers of probes that repeat data, of probes with new data, and of losses that a probe
+/// repaired.
 fn probes(pair: &Pair) -> (usize, usize, usize) {
-    let probes = |again| {
-        pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == again))
+    let probes = |expected| {
+        pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == expected))
     };
     let repaired = pair.count(|event| matches!(event, TraceEvent::TailLossRepaired { .. }));
     (probes(true), probes(false), repaired)
@@ -36,42 +37,42 @@ fn lost_tail_is_repaired_without_a_timeout_by_all_laws() {
     for variant in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
         for lost in 1..10 {
             let tail: Vec<_> = (10 - lost..10).map(|n| (nth(n), 0)).collect();
-            let mut pair = Pair::sending(&ten(variant), 10 * SEGMENT, lose(&tail));
+            let mut pair = Pair::sending(&window_of_ten(variant), 10 * SEGMENT, lose(&tail));
             pair.run();
             assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{variant:?} {lost}");
             // A repair by the probe would be detected only if more data followed.
             assert_eq!(probes(&pair), (1, 0, 0), "{variant:?} {lost}");
-            assert_eq!(pair.sent_again()[0].2, TailLoss, "{variant:?} {lost}");
+            assert_eq!(pair.retransmissions()[0].2, TailLoss, "{variant:?} {lost}");
         }
     }
 }
 
 #[test]
 fn probe_waits_for_a_delayed_acknowledgment() {
-    let once = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..ten(Variant::Sack) };
-    let mut pair = Pair::sending(&once, 100, |_| Fate::Deliver);
+    let delayed = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..window_of_ten(Variant::Sack) };
+    let mut pair = Pair::sending(&delayed, 100, |_| Fate::Deliver);
     pair.run();
-    assert_eq!((pair.sent_again(), probes(&pair)), (vec![], (0, 0, 0)));
+    assert_eq!((pair.retransmissions(), probes(&pair)), (vec![], (0, 0, 0)));
 }
 
 #[test]
-fn rack_losses_are_recorded_and_resent_once() {
+fn rack_losses_are_recorded_and_retransmitted_once() {
     let lost = [(nth(0), 0), (nth(2), 0), (nth(4), 0)];
-    let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(&lost));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), 30 * SEGMENT, lose(&lost));
     pair.run();
     let marked = pair.trace.iter().map(|(_, event)| match event {
         TraceEvent::RackLoss { segments, .. } => *segments,
         _ => 0,
     });
     assert_eq!((marked.sum::<u32>(), pair.timeouts()), (3, 0));
-    assert!(pair.sent_again().iter().all(|again| again.2 == DupAck), "{:?}", pair.sent_again());
-    assert_eq!(pair.sent_again().len(), 3);
+    assert!(pair.retransmissions().iter().all(|repeats| repeats.2 == DupAck), "{:?}", pair.retransmissions());
+    assert_eq!(pair.retransmissions().len(), 3);
 }
 
 #[test]
 fn rack_and_probes_need_sack_at_the_other_end() {
-    let mut pair = Pair::with_script(&ten(Variant::Sack), lose(&[(nth(9), 0)]));
-    let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
+    let mut pair = Pair::with_script(&window_of_ten(Variant::Sack), lose(&[(nth(9), 0)]));
+    let plain = TcpConfig { sack_blocks: 0, ..window_of_ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 10 * SEGMENT);
@@ -81,7 +82,8 @@ fn rack_and_probes_need_sack_at_the_other_end() {
 
 #[test]
 fn rack_is_inactive_for_one_way_and_fack() {
-    for config in [TcpConfig { one_way: true, ..ten(Variant::Sack) }, ten(Variant::Fack)] {
+    for config in [TcpConfig { one_way: true, ..window_of_ten(Variant::Sack) }, window_of_ten(Variant::Fack)]
+    {
         let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
         pair.run();
         assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));
@@ -92,7 +94,7 @@ fn rack_is_inactive_for_one_way_and_fack() {
 fn delay_based_exit_keeps_the_window_small() {
     // A link of 10 ms per segment: a round trip of 100 ms holds ten segments, the rest queues.
     let window = |slow_start| {
-        let config = TcpConfig { slow_start, timestamps: true, ..ten(Variant::Cubic) };
+        let config = TcpConfig { slow_start, timestamps: true, ..window_of_ten(Variant::Cubic) };
         let link = |segment: &crate::packet::Segment| {
             if segment.payload > 0 { Fate::Link(Duration::from_millis(10)) } else { Fate::Deliver }
         };

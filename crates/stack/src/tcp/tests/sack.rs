@@ -9,33 +9,33 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
-fn ten(variant: Variant) -> TcpConfig {
+fn window_of_ten(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 10, sack_blocks: 3, ..config(variant) }
 }
 
 /// Three losses in a window of ten.
-const THREE: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
+const THREE_LOSSES: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
 
 #[test]
 fn sack_repairs_all_holes_in_one_round_trip() {
-    let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(THREE));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), 30 * SEGMENT, lose(THREE_LOSSES));
     pair.run();
     let expected = [(200, nth(0), DupAck), (200, nth(2), DupAck), (200, nth(4), DupAck)];
-    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+    assert_eq!((pair.retransmissions(), pair.timeouts()), (expected.to_vec(), 0));
     assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
 }
 
 #[test]
 fn sack_halves_once_and_sends_up_to_pipe() {
-    let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(THREE));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), GREEDY, lose(THREE_LOSSES));
     pair.run_until(ms(200));
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 0));
     // All seven segments that arrived are SACKed. In flight are three retransmissions and two new
     // segments.
-    assert_eq!((pair.sent_again().len(), pair.new_segments(200, 201)), (3, 2));
+    assert_eq!((pair.retransmissions().len(), pair.new_segments(200, 201)), (3, 2));
     pair.run_until(ms(300));
-    // The ACK that ends the recovery does not raise the window, the ACKs of the two new segments
-    // do.
+    // The ACK that ends the recovery does not raise the window. The ACKs of the two new segments
+    // raise it by 1/cwnd each.
     assert_eq!(pair.server.cwnd(), 5.2 + 1.0 / 5.2);
     pair.run_until(ms(400));
     assert_eq!((pair.server.cwnd() > 5.0, pair.server.ssthresh(), pair.timeouts()), (true, 5.0, 0));
@@ -43,19 +43,23 @@ fn sack_halves_once_and_sends_up_to_pipe() {
 
 #[test]
 fn lost_retransmission_waits_for_the_timer() {
-    let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(&[(nth(0), 0), (nth(0), 1)]));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), GREEDY, lose(&[(nth(0), 0), (nth(0), 1)]));
     pair.run_until(ms(2000));
-    let again = pair.sent_again();
-    assert_eq!(again, [(200, nth(0), DupAck), (1200, nth(0), Rto)], "nothing that is SACKed leaves again");
+    let retransmissions = pair.retransmissions();
+    assert_eq!(
+        retransmissions,
+        [(200, nth(0), DupAck), (1200, nth(0), Rto)],
+        "no SACKed segment is sent again"
+    );
     assert_eq!(pair.timeouts(), 1);
 }
 
 #[test]
-fn sacked_segments_above_begin_a_recovery_without_three_duplicates() {
+fn three_sacked_segments_start_a_recovery_at_the_first_duplicate() {
     // The ACKs for segments 1 and 2 are lost. The duplicate that segment 3 causes SACKs three
     // segments.
     let mut duplicates = 0;
-    let mut pair = Pair::sending(&ten(Variant::Sack), 4 * SEGMENT, move |segment| {
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), 4 * SEGMENT, move |segment| {
         let duplicate = segment.direction == End::Ue.sends() && !segment.sack.is_empty();
         duplicates += u32::from(duplicate);
         let lost = (segment.seq == nth(0) && segment.payload > 0 && segment.transmission == 0)
@@ -63,43 +67,43 @@ fn sacked_segments_above_begin_a_recovery_without_three_duplicates() {
         if lost { Fate::Drop } else { Fate::Deliver }
     });
     pair.run();
-    assert_eq!((pair.sent_again(), pair.timeouts()), (vec![(200, nth(0), DupAck)], 0));
+    assert_eq!((pair.retransmissions(), pair.timeouts()), (vec![(200, nth(0), DupAck)], 0));
 }
 
 #[test]
 fn rescue_repairs_a_lost_tail() {
     // Of ten segments the first and the last two are lost. Without new data, NextSeg rule 4 sends
-    // the last one. Its ACK (of a SACKed run above) shows that the one before it is missing.
+    // the last one (segment 9). The SACK of segment 9 shows that segment 8 is missing.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(8), 0), (nth(9), 0)];
-    let mut pair = Pair::sending(&ten(Variant::Sack), 10 * SEGMENT, lose(lost));
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack), 10 * SEGMENT, lose(lost));
     pair.run();
     let expected = [(200, nth(0), DupAck), (200, nth(9), DupAck), (300, nth(8), DupAck)];
-    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+    assert_eq!((pair.retransmissions(), pair.timeouts()), (expected.to_vec(), 0));
 }
 
 #[test]
 fn newreno_replaces_sack_without_support_at_the_other_end() {
-    let mut pair = Pair::with_script(&ten(Variant::Sack), lose(THREE));
-    let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
+    let mut pair = Pair::with_script(&window_of_ten(Variant::Sack), lose(THREE_LOSSES));
+    let plain = TcpConfig { sack_blocks: 0, ..window_of_ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 30 * SEGMENT);
     pair.run();
     let expected = [(200, nth(0), DupAck), (300, nth(2), DupAck), (400, nth(4), DupAck)];
-    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+    assert_eq!((pair.retransmissions(), pair.timeouts()), (expected.to_vec(), 0));
 }
 
 #[test]
 fn gap_triggers_fack() {
     // Segments 0 to 3 of five are lost: the only ACK, of the fifth, shows a gap of four.
     let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
-    let five = |variant| TcpConfig { initial_window: 5, ..ten(variant) };
-    let mut fack = Pair::sending(&five(Variant::Fack), 5 * SEGMENT, lose(&lost));
+    let window_of_five = |variant| TcpConfig { initial_window: 5, ..window_of_ten(variant) };
+    let mut fack = Pair::sending(&window_of_five(Variant::Fack), 5 * SEGMENT, lose(&lost));
     fack.run_until(ms(250));
-    assert_eq!(fack.sent_again()[..2], [(200, nth(0), DupAck), (200, nth(1), DupAck)]);
+    assert_eq!(fack.retransmissions()[..2], [(200, nth(0), DupAck), (200, nth(1), DupAck)]);
     fack.run();
     assert_eq!((fack.timeouts(), fack.delivered(End::Ue)), (0, 5 * SEGMENT));
-    let mut sack = Pair::sending(&five(Variant::Sack), 5 * SEGMENT, lose(&lost));
+    let mut sack = Pair::sending(&window_of_five(Variant::Sack), 5 * SEGMENT, lose(&lost));
     sack.run();
     assert_eq!(sack.timeouts(), 1, "one duplicate and one SACKed segment are not enough for RFC 6675");
 }
@@ -108,16 +112,17 @@ fn gap_triggers_fack() {
 fn data_smoothing_spreads_the_reduction() {
     let smooth = |data_smoothing| {
         let fack = FackConfig { data_smoothing, over_damping: false };
-        let config = TcpConfig { initial_window: 20, fack, ..ten(Variant::Fack) };
+        let config = TcpConfig { initial_window: 20, fack, ..window_of_ten(Variant::Fack) };
         let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(0), 0)]));
         pair.run_until(ms(200));
-        let left = pair.new_segments(200, 201);
+        let sent = pair.new_segments(200, 201);
         pair.run_until(ms(350));
-        (left, pair.server.cwnd(), pair.server.ssthresh())
+        (sent, pair.server.cwnd(), pair.server.ssthresh())
     };
-    // At the third duplicate 20 are outstanding and pipe is 17 (16 and the retransmission). At
-    // once: nothing is sent until pipe is below 10. Smoothed: the window falls from 20 by a half
-    // per ACK, so one segment is sent for every two ACKs.
+    // At the third duplicate 20 segments are outstanding, and `pipe`, the estimate of those in
+    // flight, is 17: 16 and the retransmission. Without smoothing nothing is sent until `pipe` is
+    // below 10. With smoothing the window falls from 20 by a half per ACK, so one segment is sent
+    // for every two ACKs.
     let (at_once, ..) = smooth(false);
     let (smoothed, cwnd, ssthresh) = smooth(true);
     assert!(smoothed > at_once, "{smoothed} and {at_once}");
@@ -128,14 +133,14 @@ fn data_smoothing_spreads_the_reduction() {
 fn over_damping_halves_twice_after_slow_start() {
     let run = |over_damping, initial_ssthresh| {
         let fack = FackConfig { data_smoothing: false, over_damping };
-        let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..ten(Variant::Fack) };
+        let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..window_of_ten(Variant::Fack) };
         let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(4), 0)]));
         pair.run_until(ms(350));
         (pair.server.ssthresh(), pair.timeouts())
     };
     // Segment 4 is the first of the second round, in which the window is 8 (and 8 are sent).
     assert_eq!((run(false, None), run(true, None)), ((4.0, 0), (2.0, 0)));
-    assert_eq!(run(true, Some(2)), run(false, Some(2)), "no slow start, no second halving");
+    assert_eq!(run(true, Some(2)), run(false, Some(2)), "without slow start there is no second halving");
 }
 
 #[test]
@@ -147,5 +152,9 @@ fn vegas_repairs_a_loss_on_full_duplex_connections() {
     pair.close(End::Ue);
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (300 * SEGMENT, 0));
-    assert_eq!(pair.sent_again().len(), 1, "found by its age at the first duplicate, or by the third");
+    assert_eq!(
+        pair.retransmissions().len(),
+        1,
+        "Vegas detects the loss by its age at the first duplicate, or at the third duplicate"
+    );
 }

@@ -1,4 +1,5 @@
-//! Detection and undo of spurious retransmissions: RFC 3522, RFC 5682, RFC 3708, RFC 4015.
+//! Detection and undo of spurious retransmissions: Eifel (RFC 3522, RFC 4015), F-RTO (RFC 5682) and
+//! DSACK (RFC 3708).
 
 use umts_units::Duration;
 
@@ -16,7 +17,7 @@ const EIFEL: SpuriousConfig = SpuriousConfig { eifel: true, ..OFF };
 const FRTO: SpuriousConfig = SpuriousConfig { frto: true, ..OFF };
 const DSACK: SpuriousConfig = SpuriousConfig { dsack: true, ..OFF };
 
-fn ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
+fn window_of_ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         timestamps: spurious.eifel,
@@ -30,11 +31,11 @@ fn ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
 
 /// The path stops for 1.5 s: data that would arrive between 140 ms and 1650 ms arrives at 1650 ms,
 /// in order.
-fn standstill(segment: &Segment) -> Fate {
+fn interruption(segment: &Segment) -> Fate {
     let arrives = segment.timestamp + Duration::from_millis(50);
-    let still = ms(140)..ms(1650);
-    if segment.direction == End::Server.sends() && segment.payload > 0 && still.contains(&arrives) {
-        Fate::HoldUp(ms(1650) - arrives)
+    let interrupted = ms(140)..ms(1650);
+    if segment.direction == End::Server.sends() && segment.payload > 0 && interrupted.contains(&arrives) {
+        Fate::Delay(ms(1650) - arrives)
     } else {
         Fate::Deliver
     }
@@ -47,61 +48,65 @@ fn timeouts(pair: &Pair) -> usize {
 }
 
 /// The detections: time in ms, method, and whether a timeout was spurious.
-fn found(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
-    let found = pair.trace.iter().filter_map(|(at, event)| match event {
+fn detections(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
+    let detections = pair.trace.iter().filter_map(|(at, event)| match event {
         TraceEvent::SpuriousRetransmission { by, timeout, .. } => {
             Some((at.as_nanos() / 1_000_000, *by, *timeout))
         }
         _ => None,
     });
-    found.collect()
+    detections.collect()
 }
 
 #[test]
-fn standstill_resends_a_window_without_detection() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno, OFF), GREEDY, standstill);
+fn window_is_retransmitted_without_detection() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, OFF), GREEDY, interruption);
     pair.run_until(ms(2500));
     // Timeout at 1100 ms. From 1700 ms on, the originals' ACKs trigger further retransmissions.
-    assert_eq!((timeouts(&pair), pair.sent_again()[0]), (1, (1100, nth(0), Rto)));
-    assert!(pair.sent_again().len() > 5, "go-back-N retransmits data that have arrived");
-    assert_eq!((pair.server.ssthresh(), found(&pair)), (5.0, vec![]));
+    assert_eq!((timeouts(&pair), pair.retransmissions()[0]), (1, (1100, nth(0), Rto)));
+    assert!(pair.retransmissions().len() > 5, "go-back-N retransmits data that have arrived");
+    assert_eq!((pair.server.ssthresh(), detections(&pair)), (5.0, vec![]));
 }
 
 #[test]
 fn eifel_undoes_a_timeout_with_the_first_ack() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno, EIFEL), GREEDY, standstill);
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, EIFEL), GREEDY, interruption);
     pair.run_until(ms(1700));
-    assert_eq!(found(&pair), [(1700, SpuriousBy::Eifel, true)]);
-    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1), "only the oldest left again");
+    assert_eq!(detections(&pair), [(1700, SpuriousBy::Eifel, true)]);
+    assert_eq!(
+        (timeouts(&pair), pair.retransmissions().len()),
+        (1, 1),
+        "only the oldest segment was sent again"
+    );
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
-    // RFC 4015: the next round trip makes the timer conservative. From the late one SRTT would be
-    // >= 1.55 s.
+    // RFC 4015: the RTO is computed from the next round trip. A sample of the delayed segment
+    // would give an SRTT of at least 1.55 s.
     pair.run_until(ms(2500));
-    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1));
+    assert_eq!((timeouts(&pair), pair.retransmissions().len()), (1, 1));
     assert!(pair.server.rto() >= Duration::from_secs(1));
 }
 
 #[test]
-fn frto_decides_with_the_second_ack_after_new_data() {
-    let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), GREEDY, standstill);
+fn frto_detects_at_the_second_ack() {
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, FRTO), GREEDY, interruption);
     pair.run_until(ms(1700));
-    assert_eq!(found(&pair), [(1700, SpuriousBy::FRto, true)]);
-    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1));
+    assert_eq!(detections(&pair), [(1700, SpuriousBy::FRto, true)]);
+    assert_eq!((timeouts(&pair), pair.retransmissions().len()), (1, 1));
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
     pair.run_until(ms(2500));
-    assert_eq!(pair.sent_again().len(), 1);
+    assert_eq!(pair.retransmissions().len(), 1);
 }
 
 #[test]
-fn frto_accepts_a_needed_timeout() {
-    // Segments 0 to 7 of ten are lost, then the network delivers.
+fn frto_does_not_undo_a_needed_timeout() {
+    // Segments 0 to 7 of ten are lost, then the network delivers all.
     let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
-        let config = TcpConfig { sack_blocks: 3, ..ten(variant, FRTO) };
+        let config = TcpConfig { sack_blocks: 3, ..window_of_ten(variant, FRTO) };
         let mut pair = Pair::sending(&config, 20 * u64::from(MSS), lose(&lost));
         pair.run();
         assert_eq!(
-            (pair.delivered(End::Ue), timeouts(&pair), found(&pair)),
+            (pair.delivered(End::Ue), timeouts(&pair), detections(&pair)),
             (20 * u64::from(MSS), 1, vec![])
         );
     }
@@ -112,14 +117,14 @@ fn frto_goes_back_after_a_duplicate() {
     // All four segments are lost. The first ACK advances only over segment 0, and the probe causes
     // a duplicate.
     let mut pair = Pair::sending(
-        &TcpConfig { initial_window: 4, ..ten(Variant::NewReno, FRTO) },
+        &TcpConfig { initial_window: 4, ..window_of_ten(Variant::NewReno, FRTO) },
         20 * u64::from(MSS),
         lose(&[(nth(0), 0), (nth(1), 0), (nth(2), 0), (nth(3), 0)]),
     );
     pair.run();
-    assert_eq!((timeouts(&pair), found(&pair)), (1, vec![]));
+    assert_eq!((timeouts(&pair), detections(&pair)), (1, vec![]));
     // Step 2: two new segments at 1200 ms. Step 3a: back to segment 1 at 1300 ms.
-    assert_eq!((pair.new_segments(1200, 1201), pair.sent_again()[1]), (2, (1300, nth(1), Rto)));
+    assert_eq!((pair.new_segments(1200, 1201), pair.retransmissions()[1]), (2, (1300, nth(1), Rto)));
     assert_eq!(pair.delivered(End::Ue), 20 * u64::from(MSS));
 }
 
@@ -128,14 +133,14 @@ fn frto_applies_to_the_first_timeout_of_a_recovery() {
     // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO
     // are lost.
     let lost: Vec<_> = [0, 2, 4, 5, 6, 7, 8, 9, 10, 11].map(|n| (nth(n), 0)).to_vec();
-    let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
+    let mut pair = Pair::sending(&window_of_ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
     pair.run();
-    assert_eq!((timeouts(&pair), found(&pair)), (2, vec![]));
-    // The ACK of segment 2 acknowledges 3 as well, as an ACK of originals would. Holes leave before
-    // new segments.
-    let again: Vec<_> = pair.sent_again().into_iter().map(|(_, seq, _)| seq).collect();
-    assert_eq!(again[..4], [nth(0), nth(2), nth(4), nth(5)]);
-    let (second, ..) = pair.sent_again()[1];
+    assert_eq!((timeouts(&pair), detections(&pair)), (2, vec![]));
+    // The ACK of segment 2 acknowledges 3 as well, so F-RTO would take it for the ACK of an
+    // original. Holes are retransmitted before new segments are sent.
+    let retransmitted: Vec<_> = pair.retransmissions().into_iter().map(|(_, seq, _)| seq).collect();
+    assert_eq!(retransmitted[..4], [nth(0), nth(2), nth(4), nth(5)]);
+    let (second, ..) = pair.retransmissions()[1];
     assert_eq!(pair.new_segments(second, second + 300), 0);
     assert_eq!(pair.delivered(End::Ue), 30 * u64::from(MSS));
 }
@@ -144,13 +149,13 @@ fn frto_applies_to_the_first_timeout_of_a_recovery() {
 fn reordering_mistaken_for_a_loss_is_undone() {
     // Segment 3 arrives after segment 9: six duplicates, one spurious fast retransmit.
     let late = |segment: &Segment| {
-        let first = segment.seq == nth(3) && segment.transmission == 0;
-        if first { Fate::HoldUp(Duration::from_millis(30)) } else { Fate::Deliver }
+        let is_original = segment.seq == nth(3) && segment.transmission == 0;
+        if is_original { Fate::Delay(Duration::from_millis(30)) } else { Fate::Deliver }
     };
     let run = |variant, spurious| {
-        let mut pair = Pair::sending(&ten(variant, spurious), GREEDY, late);
+        let mut pair = Pair::sending(&window_of_ten(variant, spurious), GREEDY, late);
         pair.run_until(ms(400));
-        (found(&pair), pair.server.ssthresh(), pair.sent_again()[0].2)
+        (detections(&pair), pair.server.ssthresh(), pair.retransmissions()[0].2)
     };
     // Three ACKs arrive first: 13 segments are in flight, and half of them is 6.5.
     assert_eq!(run(Variant::NewReno, OFF).1, 6.5);
@@ -161,14 +166,14 @@ fn reordering_mistaken_for_a_loss_is_undone() {
 }
 
 #[test]
-fn report_of_one_of_two_undoes_nothing() {
+fn duplicate_report_for_one_of_two_retransmissions_undoes_nothing() {
     // Segment 3 is late and segment 5 lost: two are retransmitted, one of which arrives twice.
     let script = |segment: &Segment| match (segment.seq, segment.transmission) {
-        (seq, 0) if seq == nth(3) => Fate::HoldUp(Duration::from_millis(30)),
+        (seq, 0) if seq == nth(3) => Fate::Delay(Duration::from_millis(30)),
         (seq, 0) if seq == nth(5) => Fate::Drop,
         _ => Fate::Deliver,
     };
-    let mut pair = Pair::sending(&ten(Variant::Sack, DSACK), GREEDY, script);
+    let mut pair = Pair::sending(&window_of_ten(Variant::Sack, DSACK), GREEDY, script);
     pair.run_until(ms(600));
-    assert_eq!((pair.sent_again().len(), found(&pair), pair.server.ssthresh()), (2, vec![], 6.5));
+    assert_eq!((pair.retransmissions().len(), detections(&pair), pair.server.ssthresh()), (2, vec![], 6.5));
 }

@@ -10,6 +10,7 @@ use crate::trace::{SendCause, TraceEvent};
 
 const GREEDY: u64 = u64::MAX;
 
+/// The ACKs that the UE sent: time in ms and acknowledgment number.
 fn acks(pair: &Pair) -> Vec<(u64, u64)> {
     let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.ack)).collect()
@@ -33,7 +34,7 @@ fn congestion_avoidance_adds_a_segment_per_round_trip() {
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
     let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
-    // 1/cwnd per ACK adds slightly less than a segment, so a round sometimes equals the one before.
+    // 1/cwnd per ACK adds slightly less than a segment per round, so two rounds can be equal.
     assert_eq!(rounds, [2, 4, 4, 5, 6, 7, 8, 9, 10]);
 }
 
@@ -85,12 +86,13 @@ fn gap_and_its_end_are_reported_at_once() {
 #[test]
 fn duplicate_is_acknowledged_at_once() {
     let mut pair = Pair::sending(&delayed(), u64::from(MSS), |segment: &Segment| {
-        if segment.payload > 0 { Fate::Double } else { Fate::Deliver }
+        if segment.payload > 0 { Fate::Duplicate } else { Fate::Deliver }
     });
     pair.run();
     assert_eq!(acks(&pair), [(150, nth(1))]);
-    let duplicate = |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
-    assert_eq!((pair.count(duplicate), pair.delivered(End::Ue)), (1, u64::from(MSS)));
+    let is_duplicate =
+        |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
+    assert_eq!((pair.count(is_duplicate), pair.delivered(End::Ue)), (1, u64::from(MSS)));
 }
 
 #[test]
@@ -104,11 +106,11 @@ fn data_in_both_directions_carries_acks() {
     for end in [End::Server, End::Ue] {
         assert_eq!(pair.event_count(end, TcpEvent::AllAcked), 1);
     }
-    let carried =
+    let acks_with_data =
         pair.sent(End::Ue).iter().filter(|(_, segment, _)| segment.payload > 0 && segment.ack > 1).count();
-    assert!(carried > 0, "data of the UE acknowledges data of the server");
+    assert!(acks_with_data > 0, "data of the UE acknowledges data of the server");
     let duplicates = pair.count(|event| matches!(event, TraceEvent::DupAck { .. }));
-    assert_eq!((duplicates, pair.sent_again()), (0, vec![]), "an ACK with data is no duplicate");
+    assert_eq!((duplicates, pair.retransmissions()), (0, vec![]), "an ACK with data is no duplicate");
 }
 
 #[test]

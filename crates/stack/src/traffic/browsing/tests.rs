@@ -1,11 +1,13 @@
+//! A user with fixed page sizes and times, driven by hand through its calls.
+
 use super::*;
 use crate::tcp::Failure;
 use crate::traffic::laws::Truncation;
 
 /// Pages of 1,000 bytes with two embedded objects of 500 bytes, requested over two connections.
 fn user(request: Option<u64>) -> Browsing {
-    let size = |bytes| Law::pareto(1.0, bytes, bytes, Truncation::Clip);
-    let two = Count { law: size(4.0), least: 2.0, nearest: true };
+    let size = |bytes| Distribution::pareto(1.0, bytes, bytes, Truncation::Clip);
+    let two = Count { distribution: size(4.0), min: 2.0, nearest: true };
     let config = BrowsingConfig {
         main: size(1000.0),
         embedded: Some((two, size(500.0))),
@@ -28,13 +30,13 @@ fn drain(user: &mut Browsing) -> Vec<Action> {
 }
 
 fn open(nth: u32, end: End) -> [Action; 2] {
-    let connection = Nth(nth);
+    let connection = ConnectionIndex(nth);
     let open = Action::Open { connection, end, segment_payload: None };
     [open, Action::Report(Report::CallStarted { connection })]
 }
 
 fn write(nth: u32, end: End, bytes: u64) -> Action {
-    Action::Write { connection: Nth(nth), end, bytes }
+    Action::Write { connection: ConnectionIndex(nth), end, bytes }
 }
 
 #[test]
@@ -44,29 +46,29 @@ fn page_is_requested_first_and_embedded_objects_over_all_connections() {
     let [first, started] = open(0, End::Ue);
     assert_eq!(drain(&mut user), [first, started, write(0, End::Ue, 300)]);
     // Half a request gets no answer.
-    user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
+    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(150));
     assert_eq!(drain(&mut user), []);
-    user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
+    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Delivered(150));
     assert_eq!(drain(&mut user), [write(0, End::Server, 1000)]);
-    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Delivered(1000));
+    user.handle_event(now, ConnectionIndex(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), [], "the page is parsed first");
-    let parsed = user.poll_timeout().expect("it takes a while");
+    let parsed = user.poll_timeout().expect("the parsing time");
     user.handle_timeout(parsed);
     let [second, started] = open(1, End::Ue);
     assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, started, write(1, End::Ue, 300)]);
     for nth in [0, 1] {
-        user.handle_event(parsed, Nth(nth), End::Server, TcpEvent::Delivered(300));
+        user.handle_event(parsed, ConnectionIndex(nth), End::Server, TcpEvent::Delivered(300));
         assert_eq!(drain(&mut user), [write(nth, End::Server, 500)]);
-        user.handle_event(parsed, Nth(nth), End::Ue, TcpEvent::Delivered(500));
+        user.handle_event(parsed, ConnectionIndex(nth), End::Ue, TcpEvent::Delivered(500));
     }
     assert_eq!(drain(&mut user), [Action::Report(Report::PageEnded { since: now })]);
-    user.handle_event(parsed, Nth(0), End::Server, TcpEvent::AllAcked);
-    assert_eq!((drain(&mut user), user.poll_timeout()), (vec![], None), "one is not acknowledged");
-    user.handle_event(parsed, Nth(1), End::Server, TcpEvent::AllAcked);
-    let close = |nth| Action::Close { connection: Nth(nth), end: End::Ue };
-    let ended = Action::Report(Report::CallEnded { connection: Nth(1), since: now });
+    user.handle_event(parsed, ConnectionIndex(0), End::Server, TcpEvent::AllAcked);
+    assert_eq!((drain(&mut user), user.poll_timeout()), (vec![], None), "one connection is not acknowledged");
+    user.handle_event(parsed, ConnectionIndex(1), End::Server, TcpEvent::AllAcked);
+    let close = |nth| Action::Close { connection: ConnectionIndex(nth), end: End::Ue };
+    let ended = Action::Report(Report::CallEnded { connection: ConnectionIndex(1), since: now });
     assert_eq!(drain(&mut user), [ended, close(0), close(1)]);
-    assert!(user.poll_timeout() > Some(parsed), "the user reads");
+    assert!(user.poll_timeout() > Some(parsed), "the pause follows");
 }
 
 #[test]
@@ -78,21 +80,21 @@ fn pushed_object_is_written_one_parsing_time_after_the_previous_was_sent() {
     let mut now = Time::ZERO;
     for _ in 0..2 {
         // An acknowledgment does not start the parsing time.
-        user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
+        user.handle_event(now, ConnectionIndex(0), end, TcpEvent::AllAcked);
         assert_eq!(user.poll_timeout(), None);
-        user.handle_all_sent(now, Nth(0), end);
+        user.handle_all_sent(now, ConnectionIndex(0), end);
         now = user.poll_timeout().expect("there is another object");
         user.handle_timeout(now);
         assert_eq!(drain(&mut user), [write(0, end, 500)]);
     }
-    user.handle_all_sent(now, Nth(0), end);
-    assert_eq!(user.poll_timeout(), None, "that was the last");
-    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Delivered(2000));
-    user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
+    user.handle_all_sent(now, ConnectionIndex(0), end);
+    assert_eq!(user.poll_timeout(), None, "it was the last object");
+    user.handle_event(now, ConnectionIndex(0), End::Ue, TcpEvent::Delivered(2000));
+    user.handle_event(now, ConnectionIndex(0), end, TcpEvent::AllAcked);
     let since = Time::ZERO;
     let page = Action::Report(Report::PageEnded { since });
-    let call = Action::Report(Report::CallEnded { connection: Nth(0), since });
-    assert_eq!(drain(&mut user), [page, call, Action::Close { connection: Nth(0), end }]);
+    let call = Action::Report(Report::CallEnded { connection: ConnectionIndex(0), since });
+    assert_eq!(drain(&mut user), [page, call, Action::Close { connection: ConnectionIndex(0), end }]);
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn objects_are_rounded_up_to_whole_segments() {
         let mut user = Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
         let page = drain(&mut user).pop();
-        user.handle_all_sent(Time::ZERO, Nth(0), End::Server);
+        user.handle_all_sent(Time::ZERO, ConnectionIndex(0), End::Server);
         user.handle_timeout(user.poll_timeout().expect("there is another object"));
         [page, drain(&mut user).pop()]
     };
@@ -118,14 +120,14 @@ fn failed_connection_ends_the_call_but_not_the_user() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
     drain(&mut user);
-    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Failed(Failure::Reset));
-    user.handle_event(now, Nth(0), End::Server, TcpEvent::Failed(Failure::Reset));
+    user.handle_event(now, ConnectionIndex(0), End::Ue, TcpEvent::Failed(Failure::Reset));
+    user.handle_event(now, ConnectionIndex(0), End::Server, TcpEvent::Failed(Failure::Reset));
     assert_eq!(drain(&mut user), []);
     let later = user.poll_timeout().expect("the user tries again");
     user.handle_timeout(later);
-    let [again, started] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [again, started, write(1, End::Ue, 300)]);
+    let [retry, started] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [retry, started, write(1, End::Ue, 300)]);
     // Late data of the failed connection are ignored.
-    user.handle_event(later, Nth(0), End::Ue, TcpEvent::Delivered(1000));
+    user.handle_event(later, ConnectionIndex(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), []);
 }

@@ -15,7 +15,7 @@
 //! Loss detection and retransmission are as in the other variants. A retransmitted segment counts
 //! as lost. The model of policers is not part of the draft but of Linux ([`policer`]). Left out:
 //! the reduction of cwnd by each loss in recovery (§4.2.3.4), because the first round of a recovery
-//! sends no more than what arrives anyway. The initial phase of ProbeBW is derived from the number
+//! sends no more than arrives anyway. The initial phase of ProbeBW is derived from the number
 //! of the connection instead of a random number, so that runs are reproducible.
 
 mod policer;
@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
-use super::law::{Departure, Heard, Loss, Settled, WindowLaw};
+use super::law::{LawAck, Loss, SenderState, Transmission, WindowLaw};
 use super::rate::{RateSample, RateSampler};
 use policer::{Policer, Progress};
 
@@ -44,7 +44,7 @@ const PROBE_RTT: Duration = Duration::from_millis(200);
 const MIN_WINDOW: f64 = 4.0;
 /// Growth of the rate below which a round of Startup counts as flat, and the number of flat rounds
 /// that end Startup.
-const STILL_GROWING: f64 = 1.25;
+const MIN_GROWTH: f64 = 1.25;
 const FLAT_ROUNDS: u32 = 3;
 /// The round-trip time assumed before the handshake has been timed, in s.
 const NOMINAL_RTT_S: f64 = 0.001;
@@ -240,15 +240,15 @@ impl Bbr {
     /// Updates the detection of policers (see [`policer`]).
     fn detect_policer(&mut self, sample: &RateSample, now: Time) {
         let policed = self.policer.rate().is_some();
-        let over = self.policer.on_ack(&Progress {
+        let is_over = self.policer.on_ack(&Progress {
             delivered_at: self.sampler.delivered_at(),
             delivered: self.sampler.delivered(),
-            lost: self.sampler.sent_again(),
+            lost: self.sampler.retransmitted(),
             round_began: self.rounds.just_began,
             app_limited: sample.app_limited,
             probes: self.mode == Mode::ProbeBw,
         });
-        if over {
+        if is_over {
             self.enter_probe_bw(now);
         } else if !policed && self.policer.rate().is_some() && self.mode == Mode::ProbeBw {
             self.pacing_gain = 1.0;
@@ -259,25 +259,25 @@ impl Bbr {
     /// exists or a loss occurs. A phase with a gain below 1 ends as soon as that queue is gone.
     fn check_cycle(&mut self, now: Time) {
         let full_length = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
-        let over = if self.pacing_gain > 1.0 {
+        let is_over = if self.pacing_gain > 1.0 {
             full_length && (self.loss_seen || self.prior_flight >= self.inflight(self.pacing_gain))
         } else if self.pacing_gain < 1.0 {
             full_length || self.prior_flight <= self.inflight(1.0)
         } else {
             full_length
         };
-        if self.mode == Mode::ProbeBw && over {
+        if self.mode == Mode::ProbeBw && is_over {
             self.advance_cycle(now);
         }
     }
 
-    /// §4.3.2.2.
+    /// §4.3.2.2: the pipe is full when the rate has stopped growing for three rounds.
     fn check_full_pipe(&mut self, sample: &RateSample) {
         if self.filled_pipe || !self.rounds.just_began || sample.app_limited {
             return;
         }
         let rate = self.rates.get();
-        if rate >= self.full_rate * STILL_GROWING {
+        if rate >= self.full_rate * MIN_GROWTH {
             (self.full_rate, self.full_rounds) = (rate, 0);
             return;
         }
@@ -285,7 +285,7 @@ impl Bbr {
         self.filled_pipe = self.full_rounds >= FLAT_ROUNDS;
     }
 
-    /// §4.3.3.
+    /// §4.3.3: Startup is followed by Drain, and Drain by ProbeBW once the queue is gone.
     fn check_drain(&mut self, flight: f64, now: Time) {
         if self.mode == Mode::Startup && self.filled_pipe {
             self.enter(Mode::Drain);
@@ -297,19 +297,20 @@ impl Bbr {
 
     /// §4.1.2.3. Returns whether the minimum round-trip time had expired.
     fn update_rtprop(&mut self, sample: &RateSample, now: Time) -> bool {
-        let expired = now.saturating_since(self.rtprop_at) > RTPROP_AGE;
+        let has_expired = now.saturating_since(self.rtprop_at) > RTPROP_AGE;
         if let Some(rtt) = sample.rtt
-            && (expired || self.rtprop.is_none_or(|least| rtt <= least))
+            && (has_expired || self.rtprop.is_none_or(|rtprop| rtt <= rtprop))
         {
             self.rtprop = Some(rtt);
             self.rtprop_at = now;
         }
-        expired
+        has_expired
     }
 
-    /// §4.3.5.
-    fn check_probe_rtt(&mut self, expired: bool, flight: f64, now: Time) {
-        if self.mode != Mode::ProbeRtt && expired && !self.idle_restart {
+    /// §4.3.5: enters ProbeRTT when RTprop has expired, and leaves it after 200 ms and a round trip
+    /// at the minimum window.
+    fn check_probe_rtt(&mut self, has_expired: bool, flight: f64, now: Time) {
+        if self.mode != Mode::ProbeRtt && has_expired && !self.idle_restart {
             self.save_cwnd();
             self.enter(Mode::ProbeRtt);
             self.probe_rtt_until = None;
@@ -346,11 +347,12 @@ impl Bbr {
     }
 
     fn save_cwnd(&mut self) {
-        let untouched = self.recovery.is_none() && self.mode != Mode::ProbeRtt;
-        self.prior_cwnd = if untouched { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+        let is_undisturbed = self.recovery.is_none() && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if is_undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
-    /// §4.2.3.
+    /// §4.2.3: the window after `delivered` segments have arrived, with `flight` segments in
+    /// flight.
     fn set_cwnd(&mut self, delivered: f64, flight: f64) {
         let target = self.inflight(self.cwnd_gain);
         if self.recovery.is_some_and(|recovery| recovery.conserves) {
@@ -370,18 +372,18 @@ impl Bbr {
     }
 
     /// A recovery ends when all that was sent at its beginning is acknowledged.
-    fn check_recovery(&mut self, settled: &Settled<'_>, flight: f64) {
+    fn check_recovery(&mut self, state: &SenderState<'_>, flight: f64) {
         let Some(recovery) = &mut self.recovery else { return };
         match recovery.until {
             None => {
-                // §4.2.3.4: the ACK that detected the loss begins it.
-                recovery.until = Some(settled.sent.first_number() + settled.sent.len() as u64);
+                // §4.2.3.4: the recovery begins with the ACK that detected the loss.
+                recovery.until = Some(state.sent.first_number() + state.sent.len() as u64);
                 if recovery.conserves {
                     self.cwnd = flight + 1.0;
                     self.rounds.ends_at = self.sampler.delivered();
                 }
             }
-            Some(until) if settled.sent.first_number() >= until => {
+            Some(until) if state.sent.first_number() >= until => {
                 self.recovery = None;
                 self.cwnd = self.cwnd.max(self.prior_cwnd);
             }
@@ -391,7 +393,7 @@ impl Bbr {
 }
 
 impl WindowLaw for Bbr {
-    fn on_ack(&mut self, _heard: &Heard) {}
+    fn on_ack(&mut self, _heard: &LawAck) {}
 
     fn on_round_trip(&mut self, rtt: Duration) {
         // §4.2.1: the first rate is the initial window over the round trip of the handshake.
@@ -420,8 +422,8 @@ impl WindowLaw for Bbr {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    fn on_sent(&mut self, departure: &Departure) {
-        let Departure { now, number, payload, idle } = *departure;
+    fn on_sent(&mut self, transmission: &Transmission) {
+        let Transmission { now, number, payload, idle } = *transmission;
         if idle && self.sampler.is_app_limited() {
             // §4.3.4.5: after a pause the queue is empty, so no gain is needed.
             self.idle_restart = true;
@@ -436,10 +438,10 @@ impl WindowLaw for Bbr {
         self.sampler.limit_by_application(flight);
     }
 
-    fn settle(&mut self, settled: &Settled<'_>) -> Option<f64> {
-        let now = settled.now;
-        let sample = self.sampler.sample(settled.sent, self.rtprop, now);
-        let flight = settled.sent.on_the_way().saturating_sub(settled.inflation as usize) as f64;
+    fn after_ack(&mut self, state: &SenderState<'_>) -> Option<f64> {
+        let now = state.now;
+        let sample = self.sampler.sample(state.sent, self.rtprop, now);
+        let flight = state.sent.in_flight().saturating_sub(state.inflation as usize) as f64;
         let delivered = sample.newly_delivered as f64 / self.mss;
         self.prior_flight = flight + delivered;
         self.rounds.update(&sample, self.sampler.delivered());
@@ -452,9 +454,9 @@ impl WindowLaw for Bbr {
         self.check_cycle(now);
         self.check_full_pipe(&sample);
         self.check_drain(flight, now);
-        let expired = self.update_rtprop(&sample, now);
-        self.check_probe_rtt(expired, flight, now);
-        self.check_recovery(settled, flight);
+        let has_expired = self.update_rtprop(&sample, now);
+        self.check_probe_rtt(has_expired, flight, now);
+        self.check_recovery(state, flight);
         self.set_pacing_rate(self.pacing_gain);
         self.set_cwnd(delivered, flight);
         self.loss_seen = false;

@@ -18,14 +18,14 @@
 use umts_units::Time;
 
 /// Minimum (lt_intvl_min_rtts) and maximum number of rounds in an interval.
-const LEAST_ROUNDS: u32 = 4;
-const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
+const MIN_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Minimum ratio of lost to delivered data (lt_loss_thresh).
-const LOSS: f64 = 50.0 / 256.0;
+const MIN_LOSS_RATIO: f64 = 50.0 / 256.0;
 /// Two rates are equal if they differ by at most this fraction (lt_bw_ratio) or by at most this
 /// many bytes per second (lt_bw_diff).
-const SAME_PART: f64 = 0.125;
-const SAME_RATE: f64 = 500.0;
+const MAX_RELATIVE_DIFFERENCE: f64 = 0.125;
+const MAX_DIFFERENCE: f64 = 500.0;
 /// Number of rounds for which the rate of a policer is used (lt_bw_max_rtts).
 const USED_ROUNDS: u32 = 48;
 
@@ -46,6 +46,7 @@ pub struct Progress {
     pub probes: bool,
 }
 
+/// The detection of a policer, and its rate once detected.
 #[derive(Debug, Clone, Default)]
 pub struct Policer {
     /// The beginning of the current interval. `None` before a loss.
@@ -72,19 +73,19 @@ impl Policer {
     /// Processes an acknowledgment. Returns whether the rate of a policer has been used long
     /// enough, and the gains apply again.
     pub fn on_ack(&mut self, progress: &Progress) -> bool {
-        let losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
+        let has_losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
         let round = u32::from(progress.round_began);
         if self.policed {
             self.rounds += round * u32::from(progress.probes);
-            let over = self.rounds >= USED_ROUNDS;
-            if over {
+            let is_over = self.rounds >= USED_ROUNDS;
+            if is_over {
                 self.reset();
             }
-            return over;
+            return is_over;
         }
         let Some(from) = self.from else {
             // The first loss shows that the token bucket is empty.
-            if losses {
+            if has_losses {
                 self.begin(progress);
             }
             return false;
@@ -94,10 +95,10 @@ impl Policer {
             return false;
         }
         self.rounds += round;
-        if self.rounds > MOST_ROUNDS {
+        if self.rounds > MAX_ROUNDS {
             self.reset();
-        } else if self.rounds >= LEAST_ROUNDS && losses {
-            self.end_stretch(&from, progress);
+        } else if self.rounds >= MIN_ROUNDS && has_losses {
+            self.end_interval(&from, progress);
         }
         false
     }
@@ -108,17 +109,20 @@ impl Policer {
     }
 
     /// Ends the interval at a loss, if the loss ratio is high enough for a policer.
-    fn end_stretch(&mut self, from: &Progress, progress: &Progress) {
+    fn end_interval(&mut self, from: &Progress, progress: &Progress) {
         let delivered = (progress.delivered - from.delivered) as f64;
         let time = progress.delivered_at.saturating_since(from.delivered_at).as_secs();
-        if delivered <= 0.0 || time < 0.001 || ((progress.lost - from.lost) as f64) < LOSS * delivered {
+        if delivered <= 0.0
+            || time < 0.001
+            || ((progress.lost - from.lost) as f64) < MIN_LOSS_RATIO * delivered
+        {
             return;
         }
         let rate = delivered / time;
-        if let Some(before) = self.rate {
-            let difference = (rate - before).abs();
-            if difference <= SAME_PART * before || difference <= SAME_RATE {
-                self.rate = Some((rate + before) / 2.0);
+        if let Some(last_rate) = self.rate {
+            let difference = (rate - last_rate).abs();
+            if difference <= MAX_RELATIVE_DIFFERENCE * last_rate || difference <= MAX_DIFFERENCE {
+                self.rate = Some((rate + last_rate) / 2.0);
                 self.policed = true;
                 self.rounds = 0;
                 return;
@@ -160,7 +164,7 @@ mod tests {
     fn two_equal_rates_with_a_fifth_lost_indicate_a_policer() {
         let mut path = Path::new();
         path.rounds(5, 10_000, 2_500);
-        assert_eq!(path.policer.rate(), None, "one stretch is not enough");
+        assert_eq!(path.policer.rate(), None, "one interval is not enough");
         path.rounds(4, 11_000, 2_500);
         assert_eq!(path.policer.rate(), Some(105_000.0));
         // The rate is used for 48 rounds.
@@ -175,8 +179,8 @@ mod tests {
         let mut few = Path::new();
         few.rounds(200, 10_000, 1_000);
         let mut changing = Path::new();
-        for stretch in 0..20 {
-            changing.rounds(4, if stretch % 2 == 0 { 10_000 } else { 20_000 }, 5_000);
+        for interval in 0..20 {
+            changing.rounds(4, if interval % 2 == 0 { 10_000 } else { 20_000 }, 5_000);
         }
         let mut paused = Path::new();
         for _ in 0..20 {
@@ -195,6 +199,6 @@ mod tests {
         path.rounds(5, 10_000, 2_500);
         path.policer.reset();
         path.rounds(5, 10_000, 2_500);
-        assert_eq!(path.policer.rate(), None, "the stretch before does not count");
+        assert_eq!(path.policer.rate(), None, "the interval before the reset does not count");
     }
 }

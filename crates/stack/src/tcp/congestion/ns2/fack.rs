@@ -16,7 +16,7 @@ use umts_units::Time;
 use crate::packet::SackBlocks;
 use crate::tcp::congestion::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Resend, Sample,
-    Turn, Window,
+    Selection, Window,
 };
 
 /// For an ACK that is timed by its echo and restarts the timer.
@@ -29,22 +29,22 @@ pub struct Fack {
     /// The next sequence number to send when the recovery began. The recovery lasts until it is
     /// acknowledged.
     recover: u64,
-    /// Number of segments sent out of order and not yet acknowledged.
+    /// Number of segments retransmitted out of order and not yet acknowledged.
     resent: u32,
-    /// One of them was lost again.
-    stopped: bool,
+    /// One of these retransmissions was lost: nothing is sent before the timer expires.
+    is_stopped: bool,
     /// Nothing is sent before the next ACK or timeout. Either the recovery has just begun, or
     /// outside of a recovery the last ACK left the forward-most segment anywhere else than one
     /// beyond the oldest hole.
-    held: bool,
+    is_paused: bool,
 }
 
 impl Fack {
     /// Processes an ACK outside of a recovery that reports a gap.
     fn process_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
-        let reach = sent.sacked_reach() as u32;
+        let reach = sent.count_up_to_sacked() as u32;
         window.duplicates = reach.saturating_sub(1);
-        self.held = reach != 1;
+        self.is_paused = reach != 1;
         if window.duplicates < DUPLICATE_THRESHOLD {
             return TIMED_BY_ECHO;
         }
@@ -56,7 +56,7 @@ impl Fack {
 
     fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
         window.increase();
-        self.stopped |= sent.has_lost_again();
+        self.is_stopped |= sent.has_lost_retransmission();
         TIMED_BY_ECHO
     }
 }
@@ -73,10 +73,10 @@ impl CongestionControl for Fack {
     }
 
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        self.held = false;
-        let noted = sent.note_sack(ack.flight.una, ack.sack);
+        self.is_paused = false;
+        let newly_sacked = sent.mark_sacked(ack.flight.una, ack.sack);
         sent.skip_sacked();
-        self.resent = self.resent.saturating_sub(noted.resent + ack.done.resent);
+        self.resent = self.resent.saturating_sub(newly_sacked.resent + ack.removed.resent);
         let has_blocks = !ack.sack.is_empty();
         if self.in_recovery && (has_blocks || ack.flight.una <= self.recover) {
             return self.continue_recovery(window, sent);
@@ -86,7 +86,7 @@ impl CongestionControl for Fack {
         }
         let reaction = if self.in_recovery { TIMED_BY_ECHO } else { Reaction::NEW_ACK };
         *self = Fack::default();
-        sent.forget_sacks();
+        sent.clear_sack_marks();
         window.duplicates = 0;
         window.increase();
         reaction
@@ -99,10 +99,10 @@ impl CongestionControl for Fack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.held = false;
-        let noted = sent.note_sack(ack, sack);
+        self.is_paused = false;
+        let newly_sacked = sent.mark_sacked(ack, sack);
         sent.skip_sacked();
-        self.resent = self.resent.saturating_sub(noted.resent);
+        self.resent = self.resent.saturating_sub(newly_sacked.resent);
         true
     }
 
@@ -120,34 +120,34 @@ impl CongestionControl for Fack {
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         self.resent = 0;
-        self.stopped = false;
-        self.held = false;
-        sent.forget_sacks();
+        self.is_stopped = false;
+        self.is_paused = false;
+        sent.clear_sack_marks();
         window.collapse_after_timeout(flight);
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
-        let room = sent.sacked_reach() as u32 + (window.cwnd as u32).min(advertised);
-        if self.held || self.stopped || sent.next() as u32 + self.resent >= room {
-            return Turn::Wait;
+    fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
+        let room = sent.count_up_to_sacked() as u32 + (window.cwnd as u32).min(advertised);
+        if self.is_paused || self.is_stopped || sent.next() as u32 + self.resent >= room {
+            return Selection::Wait;
         }
         match sent.first_hole() {
-            Some(hole) => Turn::Hole(hole),
-            None if (sent.next() as u32) < advertised => Turn::InOrder,
-            None => Turn::Wait,
+            Some(hole) => Selection::Hole(hole),
+            None if (sent.next() as u32) < advertised => Selection::InOrder,
+            None => Selection::Wait,
         }
     }
 
     #[inline]
-    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
-        self.resent += u32::from(matches!(turn, Turn::Hole(_) | Turn::First));
+    fn on_sent(&mut self, selection: Selection, _number: u64, _now: Time) {
+        self.resent += u32::from(matches!(selection, Selection::Hole(_) | Selection::First));
     }
 
     /// All outstanding segments may be acknowledged while the loss of a retransmission blocks
     /// transmission.
     #[inline]
     fn needs_timer_when_empty(&self, _window: &Window) -> bool {
-        self.held || self.stopped || self.resent > 0
+        self.is_paused || self.is_stopped || self.resent > 0
     }
 }

@@ -12,8 +12,8 @@ use umts_units::Time;
 
 use crate::packet::SackBlocks;
 use crate::tcp::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Turn,
-    Window,
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction,
+    Selection, Window,
 };
 
 /// The state of SACK recovery.
@@ -23,7 +23,7 @@ pub struct Sack {
     /// Estimated number of segments in flight. May be negative.
     pipe: i64,
     /// The recovery has just begun: after the retransmission nothing is sent before the next ACK.
-    begun: bool,
+    has_just_begun: bool,
     /// No new data was acknowledged since the last timeout: duplicates result from spurious
     /// retransmissions.
     timed_out: bool,
@@ -35,22 +35,22 @@ impl Sack {
         // `pipe` replaces the inflation.
         window.inflation = 0;
         self.in_recovery = true;
-        self.begun = true;
+        self.has_just_begun = true;
         self.pipe = sent.len() as i64 - i64::from(DUPLICATE_THRESHOLD);
     }
 }
 
 impl CongestionControl for Sack {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        self.begun = false;
+        self.has_just_begun = false;
         if self.in_recovery && ack.flight.una < window.recover {
             self.pipe -= 2;
-            sent.note_sack(ack.flight.una, ack.sack);
+            sent.mark_sacked(ack.flight.una, ack.sack);
             return Reaction { backoff: Backoff::Clear, restart_timer: true, ..Reaction::NOTHING };
         }
         self.timed_out = false;
         window.duplicates = 0;
-        sent.forget_sacks();
+        sent.clear_sack_marks();
         if std::mem::take(&mut self.in_recovery) {
             window.recover = 0;
         } else if ack.segments > 0 {
@@ -66,7 +66,7 @@ impl CongestionControl for Sack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        let newly_sacked = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
+        let newly_sacked = !self.timed_out && sent.mark_sacked(ack, sack).segments > 0;
         window.duplicates += u32::from(newly_sacked);
         newly_sacked
     }
@@ -77,7 +77,7 @@ impl CongestionControl for Sack {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        self.begun = false;
+        self.has_just_begun = false;
         if self.in_recovery {
             self.pipe -= 1;
             return Reaction::NOTHING;
@@ -91,28 +91,28 @@ impl CongestionControl for Sack {
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         *self = Sack { timed_out: true, ..Sack::default() };
-        sent.forget_sacks();
+        sent.clear_sack_marks();
         window.duplicates = 0;
         window.collapse_after_timeout(flight);
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
+    fn select(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Selection {
         if !self.in_recovery {
-            return Turn::ByWindow;
+            return Selection::ByWindow;
         }
-        if self.begun || self.pipe >= i64::from(window.cwnd as u32) {
-            return Turn::Wait;
+        if self.has_just_begun || self.pipe >= i64::from(window.cwnd as u32) {
+            return Selection::Wait;
         }
         match sent.first_hole() {
-            Some(hole) => Turn::Hole(hole),
-            None if (sent.next() as u32) < advertised => Turn::InOrder,
-            None => Turn::Wait,
+            Some(hole) => Selection::Hole(hole),
+            None if (sent.next() as u32) < advertised => Selection::InOrder,
+            None => Selection::Wait,
         }
     }
 
     #[inline]
-    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
-        self.pipe += i64::from(self.in_recovery && turn != Turn::First);
+    fn on_sent(&mut self, selection: Selection, _number: u64, _now: Time) {
+        self.pipe += i64::from(self.in_recovery && selection != Selection::First);
     }
 }

@@ -24,13 +24,13 @@ use crate::tcp::outstanding::{Outstanding, Sent};
 const PERSISTENCE: u32 = 16;
 
 /// The sort key of transmissions.
-type Departed = (Time, u64, u64);
+type TransmissionKey = (Time, u64, u64);
 
 /// Time of the last transmission of a segment. The model's clock has many transmissions at the same
 /// instant. Among these, a retransmission is ordered after all segments that were first sent before
 /// it.
-fn departed(segment: &Sent) -> Departed {
-    (segment.sent_at, segment.resent_before.max(segment.seq), segment.end())
+fn transmission_key(segment: &Sent) -> TransmissionKey {
+    (segment.sent_at, segment.snd_nxt_at_resend.max(segment.seq), segment.end())
 }
 
 /// An acknowledgment before it is processed.
@@ -51,11 +51,11 @@ pub struct RackAck {
 
 /// The result of marking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(super) struct MarkedSegments {
     /// Number of newly lost segments.
     pub segments: u32,
     /// One of them was a retransmission.
-    pub again: bool,
+    pub lost_retransmission: bool,
     /// Time until the last segment that waits for the reordering window is lost. Zero if none
     /// waits.
     pub wait: Duration,
@@ -66,7 +66,7 @@ pub(super) struct Marked {
 pub(super) struct Detection {
     /// Sort key of the segment that was sent last among those that have arrived (RACK.xmit_ts,
     /// RACK.end_seq).
-    delivered: Departed,
+    delivered: TransmissionKey,
     /// Round-trip time of the last delivered segment (RACK.rtt).
     rtt: Duration,
     min_rtt: Option<Duration>,
@@ -105,41 +105,41 @@ impl Detection {
     }
 
     /// Processes an acknowledgment: the part of §6.2 that is independent of segments.
-    pub fn process_ack(&mut self, heard: &RackAck) {
-        (self.now, self.echo, self.srtt) = (heard.now, heard.echo, heard.srtt);
+    pub fn process_ack(&mut self, ack: &RackAck) {
+        (self.now, self.echo, self.srtt) = (ack.now, ack.echo, ack.srtt);
         self.fack_before = self.fack;
-        self.dsack_round = self.dsack_round.filter(|&round| heard.ack < round);
-        if heard.duplicate && self.dsack_round.is_none() {
-            self.dsack_round = Some(heard.max_sent);
+        self.dsack_round = self.dsack_round.filter(|&round| ack.ack < round);
+        if ack.duplicate && self.dsack_round.is_none() {
+            self.dsack_round = Some(ack.max_sent);
             self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
             self.reo_wnd_persist = PERSISTENCE;
         }
     }
 
-    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not. Returns
-    /// whether its round trip was measured.
+    /// Processes the first acknowledgment of `segment`, by a SACK block if `selectively` (steps 1
+    /// to 3). Returns whether its round trip was measured.
     pub fn deliver(&mut self, segment: &Sent, selectively: bool) -> bool {
         let rtt = self.now.saturating_since(segment.sent_at);
-        let (end, again) = (segment.end(), segment.transmissions > 1);
+        let (end, is_retransmission) = (segment.end(), segment.transmissions > 1);
         if end > self.fack {
             self.fack = end;
         }
-        self.reordering_seen |= end < self.fack_before && !again;
-        if !again {
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.reordering_seen |= end < self.fack_before && !is_retransmission;
+        if !is_retransmission {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
         // The acknowledgment may belong to the original. A selective one echoes a segment sent
         // before all gaps (RFC 7323 §4.3), so its echo is no evidence.
         let is_older = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
-        if again
-            && (self.min_rtt.is_some_and(|least| rtt < least)
+        if is_retransmission
+            && (self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
                 || (!selectively && self.echo.is_some_and(is_older)))
         {
             return false;
         }
         // RACK_update: the round trip of the segment acknowledged last, whenever it was sent.
         self.rtt = rtt;
-        self.delivered = self.delivered.max(departed(segment));
+        self.delivered = self.delivered.max(transmission_key(segment));
         true
     }
 
@@ -156,7 +156,7 @@ impl Detection {
 
     /// Clears the key of the last delivered segment. After a spurious retransmission an original
     /// has arrived, whose transmission time is unknown.
-    pub fn forget_delivered(&mut self) {
+    pub fn clear_delivered(&mut self) {
         self.delivered = (Time::ZERO, 0, 0);
     }
 
@@ -173,16 +173,16 @@ impl Detection {
         if !self.reordering_seen && (in_recovery || sacked >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
         }
-        let quarters = self.min_rtt.map_or(0, |least| least.as_nanos() / 4);
+        let quarters = self.min_rtt.map_or(0, |min_rtt| min_rtt.as_nanos() / 4);
         Duration::from_nanos(quarters.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
     }
 
     /// Marks the segments that are lost at `now` (step 5).
-    pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> Marked {
+    pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> MarkedSegments {
         let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
-        let mut marked = Marked::default();
+        let mut marked = MarkedSegments::default();
         let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
-        for segment in waiting.filter(|segment| departed(segment) < self.delivered) {
+        for segment in waiting.filter(|segment| transmission_key(segment) < self.delivered) {
             let due = segment.sent_at + max_age;
             if due > now {
                 marked.wait = marked.wait.max(due - now);
@@ -190,7 +190,7 @@ impl Detection {
             }
             segment.lost = true;
             marked.segments += 1;
-            marked.again |= segment.transmissions > 1;
+            marked.lost_retransmission |= segment.transmissions > 1;
         }
         marked
     }
@@ -228,12 +228,12 @@ mod tests {
         sent
     }
 
-    fn heard(now: u64) -> RackAck {
+    fn ack(now: u64) -> RackAck {
         RackAck { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
     }
 
     fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
-        detection.process_ack(&heard(now));
+        detection.process_ack(&ack(now));
         detection.deliver(&sent.ring[index], true);
         sent.ring[index].sacked = true;
     }
@@ -251,7 +251,7 @@ mod tests {
         deliver(&mut detection, &mut sent, 130, 3);
         let marked = detection.mark(&mut sent, at(130), false, 1);
         assert_eq!((lost(&sent), marked.segments), (vec![0], 1), "0 has waited for 130 ms, 1 for 120 ms");
-        assert_eq!(marked.wait, ms(15), "2 left at 20 ms: it is lost at 145 ms");
+        assert_eq!(marked.wait, ms(15), "2 was sent at 20 ms: it is lost at 145 ms");
         let marked = detection.mark(&mut sent, at(145), false, 1);
         assert_eq!((lost(&sent), marked.wait), (vec![0, 1, 2], Duration::ZERO));
     }
@@ -267,22 +267,22 @@ mod tests {
         // of 100 ms.
         deliver(&mut detection, &mut board, 131, 2);
         assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 0);
-        assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "0 alone is overdue");
+        assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "only 0 is overdue");
     }
 
     #[test]
     fn ambiguous_acknowledgments_are_not_measured() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
         deliver(&mut detection, &mut sent, 130, 3);
-        sent.send_again(0, at(140));
+        sent.resend_out_of_order(0, at(140));
         // 50 ms after the retransmission: earlier than any round trip.
         deliver(&mut detection, &mut sent, 190, 0);
         assert_eq!(detection.delivered, (at(30), 300, 400));
-        sent.send_again(1, at(200));
-        detection.process_ack(&RackAck { echo: Some(at(10)), ..heard(310) });
+        sent.resend_out_of_order(1, at(200));
+        detection.process_ack(&RackAck { echo: Some(at(10)), ..ack(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
-        detection.process_ack(&RackAck { echo: Some(at(200)), ..heard(310) });
+        detection.process_ack(&RackAck { echo: Some(at(200)), ..ack(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
     }
@@ -291,14 +291,14 @@ mod tests {
     fn duplicate_reports_widen_the_window_for_sixteen_recoveries() {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
-        let report = RackAck { duplicate: true, ..heard(200) };
+        let report = RackAck { duplicate: true, ..ack(200) };
         detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40));
         detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
         detection.process_ack(&RackAck { ack: 1000, ..report });
         assert_eq!(detection.reordering_window(true, 0), ms(60));
-        detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
+        detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..ack(300) });
         assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
         (0..15).for_each(|_| detection.leave_recovery());
         assert_eq!(detection.reo_wnd_mult, 3);

@@ -14,8 +14,8 @@ mod detection;
 
 use umts_units::{Duration, Time};
 
-use self::detection::{Detection, Marked};
-use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reaction, Turn, Window};
+use self::detection::{Detection, MarkedSegments};
+use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reaction, Selection, Window};
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
 
@@ -56,10 +56,11 @@ pub struct Rack {
     /// Remaining time of the reordering timer. Zero if no segment waits for it.
     wait: Duration,
     /// The first lost segment is sent regardless of the window.
-    at_once: bool,
-    /// A segment was retransmitted. All retransmissions are acknowledged when `again_to` is.
-    sent_again: bool,
-    again_to: u64,
+    must_send_first: bool,
+    /// A segment was retransmitted. All retransmissions are acknowledged when `retransmitted_to`
+    /// is.
+    has_retransmitted: bool,
+    retransmitted_to: u64,
     /// RACK.rtt of the segments that the current acknowledgment covers cumulatively.
     covered_rtt: Option<Duration>,
     /// Linux: the retransmission timer restarts at a SACK of a segment sent before the oldest
@@ -85,9 +86,9 @@ impl Rack {
             sacked_sent_at: None,
             marked: 0,
             wait: Duration::ZERO,
-            at_once: false,
-            sent_again: false,
-            again_to: 0,
+            must_send_first: false,
+            has_retransmitted: false,
+            retransmitted_to: 0,
             covered_rtt: None,
             reports_restart_timer: config.rto.rule == RtoRule::Linux,
             is_recent_linux: config.is_recent_linux(),
@@ -95,14 +96,14 @@ impl Rack {
     }
 
     /// Processes an acknowledgment before its content is applied.
-    pub fn process_ack(&mut self, sent: &Outstanding, heard: &RackAck) {
-        self.detection.process_ack(heard);
-        let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
-        let mut any = false;
+    pub fn process_ack(&mut self, sent: &Outstanding, ack: &RackAck) {
+        self.detection.process_ack(ack);
+        let covered = sent.ring.iter().take_while(|segment| segment.end() <= ack.ack);
+        let mut has_delivered = false;
         for segment in covered.filter(|segment| !segment.sacked) {
-            any |= self.detection.deliver(segment, false);
+            has_delivered |= self.detection.deliver(segment, false);
         }
-        self.covered_rtt = any.then(|| self.detection.rtt());
+        self.covered_rtt = has_delivered.then(|| self.detection.rtt());
     }
 
     /// Number of segments in flight.
@@ -167,7 +168,7 @@ impl Rack {
     /// discarded SACKed data, all SACK marks are cleared first.
     pub fn mark_on_timeout(&mut self, sent: &mut Outstanding, now: Time) {
         if sent.first().is_some_and(|first| first.sacked) {
-            sent.forget_sacks();
+            sent.clear_sack_marks();
         }
         self.detection.mark_on_timeout(sent, now, self.phase != Phase::Open, self.sacked);
     }
@@ -175,24 +176,24 @@ impl Rack {
     /// Whether no outstanding segment can be lost: all were sent, in order, after those that have
     /// arrived.
     #[inline]
-    fn is_calm(&self, sent: &Outstanding) -> bool {
-        let is_quiet = self.phase == Phase::Open && sent.sacked_to <= sent.una();
-        let is_again_acked = !self.sent_again && sent.una() >= self.again_to;
+    fn needs_no_marking(&self, sent: &Outstanding) -> bool {
+        let has_no_gap = self.phase == Phase::Open && sent.sacked_to <= sent.una();
+        let retransmissions_are_acked = !self.has_retransmitted && sent.una() >= self.retransmitted_to;
         // Linux looks for losses in TCP_CA_Open only if an acknowledgment is dubious
         // (`tcp_ack_is_dubious`).
-        let is_none_again = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
-        is_quiet && (is_again_acked || (self.is_recent_linux && is_none_again()))
+        let has_no_retransmission = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
+        has_no_gap && (retransmissions_are_acked || (self.is_recent_linux && has_no_retransmission()))
     }
 
     /// Marks the segments that are lost at `now`, and counts those in flight.
-    fn mark_lost(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
-        if std::mem::take(&mut self.sent_again) {
-            self.again_to = sent.max_sent();
+    fn mark_lost(&mut self, sent: &mut Outstanding, now: Time) -> MarkedSegments {
+        if std::mem::take(&mut self.has_retransmitted) {
+            self.retransmitted_to = sent.max_sent();
         }
-        if self.is_calm(sent) {
+        if self.needs_no_marking(sent) {
             (self.pipe, self.lost, self.sacked, self.limited) = (sent.len() as u32, 0, 0, 0);
             self.wait = Duration::ZERO;
-            return Marked::default();
+            return MarkedSegments::default();
         }
         self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
         let marked = self.detection.mark(sent, now, self.phase != Phase::Open, self.sacked);
@@ -210,7 +211,7 @@ impl Rack {
 
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight, delivered: u32) {
         self.phase = Phase::Recovery;
-        self.at_once = true;
+        self.must_send_first = true;
         let outstanding = sent.len() as u32;
         let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
         let before = window.cwnd as u32;
@@ -245,13 +246,15 @@ impl Rack {
             window.cwnd = window.ssthresh;
         }
         self.phase = Phase::Open;
-        self.at_once = false;
+        self.must_send_first = false;
         self.detection.leave_recovery();
     }
 
-    fn note(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
+    /// Marks the segments that the blocks newly SACK, and passes them to the detection. Returns
+    /// their number.
+    fn mark_newly_sacked(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
         let mut first: Option<Time> = None;
-        let noted = sent.note_sack_with(ack, sack, |segment| {
+        let newly_sacked = sent.mark_sacked_with(ack, sack, |segment| {
             self.detection.deliver(segment, true);
             if segment.transmissions == 1 {
                 first = Some(first.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
@@ -262,7 +265,7 @@ impl Rack {
         if let Some(rtt) = self.covered_rtt.take() {
             self.detection.set_rtt(rtt);
         }
-        noted.segments
+        newly_sacked.segments
     }
 }
 
@@ -282,7 +285,8 @@ impl CongestionControl for Rack {
     }
 
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let delivered = self.note(sent, ack.flight.una, ack.sack) + ack.segments - ack.done.sacked;
+        let delivered =
+            self.mark_newly_sacked(sent, ack.flight.una, ack.sack) + ack.segments - ack.removed.sacked;
         window.duplicates = 0;
         let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
         // RFC 5681 §3.1: the acknowledgment that ends a timeout recovery opens the window like
@@ -295,7 +299,7 @@ impl CongestionControl for Rack {
         let begins = match self.phase {
             Phase::Open => marked.segments > 0,
             Phase::Recovery => false,
-            Phase::Expired => marked.again,
+            Phase::Expired => marked.lost_retransmission,
         };
         if begins {
             self.begin(window, sent, &ack.flight, delivered);
@@ -316,7 +320,7 @@ impl CongestionControl for Rack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.newly_sacked = self.note(sent, ack, sack);
+        self.newly_sacked = self.mark_newly_sacked(sent, ack, sack);
         window.duplicates += u32::from(self.newly_sacked > 0);
         self.newly_sacked > 0
     }
@@ -328,7 +332,8 @@ impl CongestionControl for Rack {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         let marked = self.mark_lost(sent, ack.now);
-        let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
+        let begins = marked.segments > 0
+            && (self.phase == Phase::Open || self.is_expired() && marked.lost_retransmission);
         if begins {
             let cwnd = window.cwnd;
             self.begin(window, sent, &ack.flight, self.newly_sacked);
@@ -340,55 +345,55 @@ impl CongestionControl for Rack {
         if self.phase == Phase::Recovery && !self.keeps_window(ack) {
             self.continue_recovery(window, self.newly_sacked, false);
         }
-        let left_before = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
-        let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(left_before);
+        let sent_before_oldest = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
+        let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(sent_before_oldest);
         Reaction { restart_timer, ..Reaction::NOTHING }
     }
 
     fn on_undo(&mut self, sent: &mut Outstanding) {
-        sent.forget_lost();
-        self.detection.forget_delivered();
+        sent.clear_lost_marks();
+        self.detection.clear_delivered();
         self.phase = Phase::Open;
-        self.at_once = false;
+        self.must_send_first = false;
         self.wait = Duration::ZERO;
         self.count(sent);
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         // As in Linux, a recovery in progress has already responded to the losses of this window.
-        let is_answered = self.phase == Phase::Recovery && flight.una < window.recover;
+        let already_reduced = self.phase == Phase::Recovery && flight.una < window.recover;
         self.phase = Phase::Expired;
-        self.at_once = false;
+        self.must_send_first = false;
         self.wait = Duration::ZERO;
         window.duplicates = 0;
-        window.start_again_after_timeout(flight, is_answered);
+        window.start_again_after_timeout(flight, already_reduced);
         self.count(sent);
         // Segments that are not lost are still in flight, and the oldest must be sent.
         window.cwnd += f64::from(self.pipe);
     }
 
     #[inline]
-    fn turn(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Turn {
-        let may_leave = self.pipe < window.cwnd as u32 || self.at_once;
+    fn select(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Selection {
+        let may_leave = self.pipe < window.cwnd as u32 || self.must_send_first;
         if !may_leave {
-            Turn::Wait
+            Selection::Wait
         } else if self.lost > 0 {
-            sent.ring.iter().position(|segment| segment.lost).map_or(Turn::Wait, Turn::Lost)
+            sent.ring.iter().position(|segment| segment.lost).map_or(Selection::Wait, Selection::Lost)
         } else {
-            Turn::InOrder
+            Selection::InOrder
         }
     }
 
     #[inline]
-    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
-        match turn {
-            Turn::Lost(_) => {
+    fn on_sent(&mut self, selection: Selection, _number: u64, _now: Time) {
+        match selection {
+            Selection::Lost(_) => {
                 self.lost -= 1;
-                self.at_once = false;
-                self.sent_again = true;
+                self.must_send_first = false;
+                self.has_retransmitted = true;
             }
-            Turn::First | Turn::Probe(_) => {
-                self.sent_again = true;
+            Selection::First | Selection::Probe(_) => {
+                self.has_retransmitted = true;
                 return;
             }
             _ if self.phase == Phase::Open && self.sacked > 0 => self.limited += 1,

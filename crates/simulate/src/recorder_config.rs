@@ -13,7 +13,7 @@ use crate::build::{budget_config, metrics_config, series_config, server_ports};
 
 /// Configuration of the recorders of a run of `scenario`, which has this network: metrics, the time
 /// budget if the scenario enables it, time series, and captures in `pcap_dir`, which must exist.
-pub fn wanted<'a>(
+pub fn recorder_config<'a>(
     scenario: &Scenario,
     network: &'a NetworkConfig,
     series: bool,
