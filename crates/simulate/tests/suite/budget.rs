@@ -1,4 +1,5 @@
-//! The time budget of whole runs: it adds up, explains all time, and names the right causes.
+//! The time budget of whole runs, which attributes the duration of each connection to causes: the
+//! parts add up, all time is explained, and the causes are right.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,6 +13,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::{load, scenario, value};
 
+/// Runs a scenario and returns the budget of each connection.
 pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
     let end = Time::ZERO + scenario.duration;
     let config = BudgetConfig {
@@ -22,8 +24,8 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
         whose: Whose::Simulated,
     };
     let budget = Budget::new(config, &network_config(scenario));
-    let done = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
-    done.expect("nothing stops it").1.into_connections(end)
+    let observed = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
+    observed.expect("no callback stops the run").1.into_connections(end)
 }
 
 /// Time of some causes as a share of the total, for all connections together.
@@ -35,7 +37,7 @@ pub(crate) fn share(budgets: &[ConnectionBudget], causes: &[Cause]) -> f64 {
     of_causes as f64 / sum(&Parts::total) as f64
 }
 
-/// Checks that parts, intervals and duration are the same time, to the nanosecond.
+/// Checks that the parts and the intervals each add up to the duration, to the nanosecond.
 pub(crate) fn check_sums(budget: &ConnectionBudget) {
     let ConnectionBudget { connection, opened, until, parts, intervals, .. } = budget;
     assert_eq!(parts.total(), *until - *opened, "{connection:?}");
@@ -46,8 +48,8 @@ pub(crate) fn check_sums(budget: &ConnectionBudget) {
     }
     assert_eq!(at, *until, "{connection:?}");
     for cause in Cause::ALL {
-        let those = intervals.iter().filter(|interval| interval.cause == *cause);
-        let sum: u64 = those.map(|interval| (interval.end - interval.start).as_nanos()).sum();
+        let of_cause = intervals.iter().filter(|interval| interval.cause == *cause);
+        let sum: u64 = of_cause.map(|interval| (interval.end - interval.start).as_nanos()).sum();
         assert_eq!(sum, parts.of(*cause).as_nanos(), "{connection:?}: {}", cause.name());
     }
 }
@@ -85,28 +87,30 @@ fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
 #[test]
 fn full_tdd_cell_has_waits_for_capacity_and_reports() {
     let short = ("duration", "60 s");
-    let full = |more: &[(&str, &str)]| {
+    let shares = |more: &[(&str, &str)]| {
         let budgets = budgets(&scenario("tdd-mixed", &[&[short], more].concat()));
         budgets.iter().for_each(check_sums);
         [Cause::CapacityRequest, Cause::CapacityWait, Cause::AckChannel, Cause::RlcRecovery]
             .map(|cause| share(&budgets, &[cause]))
     };
-    let [requested, waited, late, repaired] = full(&[]);
+    let [requests, waits, reports, repairs] = shares(&[]);
     assert!(
-        requested > 0.0 && waited > requested && late > 0.0 && repaired > late,
-        "{requested} {waited} {late} {repaired}"
+        requests > 0.0 && waits > requests && reports > 0.0 && repairs > reports,
+        "{requests} {waits} {reports} {repairs}"
     );
-    let [_, _, crowded, _] = full(&[("cell.0.tdd.ack.uplink_places", "1")]);
-    assert!(crowded > 2.0 * late, "{crowded} {late}");
-    let uploads = |turns| {
-        let key = ("cell.0.tdd.ack.downlink_per_frame", turns);
+    // With one place per frame the users' reports collide more often.
+    let [_, _, colliding, _] = shares(&[("cell.0.tdd.ack.uplink_places", "1")]);
+    assert!(colliding > 2.0 * reports, "{colliding} {reports}");
+    // The reports on uploads are sent by the network, which can defer them.
+    let deferred = |per_frame| {
+        let key = ("cell.0.tdd.ack.downlink_per_frame", per_frame);
         share(&self::budgets(&scenario("tdd-ftp", &[short, key])), &[Cause::AckChannel])
     };
-    assert_eq!(uploads("\"unlimited\""), 0.0);
-    assert!(uploads("1") > 0.01);
+    assert_eq!(deferred("\"unlimited\""), 0.0);
+    assert!(deferred("1") > 0.01);
 }
 
-/// With one user no user waits for others.
+/// With one user there is no wait for other users either.
 #[test]
 fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {
     let quiet: &[(&str, &str)] = &[("radio.model", "error_free"), ("duration", "300 s")];
@@ -130,19 +134,19 @@ fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {
     assert_eq!(share(&budgets, &with_last_packets), 1.0);
 }
 
-/// On a radio that is always busy with one user, repair takes the share of the retransmissions: 10
-/// % of all PDUs if 10 % are lost.
+/// On a radio that is always busy with one user, the share of repair is the share of
+/// retransmissions among all PDUs: 10 % if 10 % are lost.
 #[test]
-fn repair_takes_the_share_of_the_radio_that_is_repeated() {
-    for (bler, least, most) in [("0.02", 0.015, 0.03), ("0.1", 0.09, 0.12), ("0.2", 0.19, 0.23)] {
+fn share_of_repair_is_the_share_of_retransmissions() {
+    for (bler, min_share, max_share) in [("0.02", 0.015, 0.03), ("0.1", 0.09, 0.12), ("0.2", 0.19, 0.23)] {
         let budgets = budgets(&scenario("ftp-on-fach", &[("radio.bler", bler), ("duration", "600 s")]));
         let repair = share(&budgets, &[Cause::RlcRecovery]);
-        assert!((least..most).contains(&repair), "{bler}: {repair}");
+        assert!((min_share..max_share).contains(&repair), "{bler}: {repair}");
     }
 }
 
 #[test]
-fn two_users_of_a_channel_wait_for_each_other() {
+fn each_of_two_users_waits_for_half_of_the_time() {
     let scenario = scenario(
         "ftp-on-fach-two-users-3gpp",
         &[("radio.model", "error_free"), ("flow.1.start", "0 s"), ("duration", "600 s")],
@@ -162,10 +166,14 @@ fn timeout_during_a_switch_is_attributed_to_the_switch() {
     // 0.9 s.
     let budgets = budgets(&scenario("web-cell", &[("duration", "400 s")]));
     let timeouts: Vec<_> = budgets.iter().flat_map(|budget| &budget.timeouts).collect();
-    let blamed = |because| timeouts.iter().filter(|timeout| timeout.because == because).count();
+    let count_caused_by = |because| timeouts.iter().filter(|timeout| timeout.because == because).count();
     assert!(timeouts.len() > 100);
-    assert!(blamed(Because::ChannelSwitch) * 10 > timeouts.len() * 8, "{}", blamed(Because::ChannelSwitch));
-    assert_eq!(blamed(Because::Unknown), 0);
+    assert!(
+        count_caused_by(Because::ChannelSwitch) * 10 > timeouts.len() * 8,
+        "{}",
+        count_caused_by(Because::ChannelSwitch)
+    );
+    assert_eq!(count_caused_by(Because::Unknown), 0);
     let needed = timeouts.iter().filter(|timeout| timeout.is_needed);
     assert!(
         needed.clone().count() > 0 && needed.clone().all(|timeout| timeout.because == Because::RlcDiscard)
@@ -174,7 +182,7 @@ fn timeout_during_a_switch_is_attributed_to_the_switch() {
 
 /// A timer that never expires early changes neither the page time nor the cost of the switches.
 #[test]
-fn spurious_timeouts_take_nothing_from_the_switches_that_cause_them() {
+fn spurious_timeouts_do_not_reduce_the_time_of_switches() {
     let run = |more: &[(&str, &str)]| {
         let budgets = budgets(&scenario("web-cell", &[&[("duration", "1000 s")], more].concat()));
         (
@@ -182,13 +190,17 @@ fn spurious_timeouts_take_nothing_from_the_switches_that_cause_them() {
             budgets.iter().map(|budget| budget.timeouts.len()).sum::<usize>(),
         )
     };
-    let (early, timeouts) = run(&[]);
-    let (late, fewer) = run(&[("tcp.rto_min", "2 s"), ("tcp.rto_initial", "6 s")]);
+    let (with_short_rto, timeouts) = run(&[]);
+    let (with_long_rto, fewer) = run(&[("tcp.rto_min", "2 s"), ("tcp.rto_initial", "6 s")]);
     assert!(fewer * 4 < timeouts, "{timeouts} {fewer}");
-    assert!((0.15..0.35).contains(&early) && (early - late).abs() < 0.05, "{early} {late}");
+    assert!(
+        (0.15..0.35).contains(&with_short_rto) && (with_short_rto - with_long_rto).abs() < 0.05,
+        "{with_short_rto} {with_long_rto}"
+    );
 }
 
-/// The timers of SYN-ACKs do not delay the transfer.
+/// Timers of SYN+ACKs expire with the initial RTO of the scenario. That does not delay the
+/// transfer.
 #[test]
 fn timer_without_delay_takes_no_time() {
     let run = |more: &[(&str, &str)]| {
@@ -210,10 +222,9 @@ fn timer_without_delay_takes_no_time() {
     }
 }
 
-/// Both ends time out, the server after the user. Most of the server's wait is in the user's
-/// silence.
+/// Both ends time out, the server after the user. The server's silence begins during the user's.
 #[test]
-fn overlapping_silences_share_the_cause_of_the_first() {
+fn overlapping_silences_have_the_cause_of_the_first() {
     let overrides = [
         ("rrc.fach_to_dch", "0.9 s"),
         ("duration", "20 s"),
@@ -239,24 +250,25 @@ fn fixed_network_losses_are_distinguished_from_radio_losses() {
 #[test]
 fn metrics_rows_and_tables_agree_and_leave_the_run_unchanged() {
     let plain = scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s")]);
-    let asked =
+    let with_budget =
         scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s"), ("measure.budget", "true")]);
     let options = |series| RunOptions { seed: 1, series, ..RunOptions::default() };
-    let (plain, asked) = (run(&plain, options(false)).unwrap(), run(&asked, options(true)).unwrap());
-    assert_eq!(plain.events, asked.events);
+    let (plain, with_budget) =
+        (run(&plain, options(false)).unwrap(), run(&with_budget, options(true)).unwrap());
+    assert_eq!(plain.events, with_budget.events);
     for (name, measured) in plain.metrics.network.iter() {
-        assert_eq!(measured, asked.metrics.network.value(name), "{name}");
+        assert_eq!(measured, with_budget.metrics.network.value(name), "{name}");
     }
     assert!(plain.metrics.network.iter().all(|(name, _)| !name.starts_with("budget_")));
 
     let parts = |of: &dyn Fn(&str) -> f64| -> f64 {
         Cause::ALL.iter().map(|cause| of(&format!("budget_{}_s", cause.name()))).sum()
     };
-    let network = &asked.metrics.network;
+    let network = &with_budget.metrics.network;
     let total = value(network, "budget_total_s");
     assert!((parts(&|name| value(network, name)) - total).abs() < 1e-6 * total);
-    assert!(asked.metrics.connections.len() > 100);
-    for row in &asked.metrics.connections {
+    assert!(with_budget.metrics.connections.len() > 100);
+    for row in &with_budget.metrics.connections {
         let open = row.closed_s.unwrap_or(300.0) - row.opened_s;
         assert!((value(&row.metrics(), "budget_total_s") - open).abs() < 1e-6);
         for (index, (name, value)) in row.metrics().iter().enumerate() {
@@ -264,15 +276,15 @@ fn metrics_rows_and_tables_agree_and_leave_the_run_unchanged() {
         }
         assert!((parts(&|name| value(&row.metrics(), name)) - open).abs() < 1e-6);
     }
-    let tables = asked.series.unwrap();
+    let tables = with_budget.series.unwrap();
     let expiries = tables.table("budget_rtos").unwrap().rows();
     assert!(expiries > 50 && tables.table("budget_intervals").unwrap().rows() > 1000);
 }
 
 #[test]
 fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
-    let changes = [("duration", "100 s"), ("measure.budget", "true"), ("measure.waterfall", "1")];
-    let scenario = scenario("web-cell", &changes);
+    let overrides = [("duration", "100 s"), ("measure.budget", "true"), ("measure.waterfall", "1")];
+    let scenario = scenario("web-cell", &overrides);
     let run = run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).unwrap();
     let row = run.metrics.connections.iter().find(|row| row.connection.0 == 1).unwrap();
     let tables = run.series.unwrap();
@@ -285,8 +297,8 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
         Some(Values::Float(times)) => times.clone(),
         other => panic!("{name}: {other:?}"),
     };
-    let (layer, what, direction) = (words("layer"), words("what"), words("direction"));
-    let segments = what.iter().filter(|what| **what == "segment").count();
+    let (layer, kinds, direction) = (words("layer"), words("what"), words("direction"));
+    let segments = kinds.iter().filter(|kinds| **kinds == "segment").count();
     assert_eq!(segments as f64, value(&row.metrics(), "total_packets"));
     let Some(Values::OptionalFloat(end)) = table.column("end_s") else { panic!("ends may be unknown") };
     let end: Vec<f64> =
@@ -295,7 +307,7 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
     assert!(start.is_sorted() && start.iter().zip(&end).all(|(start, end)| start <= end));
     // States follow each other without gaps while the connection is open.
     let states: Vec<_> = (0..layer.len()).filter(|row| layer[*row] == "rrc").collect();
-    assert!(states.iter().any(|row| what[*row] == "switch"));
+    assert!(states.iter().any(|row| kinds[*row] == "switch"));
     assert!(states.windows(2).all(|pair| end[pair[0]] == start[pair[1]]));
     let spans = (start[states[0]], end[*states.last().unwrap()]);
     assert_eq!(spans, (row.opened_s, row.closed_s.unwrap()));
@@ -306,8 +318,8 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
 /// EURANE's FACH queue drops three blocks of four here, and the air loses one in twenty.
 #[test]
 fn waterfall_distinguishes_nodeb_drops_from_air_losses() {
-    let changes = [("duration", "40 s"), ("measure.budget", "true"), ("measure.waterfall", "11")];
-    let scenario = scenario("ftp-fach-dch", &changes);
+    let overrides = [("duration", "40 s"), ("measure.budget", "true"), ("measure.waterfall", "11")];
+    let scenario = scenario("ftp-fach-dch", &overrides);
     let run = run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).unwrap();
     let tables = run.series.unwrap();
     let table = tables.table("waterfall").unwrap();
@@ -353,14 +365,14 @@ proptest! {
             "web-cell-3gpp",
             "voice-beside-download",
         ]),
-        changes in variations(),
+        overrides in variations(),
     ) {
         // Scenarios with Gilbert errors keep them.
         let has_gilbert = ["ftp-fach-dch-3gpp", "web-cell-3gpp"].contains(&name);
         let applies = |(key, _): &&(&str, String)| !(has_gilbert && *key == "radio.bler");
-        let changes = changes.iter().filter(applies);
-        let changes: Vec<_> = changes.map(|(key, value)| (*key, value.as_str())).collect();
-        let scenario = scenario(name, &[&changes[..], &[("duration", "60 s")]].concat());
+        let overrides = overrides.iter().filter(applies);
+        let overrides: Vec<_> = overrides.map(|(key, value)| (*key, value.as_str())).collect();
+        let scenario = scenario(name, &[&overrides[..], &[("duration", "60 s")]].concat());
         let budgets = budgets(&scenario);
         prop_assert!(!budgets.is_empty());
         budgets.iter().for_each(check_sums);

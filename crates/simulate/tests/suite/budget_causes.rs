@@ -48,14 +48,15 @@ fn parse(text: &str, folder: &Path, overrides: &[(&str, &str)]) -> Scenario {
     }
 }
 
-/// The budgets of `text`, with these blocks lost in the downlink and in the uplink.
+/// The budgets of `text`, with these transport blocks lost in the downlink and in the uplink.
+/// Blocks are counted from 0 at the start of the run.
 fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<ConnectionBudget> {
     let folder = tempfile::tempdir().expect("a folder for the error traces");
-    let verdicts = |lost: &[usize]| -> String {
+    let error_trace = |lost: &[usize]| -> String {
         (0..100_000).map(|block| if lost.contains(&block) { '1' } else { '0' }).collect()
     };
     for (name, lost) in ["down", "up"].into_iter().zip(lost) {
-        std::fs::write(folder.path().join(name), verdicts(lost)).expect("the folder is ours");
+        std::fs::write(folder.path().join(name), error_trace(lost)).expect("the folder is writable");
     }
     let radio = [
         ("radio.model", "trace"),
@@ -68,7 +69,7 @@ fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<
     budgets
 }
 
-/// The only connection of the plain scenario.
+/// The budget of the only connection of the plain scenario, with the same arguments as `run_with`.
 fn plain(lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> ConnectionBudget {
     let mut budgets = run_with(PLAIN, lost, overrides);
     assert_eq!(budgets.len(), 1);
@@ -79,12 +80,12 @@ fn seconds(parts: &Parts, causes: &[Cause]) -> f64 {
     causes.iter().map(|cause| parts.of(*cause).as_secs()).sum()
 }
 
-fn took(budget: &ConnectionBudget) -> f64 {
+fn duration_s(budget: &ConnectionBudget) -> f64 {
     (budget.until - budget.opened).as_secs()
 }
 
-/// Checks that the transfer takes longer by the additional time in `causes`, within `tolerance`
-/// seconds. Returns that time.
+/// Checks that the additional duration of `after` is the additional time in `causes`, within
+/// `tolerance` seconds. Returns the additional duration.
 fn check_cost(
     case: &str,
     before: &ConnectionBudget,
@@ -92,19 +93,19 @@ fn check_cost(
     causes: &[Cause],
     tolerance: f64,
 ) -> f64 {
-    let longer = took(after) - took(before);
-    let named = seconds(&after.parts, causes) - seconds(&before.parts, causes);
+    let extra = duration_s(after) - duration_s(before);
+    let attributed = seconds(&after.parts, causes) - seconds(&before.parts, causes);
     let all: Vec<_> = Cause::ALL
         .iter()
         .map(|cause| (cause.name(), seconds(&after.parts, &[*cause]) - seconds(&before.parts, &[*cause])))
         .filter(|(_, change)| change.abs() > 1e-6)
         .collect();
-    println!("{case}: longer by {longer:.3} s, named {named:.3} s: {all:.3?}");
+    println!("{case}: longer by {extra:.3} s, attributed {attributed:.3} s: {all:.3?}");
     assert!(
-        (named - longer).abs() <= tolerance,
-        "{case}: longer by {longer} s, {causes:?} {named} s: {all:.3?}"
+        (attributed - extra).abs() <= tolerance,
+        "{case}: longer by {extra} s, {causes:?} {attributed} s: {all:.3?}"
     );
-    longer
+    extra
 }
 
 const REPAIR: [Cause; 2] = [Cause::RlcRecovery, Cause::StatusProhibited];
@@ -119,29 +120,29 @@ fn lost_block_is_rlc_recovery_at_any_position() {
 }
 
 #[test]
-fn prohibited_status_is_named_for_its_delay() {
+fn delay_of_a_prohibited_status_is_attributed_to_it() {
     // One segment at a time: the radio is idle while the second loss waits for its report.
     let run = |prohibit| {
         let changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", prohibit)];
         plain([&[60, 90], &[]], &changes)
     };
     let (quick, slow) = (run("off"), run("1 s"));
-    let longer = check_cost("STATUS", &quick, &slow, &[Cause::StatusProhibited], 0.15);
-    assert!(longer > 0.3, "{longer}");
+    let extra = check_cost("STATUS", &quick, &slow, &[Cause::StatusProhibited], 0.15);
+    assert!(extra > 0.3, "{extra}");
 }
 
 /// Later data keeps the radio busy while the packet is missing, so the transfer takes longer by
 /// less than the wait.
 #[test]
-fn a_discarded_sdu_costs_the_wait_until_tcp_sends_it_again() {
+fn a_discarded_sdu_costs_the_wait_for_the_retransmission_of_tcp() {
     let before = plain([&[], &[]], &[]);
-    for (case, override_) in [("discard", &[][..]), ("reset", &[("rlc.sdu_discard", "never")])] {
-        let after = plain([&[60], &[]], &[&[("rlc.max_dat", "1")], override_].concat());
+    for (case, changes) in [("discard", &[][..]), ("reset", &[("rlc.sdu_discard", "never")])] {
+        let after = plain([&[60], &[]], &[&[("rlc.max_dat", "1")], changes].concat());
         let cause = if case == "reset" { Cause::RlcReset } else { Cause::RlcDiscard };
-        let named = seconds(&after.parts, &[cause]);
-        let longer = took(&after) - took(&before);
-        println!("{case}: longer by {longer}, named {named}");
-        assert!(longer <= named && (0.3..1.0).contains(&named), "{case}: {:?}", after.parts);
+        let attributed = seconds(&after.parts, &[cause]);
+        let extra = duration_s(&after) - duration_s(&before);
+        println!("{case}: longer by {extra}, attributed {attributed}");
+        assert!(extra <= attributed && (0.3..1.0).contains(&attributed), "{case}: {:?}", after.parts);
         assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded, Cause::RlcRecovery]), 0.0, "{case}");
     }
 }
@@ -153,39 +154,39 @@ fn a_discard_at_the_end_costs_a_needed_timeout() {
         [(&[("rlc.max_dat", "1")][..], Loss::RlcDiscard), (&[("rlc.mode", "um")], Loss::RadioLoss)]
     {
         let after = plain([&[305], &[]], changes);
-        let longer = check_cost("last discard", &before, &after, &[Cause::RtoNeeded], 0.5);
-        assert!(longer > 0.5, "{longer}");
+        let extra = check_cost("last discard", &before, &after, &[Cause::RtoNeeded], 0.5);
+        assert!(extra > 0.5, "{extra}");
         assert_eq!(after.parts.needed_after(loss), after.parts.of(Cause::RtoNeeded));
     }
 }
 
 /// The lost block may share its TTI with the end of the preceding SDU.
 #[test]
-fn unrepaired_loss_is_named_at_any_block() {
+fn unrepaired_loss_is_attributed_at_any_block() {
     let um = [("rlc.mode", "um")];
     let before = plain([&[], &[]], &um);
     let mut waits = Vec::new();
     for block in 100..150 {
         let after = plain([&[block], &[]], &um);
         let lost = seconds(&after.parts, &[Cause::RadioLoss, Cause::RtoNeeded]);
-        let longer = took(&after) - took(&before);
-        println!("block {block}: longer by {longer:.3} s, named {lost:.3} s");
-        assert!(lost >= longer - 0.05 && lost > 0.2, "block {block}: {:?}", after.parts);
+        let extra = duration_s(&after) - duration_s(&before);
+        println!("block {block}: longer by {extra:.3} s, attributed {lost:.3} s");
+        assert!(lost >= extra - 0.05 && lost > 0.2, "block {block}: {:?}", after.parts);
         assert_eq!(seconds(&after.parts, &[Cause::RlcRecovery]), 0.0);
         waits.push(lost);
     }
-    // Blocks of one segment cost nearly the same.
+    // Blocks of the same segment cost nearly the same. The 50 blocks belong to a few segments.
     assert!(waits.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.1).count() < 4, "{waits:.3?}");
 }
 
-/// A lost block takes its SDU with it. The waterfall shows the segment as lost on the air, not before
-/// the block could have arrived, and no other segment as lost.
+/// If a block is lost, its SDU is lost too. The waterfall shows the segment as lost on the air, not
+/// before the block could have arrived, and no other segment as lost.
 #[test]
-fn the_waterfall_shows_segments_that_um_loses_as_lost() {
+fn waterfall_shows_segments_lost_by_um() {
     const BLOCK: usize = 120;
     let folder = tempfile::tempdir().expect("a folder for the error trace");
-    let verdicts: String = (0..100_000).map(|block| if block == BLOCK { '1' } else { '0' }).collect();
-    std::fs::write(folder.path().join("down"), verdicts).expect("the folder is ours");
+    let error_trace: String = (0..100_000).map(|block| if block == BLOCK { '1' } else { '0' }).collect();
+    std::fs::write(folder.path().join("down"), error_trace).expect("the folder is writable");
     let changes = [
         ("rlc.mode", "um"),
         ("radio.model", "trace"),
@@ -196,8 +197,9 @@ fn the_waterfall_shows_segments_that_um_loses_as_lost() {
     ];
     let scenario = parse(PLAIN, folder.path(), &changes);
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
-    let tables = run(&scenario, options).expect("nothing stops it").series.expect("they are wanted");
-    let table = tables.table("waterfall").expect("it is wanted");
+    let tables =
+        run(&scenario, options).expect("no callback stops the run").series.expect("series are enabled");
+    let table = tables.table("waterfall").expect("the waterfall is enabled");
     let Some(Values::Word(layer)) = table.column("layer") else { panic!("layers are words") };
     let Some(Values::Word(kinds)) = table.column("what") else { panic!("kinds are words") };
     let Some(Values::Word(lost_at)) = table.column("lost_at") else { panic!("places are words") };
@@ -209,37 +211,39 @@ fn the_waterfall_shows_segments_that_um_loses_as_lost() {
     assert_eq!([segment, pdu].map(|row| (layer[row], lost_at[row])), [("tcp", "air"), ("rlc", "air")]);
     let [segment_end, pdu_end] = [segment, pdu].map(|row| end[row].expect("its fate is known"));
     assert!(start[segment] < start[pdu] && segment_end >= pdu_end, "{segment_end} {pdu_end}");
-    let again = |row: &usize| kinds[*row] == "retransmission" && first[*row] == first[segment];
-    let again = (0..layer.len()).find(again).expect("TCP sends it again");
-    assert!(start[again] > segment_end && lost_at[again].is_empty());
+    let is_repeat = |row: &usize| kinds[*row] == "retransmission" && first[*row] == first[segment];
+    let repeat = (0..layer.len()).find(is_repeat).expect("TCP retransmits the segment");
+    assert!(start[repeat] > segment_end && lost_at[repeat].is_empty());
 }
 
-/// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause must not
-/// exceed their time.
+/// A radio outage that outlasts the MaxMRW and MaxRST attempts of RLC is an unrecoverable error,
+/// and the UE sends a cell update. The time of the cause must not exceed the time of the cell
+/// updates.
 #[test]
-fn a_re_establishment_after_an_unrecoverable_error_is_named() {
+fn re_establishment_after_an_unrecoverable_error_has_its_cause() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outage.toml");
     let scenario = load(&file, &[]);
     let budgets = budgets(&scenario);
     budgets.iter().for_each(check_sums);
-    let named: f64 = budgets.iter().map(|of| seconds(&of.parts, &[Cause::RlcReestablishment])).sum();
+    let attributed: f64 =
+        budgets.iter().map(|budget| seconds(&budget.parts, &[Cause::RlcReestablishment])).sum();
     let events: Vec<(Time, TraceEvent)> =
         observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-            .expect("nothing stops it")
+            .expect("no callback stops the run")
             .1;
-    let (mut since, mut updating) = (None, 0.0);
+    let (mut started, mut updating_s) = (None, 0.0);
     for (at, event) in events {
         match event {
-            TraceEvent::CellUpdateStarted { .. } => since = Some(at),
+            TraceEvent::CellUpdateStarted { .. } => started = Some(at),
             TraceEvent::CellUpdateEnded { .. } => {
-                updating += since.take().map_or(0.0, |since| (at - since).as_secs());
+                updating_s += started.take().map_or(0.0, |started| (at - started).as_secs());
             }
             _ => {}
         }
     }
-    updating += since.map_or(0.0, |since| (Time::ZERO + scenario.duration - since).as_secs());
-    println!("cell updates take {updating:.3} s, named {named:.3} s");
-    assert!(named > 0.0 && named <= updating + 1e-9, "{named} {updating}");
+    updating_s += started.map_or(0.0, |started| (Time::ZERO + scenario.duration - started).as_secs());
+    println!("cell updates take {updating_s:.3} s, attributed {attributed:.3} s");
+    assert!(attributed > 0.0 && attributed <= updating_s + 1e-9, "{attributed} {updating_s}");
 }
 
 #[test]
@@ -247,21 +251,21 @@ fn a_pause_of_the_radio_is_rlc_recovery() {
     let before = plain([&[], &[]], &[]);
     let pause: Vec<usize> = (60..130).collect();
     let after = plain([&pause, &[]], &[]);
-    let longer = check_cost("pause", &before, &after, &REPAIR, 0.1);
-    assert!(longer > 0.3, "{longer}");
+    let extra = check_cost("pause", &before, &after, &REPAIR, 0.1);
+    assert!(extra > 0.3, "{extra}");
 }
 
 #[test]
-fn a_lost_segment_is_a_loss_of_the_core_network_and_at_the_end_a_needed_timeout() {
+fn segment_lost_in_the_core_network_costs_core_loss_or_a_needed_timeout() {
     let before = plain([&[], &[]], &[]);
     let drop = |packet: &str| format!(r#"[{{ packet = "{packet}", action = "drop" }}]"#);
     let middle = plain([&[], &[]], &[("impairment", &drop("data 3"))]);
-    let named = seconds(&middle.parts, &[Cause::CoreLoss]);
-    assert!((0.3..1.2).contains(&named), "{:?}", middle.parts);
+    let attributed = seconds(&middle.parts, &[Cause::CoreLoss]);
+    assert!((0.3..1.2).contains(&attributed), "{:?}", middle.parts);
     assert_eq!(seconds(&middle.parts, &[Cause::RtoNeeded]), 0.0);
     let last = plain([&[], &[]], &[("impairment", &drop("data 9"))]);
-    let longer = check_cost("last", &before, &last, &[Cause::RtoNeeded], 0.3);
-    assert!(longer > 0.5, "{longer}");
+    let extra = check_cost("last", &before, &last, &[Cause::RtoNeeded], 0.3);
+    assert!(extra > 0.5, "{extra}");
     assert_eq!(last.parts.needed_after(Loss::CoreLoss), last.parts.of(Cause::RtoNeeded));
 }
 
@@ -280,47 +284,47 @@ fn link_queue_waits_and_drops_have_their_own_causes() {
 }
 
 #[test]
-fn an_outage_of_a_link_is_named() {
+fn link_outage_has_its_cause() {
     let before = plain([&[], &[]], &[]);
     let after = plain([&[], &[]], &[("link.0.outage", r#"[{ from = "1.3 s", to = "3 s" }]"#)]);
-    let named = [Cause::CoreOutage, Cause::RtoNeeded, Cause::AckLoss, Cause::SlowStartSpurious];
-    let longer = check_cost("outage", &before, &after, &named, 0.6);
-    assert!(longer > 1.5, "{longer}");
+    let attributed = [Cause::CoreOutage, Cause::RtoNeeded, Cause::AckLoss, Cause::SlowStartSpurious];
+    let extra = check_cost("outage", &before, &after, &attributed, 0.6);
+    assert!(extra > 1.5, "{extra}");
     let losses = after.intervals.iter().filter_map(|interval| interval.loss);
     assert!(losses.clone().count() > 0 && losses.clone().all(|loss| loss == Loss::CoreOutage));
 }
 
 #[test]
-fn lost_acknowledgments_are_named_and_the_timeout_is_not() {
+fn timeout_after_lost_acknowledgments_is_attributed_to_their_loss() {
     let before = plain([&[], &[]], &[("tcp.advertised_window", "2 segments")]);
     let script = r#"[{ packet = "ack 3", action = "drop" }]"#;
     let after = plain([&[], &[]], &[("tcp.advertised_window", "2 segments"), ("impairment", script)]);
-    let longer = check_cost("acks", &before, &after, &[Cause::AckLoss], 0.3);
-    assert!(longer > 0.5, "{longer}");
+    let extra = check_cost("acks", &before, &after, &[Cause::AckLoss], 0.3);
+    assert!(extra > 0.5, "{extra}");
     assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded]), 0.0);
     assert_eq!(after.timeouts.len(), 1);
 }
 
 #[test]
-fn a_full_rlc_buffer_is_named() {
+fn full_rlc_buffer_has_its_cause() {
     let before = plain([&[], &[]], &[]);
     let after = plain([&[], &[]], &[("rlc.buffer", "3 kB")]);
-    let named =
+    let attributed =
         seconds(&after.parts, &[Cause::BufferFull]) + after.parts.needed_after(Loss::BufferFull).as_secs();
-    assert!(named > 0.3 && named >= took(&after) - took(&before), "{:?}", after.parts);
+    assert!(attributed > 0.3 && attributed >= duration_s(&after) - duration_s(&before), "{:?}", after.parts);
 }
 
 #[test]
-fn windows_are_named() {
+fn windows_of_tcp_and_rlc_have_their_causes() {
     let wide = [("tcp.advertised_window", "30 segments"), ("link.0.delay", "200 ms")];
     let before = plain([&[], &[]], &wide);
     let narrow = plain([&[], &[]], &[wide[1], ("tcp.advertised_window", "1 segments")]);
     check_cost("window", &before, &narrow, &[Cause::AdvertisedWindow, Cause::SlowStart], 0.6);
     assert!(seconds(&narrow.parts, &[Cause::AdvertisedWindow]) > 2.0, "{:?}", narrow.parts);
     let before = plain([&[], &[]], &[]);
-    let of_rlc = plain([&[], &[]], &[("rlc.window", "8"), ("rlc.poll_pdu", "8")]);
-    let longer = check_cost("RLC window", &before, &of_rlc, &[Cause::RlcWindow], 0.5);
-    assert!(longer > 0.5, "{longer}");
+    let with_rlc_window = plain([&[], &[]], &[("rlc.window", "8"), ("rlc.poll_pdu", "8")]);
+    let extra = check_cost("RLC window", &before, &with_rlc_window, &[Cause::RlcWindow], 0.5);
+    assert!(extra > 0.5, "{extra}");
 }
 
 /// The same user on common channels. Admission grants a DCH or refuses it.
@@ -371,23 +375,23 @@ fn switched(overrides: &[(&str, &str)]) -> ConnectionBudget {
 }
 
 #[test]
-fn a_switch_is_named_whatever_timers_expire_meanwhile() {
+fn a_switch_has_its_cause_with_and_without_timeouts_meanwhile() {
     let mut costs = Vec::new();
-    for (least, expires) in [("20 s", false), ("200 ms", true)] {
-        let changes = [("tcp.rto_min", least), ("tcp.rto_initial", "30 s"), ("tcp.rto_max", "60 s")];
+    for (min_rto, expires) in [("20 s", false), ("200 ms", true)] {
+        let changes = [("tcp.rto_min", min_rto), ("tcp.rto_initial", "30 s"), ("tcp.rto_max", "60 s")];
         let before = switched(&changes);
         let after = switched(&[&changes[..], &[("rrc.fach_to_dch", "2.1 s")]].concat());
-        let named = [Cause::ChannelSwitch, Cause::NeedlessRepeats, Cause::SlowStartSpurious];
-        check_cost(least, &before, &after, &named, 0.5);
+        let attributed = [Cause::ChannelSwitch, Cause::NeedlessRepeats, Cause::SlowStartSpurious];
+        check_cost(min_rto, &before, &after, &attributed, 0.5);
         let switch = seconds(&after.parts, &[Cause::ChannelSwitch]);
         assert!((1.9..2.2).contains(&switch), "{switch}");
         assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded]), 0.0);
         assert_eq!(!after.timeouts.is_empty(), expires, "{:?}", after.timeouts);
-        costs.push((took(&after), seconds(&after.parts, &[Cause::NeedlessRepeats])));
+        costs.push((duration_s(&after), seconds(&after.parts, &[Cause::NeedlessRepeats])));
     }
-    let [(quiet, none), (repeating, repeats)] = costs[..] else { panic!("two runs") };
+    let [(quiet, no_repeats), (repeating, repeats)] = costs[..] else { panic!("two runs") };
     assert!(
-        none == 0.0 && repeats > 0.1 && repeats <= repeating - quiet + 0.1,
+        no_repeats == 0.0 && repeats > 0.1 && repeats <= repeating - quiet + 0.1,
         "{quiet} {repeating} {repeats}"
     );
 }
@@ -395,26 +399,26 @@ fn a_switch_is_named_whatever_timers_expire_meanwhile() {
 #[test]
 fn refused_dch_costs_the_additional_time_on_common_channels() {
     let text = format!("{SWITCHED}{OTHER}");
-    let run = |room| {
-        let found = run_with(&text, [&[], &[]], &[("cell.0.admission.downlink", room)]);
-        let file = found.into_iter().find(|budget| budget.opened.as_secs() > 4.0);
+    let run = |admission| {
+        let budgets = run_with(&text, [&[], &[]], &[("cell.0.admission.downlink", admission)]);
+        let file = budgets.into_iter().find(|budget| budget.opened.as_secs() > 4.0);
         file.expect("the second connection is the file's")
     };
     let (before, after) = (run("2 Mbit/s"), run("200 kbit/s"));
-    let longer = check_cost("refused", &before, &after, &[Cause::DchRefused, Cause::ChannelSwitch], 0.7);
-    assert!(longer > 3.0 && seconds(&after.parts, &[Cause::DchRefused]) > 3.0, "{longer}");
+    let extra = check_cost("refused", &before, &after, &[Cause::DchRefused, Cause::ChannelSwitch], 0.7);
+    assert!(extra > 3.0 && seconds(&after.parts, &[Cause::DchRefused]) > 3.0, "{extra}");
     assert_eq!(seconds(&before.parts, &[Cause::DchRefused]), 0.0);
 }
 
 #[test]
-fn the_load_of_another_user_is_a_queue_at_the_radio() {
+fn load_of_another_user_is_radio_queueing() {
     let text = format!("{SWITCHED}{OTHER}");
     let common = [("ue.user.bearer", "common"), ("ue.other.bearer", "common")];
     let alone = run_with(SWITCHED, [&[], &[]], &common[..1]).remove(0);
     let both = run_with(&text, [&[], &[]], &common);
     let both = both.into_iter().find(|budget| budget.opened.as_secs() > 4.0).expect("the file's");
-    let longer = check_cost("load", &alone, &both, &[Cause::RadioQueue, Cause::NeedlessRepeats], 1.0);
-    assert!(longer > 4.0, "{longer}");
+    let extra = check_cost("load", &alone, &both, &[Cause::RadioQueue, Cause::NeedlessRepeats], 1.0);
+    assert!(extra > 4.0, "{extra}");
 }
 
 /// EURANE's queue at the Node B drops blocks of an error-free radio, so no block is lost on the
@@ -424,11 +428,11 @@ fn nodeb_queue_drops_are_distinguished_from_air_losses() {
     let changes =
         [("duration", "60 s"), ("flow.0.start", "0 s"), ("flow.1.start", "10 s"), ("radio.bler", "0")];
     let budgets = budgets(&scenario("ftp-on-fach-two-users", &changes));
-    let of = |cause| budgets.iter().map(|budget| budget.parts.of(cause).as_secs()).sum::<f64>();
+    let budget = |cause| budgets.iter().map(|budget| budget.parts.of(cause).as_secs()).sum::<f64>();
     assert!(
-        of(Cause::NodebDrop) > 1.0 && of(Cause::RlcRecovery) == 0.0,
+        budget(Cause::NodebDrop) > 1.0 && budget(Cause::RlcRecovery) == 0.0,
         "{} {}",
-        of(Cause::NodebDrop),
-        of(Cause::RlcRecovery)
+        budget(Cause::NodebDrop),
+        budget(Cause::RlcRecovery)
     );
 }

@@ -31,7 +31,7 @@ fn cells(cell: &str, users: &str, more: &str) -> Scenario {
 
 fn recorded(scenario: &Scenario) -> (RunOutput, SeriesTables) {
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
-    let mut output = run(scenario, options).expect("nothing stops it");
+    let mut output = run(scenario, options).expect("no callback stops the run");
     let series = output.series.take().expect("the series are enabled");
     (output, series)
 }
@@ -62,8 +62,8 @@ fn seconds(metrics: &umts_record::metrics::MetricSet, cause: Cause) -> f64 {
     value(metrics, &format!("budget_{}_s", cause.name()))
 }
 
-fn is_near(found: f64, expected: f64) -> bool {
-    (found - expected).abs() < 1e-6
+fn is_near(actual: f64, expected: f64) -> bool {
+    (actual - expected).abs() < 1e-6
 }
 
 /// Checks that the parts add up to the total, with no time unexplained.
@@ -79,21 +79,22 @@ fn check_sum(output: &RunOutput) {
 /// recorded in each TTI.
 #[test]
 fn postponed_ttis_are_waiting_time() {
-    let place = "count = 3\nmobility = { model = \"still\", place = [\"1 km\", \"1 km\"] }";
-    let turns = "requirement = \"full_backlog\", priority = \"round_robin\"";
-    let one_code = format!("dsch = {{ codes = \"1/8\", {turns} }}");
-    let little_power = format!("power = {{ max = \"14 dBm\" }}\ndsch = {{ codes = \"1/1\", {turns} }}");
+    let at_one_place = "count = 3\nmobility = { model = \"still\", place = [\"1 km\", \"1 km\"] }";
+    let round_robin = "requirement = \"full_backlog\", priority = \"round_robin\"";
+    let one_code = format!("dsch = {{ codes = \"1/8\", {round_robin} }}");
+    let little_power = format!("power = {{ max = \"14 dBm\" }}\ndsch = {{ codes = \"1/1\", {round_robin} }}");
     for (cell, fate, cause) in
         [(one_code, "codes", Cause::PostponedCodes), (little_power, "power", Cause::PostponedPower)]
     {
-        let (output, series) = recorded(&cells(&cell, place, ""));
+        let (output, series) = recorded(&cells(&cell, at_one_place, ""));
         check_sum(&output);
         let requests: Vec<_> =
             users(&series, "dsch").into_iter().zip(words(&series, "dsch", "fate")).collect();
         for row in &output.metrics.connections {
-            let is_mine = |(ue, what): &&(u32, &str)| *ue == u32::from(row.ue.0) && *what == fate;
-            let refused = requests.iter().filter(is_mine).count();
+            let is_of_row = |(ue, what): &&(u32, &str)| *ue == u32::from(row.ue.0) && *what == fate;
+            let refused = requests.iter().filter(is_of_row).count();
             assert!(refused > 300, "{fate}: {refused}");
+            // Each refused request costs the UE a TTI of 20 ms.
             let (expected, spent) = (0.02 * refused as f64, seconds(&row.metrics(), cause));
             assert!(is_near(spent, expected), "{fate}: {spent} of {expected}");
             assert_eq!(seconds(&row.metrics(), Cause::RadioQueue), 0.0, "{fate}");
@@ -103,7 +104,7 @@ fn postponed_ttis_are_waiting_time() {
 
 /// A user in a car moves between cells. Each handover costs exactly its interruption.
 #[test]
-fn a_handover_during_a_download_takes_as_long_as_its_interruption() {
+fn a_handover_during_a_download_costs_its_interruption() {
     let car = "mobility = { model = \"vehicular\", speed = \"120 km/h\" }";
     for interruption_ms in [0, 50, 100] {
         let handover = format!("[handover]\ninterruption = \"{interruption_ms} ms\"");
@@ -113,7 +114,8 @@ fn a_handover_during_a_download_takes_as_long_as_its_interruption() {
         assert!(handovers.len() >= 10, "{}", handovers.len());
         let expected = f64::from(interruption_ms) / 1000.0 * handovers.len() as f64;
         let spent = seconds(&output.metrics.network, Cause::Handover);
-        // In slow start RLC's buffer may be empty.
+        // It is less if a handover in slow start finds RLC's buffer empty. The loop below checks
+        // the handovers after 5 s one by one.
         assert!(spent <= expected + 1e-9, "{spent} of {expected}");
         let [starts, ends] = ["start_s", "end_s"].map(|name| floats(&series, "budget_intervals", name));
         let causes = words(&series, "budget_intervals", "cause");
@@ -121,8 +123,8 @@ fn a_handover_during_a_download_takes_as_long_as_its_interruption() {
         for from in handovers.into_iter().filter(|at| *at > 5.0) {
             let until = from + f64::from(interruption_ms) / 1000.0;
             let covered = |&row: &usize| (ends[row].min(until) - starts[row].max(from)).max(0.0);
-            let found: f64 = waits.iter().map(covered).sum();
-            assert!(is_near(found, until - from), "{found} at {from}");
+            let actual: f64 = waits.iter().map(covered).sum();
+            assert!(is_near(actual, until - from), "{actual} at {from}");
         }
     }
 }

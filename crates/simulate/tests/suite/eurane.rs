@@ -1,13 +1,13 @@
-//! The scenarios of Dubois (2005), chapter 6, compared with the original simulator (ns-2.29 with
-//! EURANE), built from source and measured. Goodput is acknowledged payload over the length of the
-//! run. The minimum RTO is irrelevant, because no packet is lost.
+//! The scenarios of Dubois (2005), chapter 6, compared with measurements of the original simulator:
+//! ns-2.29 with EURANE, its extension for UMTS, built from source. Goodput is acknowledged payload
+//! over the length of the run. The minimum RTO is irrelevant, because no packet is lost.
 
 use crate::common::{metrics, scenario, value};
 
 #[track_caller]
 fn assert_within(case: &str, ours: f64, theirs: f64, relative: f64) {
-    let off = (ours - theirs) / theirs;
-    assert!(off.abs() <= relative, "{case}: {ours} against {theirs}, {:+.2} %", off * 100.0);
+    let difference = (ours - theirs) / theirs;
+    assert!(difference.abs() <= relative, "{case}: {ours} against {theirs}, {:+.2} %", difference * 100.0);
 }
 
 /// Payload of a segment, block error ratio, goodput in kbit/s, round-trip time in seconds.
@@ -24,8 +24,8 @@ const ONE_USER: [(&str, &str, f64, f64); 7] = [
 #[test]
 fn one_user_on_fach_has_the_goodput_and_the_round_trip_of_the_original() {
     for (payload, bler, goodput, rtt) in ONE_USER {
-        let set = [("tcp.segment_payload", payload), ("radio.bler", bler)];
-        let metrics = metrics("ftp-on-fach", &set);
+        let overrides = [("tcp.segment_payload", payload), ("radio.bler", bler)];
+        let metrics = metrics("ftp-on-fach", &overrides);
         let case = format!("{payload}, BLER {bler}");
         // One run of the original is compared with one run here. At 0.3, runs differ by 0.2 % from
         // each other.
@@ -39,7 +39,7 @@ fn one_user_on_fach_has_the_goodput_and_the_round_trip_of_the_original() {
 }
 
 #[test]
-fn the_scenario_as_it_stands_meets_the_stated_levels() {
+fn shipped_scenario_agrees_with_the_original_and_with_the_thesis() {
     let metrics = metrics("ftp-on-fach", &[]);
     assert_within("goodput", value(&metrics, "goodput_kbps"), 30.25, 0.01);
     let rtt = value(&metrics, "mean_rtt_time_avg_s");
@@ -49,7 +49,7 @@ fn the_scenario_as_it_stands_meets_the_stated_levels() {
 }
 
 #[test]
-fn the_five_loss_based_versions_are_equal_when_rlc_hides_every_loss() {
+fn the_five_loss_based_variants_are_equal_when_rlc_hides_every_loss() {
     let goodput = |variant| value(&metrics("ftp-on-fach", &[("tcp.variant", variant)]), "goodput_kbps");
     let reno = goodput("reno");
     assert_eq!(["tahoe", "newreno", "sack", "fack"].map(goodput), [reno; 4]);
@@ -69,41 +69,41 @@ const VEGAS: [VegasRow; 7] = [
 ];
 
 #[test]
-fn vegas_keeps_as_few_segments_under_way_as_the_original() {
+fn vegas_has_as_few_segments_outstanding_as_the_original() {
     for row in VEGAS {
         // The first round trips, and thus the seed, decide whether four or five segments stay in
         // flight. The run of the original must match one of ten seeds.
         let seeds = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
-        assert!(seeds.iter().any(|seed| is_as_the_original(row, seed)), "{row:?}");
+        assert!(seeds.iter().any(|seed| agrees_with_the_original(row, seed)), "{row:?}");
     }
 }
 
-fn is_as_the_original((payload, bler, goodput, rtt, outstanding): VegasRow, seed: &str) -> bool {
+fn agrees_with_the_original((payload, bler, goodput, rtt, outstanding): VegasRow, seed: &str) -> bool {
     let metrics = metrics(
         "ftp-on-fach",
         &[("tcp.variant", "vegas"), ("tcp.segment_payload", payload), ("radio.bler", bler), ("seed", seed)],
     );
     let is_within = |ours: f64, theirs: f64, relative: f64| ((ours - theirs) / theirs).abs() <= relative;
-    let under_way = value(&metrics, "mean_outstanding_segments");
-    // Each segment waits for the segments before it.
-    let rtt_each = value(&metrics, "mean_rtt_time_avg_s") / under_way;
+    let our_outstanding = value(&metrics, "mean_outstanding_segments");
+    // Each segment waits for the segments before it, so the RTT is proportional to their number.
+    let rtt_per_segment = value(&metrics, "mean_rtt_time_avg_s") / our_outstanding;
     is_within(value(&metrics, "goodput_kbps"), goodput, 0.02)
-        && (under_way - outstanding).abs() < 0.5
-        && is_within(rtt_each, rtt / outstanding, 0.02)
+        && (our_outstanding - outstanding).abs() < 0.5
+        && is_within(rtt_per_segment, rtt / outstanding, 0.02)
 }
 
 #[test]
-fn the_header_is_all_that_vegas_gains_in_goodput() {
+fn vegas_gains_goodput_only_by_its_missing_header() {
     let goodput = |variant, no_header| {
-        let set = [("tcp.variant", variant), ("tcp.ns2_vegas_no_header", no_header)];
-        value(&metrics("ftp-on-fach", &set), "goodput_kbps")
+        let overrides = [("tcp.variant", variant), ("tcp.ns2_vegas_no_header", no_header)];
+        value(&metrics("ftp-on-fach", &overrides), "goodput_kbps")
     };
     let reno = goodput("reno", "false");
     assert_within("with headers", goodput("vegas", "false"), reno, 0.005);
     assert_within("without", goodput("vegas", "true"), 1.04 * reno, 0.005);
 }
 
-/// Variant, block error ratio and goodput of the phase with two users.
+/// Variant, block error ratio, and goodput in kbit/s of the phase with two users.
 const TWO_USERS: [(&str, &str, f64); 10] = [
     ("reno", "0", 24.79),
     ("reno", "0.01", 24.57),
@@ -121,9 +121,9 @@ const TWO_USERS: [(&str, &str, f64); 10] = [
 fn second_user_costs_as_much_goodput_as_in_the_original() {
     for (variant, bler, goodput) in TWO_USERS {
         let run = |seed| {
-            let phase =
+            let overrides =
                 [("tcp.variant", variant), ("radio.bler", bler), ("measure.from", "1500 s"), ("seed", seed)];
-            metrics("ftp-on-fach-two-users", &phase)
+            metrics("ftp-on-fach-two-users", &overrides)
         };
         let first = run("1");
         let case = format!("{variant}, BLER {bler}");
@@ -142,14 +142,14 @@ fn second_user_costs_as_much_goodput_as_in_the_original() {
 }
 
 #[test]
-fn two_users_overload_the_fach_and_repeat_every_pdu() {
+fn two_users_overload_the_fach_and_retransmit_every_pdu() {
     let whole = metrics("ftp-on-fach-two-users", &[]);
     assert_within("total", value(&whole, "goodput_kbps"), 25.71, 0.003);
-    let phase = metrics("ftp-on-fach-two-users", &[("measure.from", "1500 s")]);
-    assert_within("PDUs on the Iub", value(&phase, "iub_pdus_per_s"), 199.6, 0.01);
-    assert_within("transmissions", value(&phase, "mean_transmissions_per_pdu"), 2.4, 0.05);
+    let overrides = metrics("ftp-on-fach-two-users", &[("measure.from", "1500 s")]);
+    assert_within("PDUs on the Iub", value(&overrides, "iub_pdus_per_s"), 199.6, 0.01);
+    assert_within("transmissions", value(&overrides, "mean_transmissions_per_pdu"), 2.4, 0.05);
     // The queue drops every second block.
-    assert_within("drops", value(&phase, "fach_queue_drops"), 600_000.0, 0.01);
+    assert_within("drops", value(&overrides, "fach_queue_drops"), 600_000.0, 0.01);
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn second_user_costs_nothing_with_mac_c_scheduling() {
 fn report_is_piggybacked_at_the_end_of_its_wait() {
     let metrics = metrics("ftp-on-dch-64", &[]);
     assert_within("64 kbit/s, 20 ms", value(&metrics, "goodput_kbps"), 61.07, 0.001);
-    let apart = self::metrics("ftp-on-dch-64", &[("rlc.piggyback_wait", "9.9 ms")]);
-    assert_within("alone", value(&apart, "goodput_kbps"), 59.41, 0.001);
+    let separate = self::metrics("ftp-on-dch-64", &[("rlc.piggyback_wait", "9.9 ms")]);
+    assert_within("separate reports", value(&separate, "goodput_kbps"), 59.41, 0.001);
 }
 
 #[test]
@@ -179,7 +179,8 @@ fn dch_goodput_agrees_with_the_closed_form() {
     let fast = metrics("ftp-on-dch-384", &[]);
     assert_within("384 kbit/s", value(&fast, "goodput_kbps"), 366.6, 0.01);
     assert_eq!(value(&fast, "rlc_retransmissions"), 0.0);
-    // 20 users, 64 kbit/s, one PDU of ten lost: 64 x 0.9 x 1000/1040 x 0.993 each.
+    // 20 users, 64 kbit/s, one PDU of ten lost: 64 x 0.9 x 1000/1040 x 0.993 each. The last factor
+    // is length indicators and reports.
     let twenty = metrics("twenty-on-dch-64", &[]);
     assert_within("64 kbit/s", value(&twenty, "goodput_kbps") / 20.0, 55.0, 0.02);
     assert_within("BLER", value(&twenty, "bler_pct"), 10.0, 0.01);
@@ -191,8 +192,8 @@ fn dch_goodput_agrees_with_the_closed_form() {
 fn a_window_larger_than_the_rlc_buffer_loses_segments() {
     // The initial threshold of ns-2 is the window.
     let window = |segments| {
-        let set = [("tcp.advertised_window", segments), ("tcp.initial_ssthresh", segments)];
-        metrics("ftp-on-fach", &set)
+        let overrides = [("tcp.advertised_window", segments), ("tcp.initial_ssthresh", segments)];
+        metrics("ftp-on-fach", &overrides)
     };
     let inside = window("90 segments");
     assert_eq!(value(&inside, "rlc_buffer_sdu_drops"), 0.0);
@@ -206,7 +207,7 @@ fn a_window_larger_than_the_rlc_buffer_loses_segments() {
 
 #[test]
 fn losses_with_maxdat_2_agree_with_the_closed_form() {
-    // A segment has 26 PDUs. Each is lost with probability 0.01 squared.
+    // A segment has 26 PDUs. Each is discarded if both of its transmissions are lost: 0.01 squared.
     let metrics = metrics("ftp-on-fach", &[("rlc.max_dat", "2"), ("duration", "20000 s")]);
     let expected = 100.0 * (1.0 - (1.0f64 - 1e-4).powi(26));
     // About 70,000 segments: the standard deviation of the ratio is 7 %.

@@ -1,6 +1,6 @@
 //! Tests of whole networks, from the scenario file to the metrics.
 //!
-//! They are one program, because linking a further program takes longer than its tests.
+//! They are one program because linking another program takes longer than running its tests.
 
 mod budget;
 mod budget_causes;

@@ -15,7 +15,7 @@ fn lossy(more: &[(&str, &str)]) -> RunOutput {
     overrides.extend(more);
     let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
-    run(&scenario, options).expect("nothing stops it")
+    run(&scenario, options).expect("no callback stops the run")
 }
 
 fn pdus(output: &RunOutput) -> Option<&Table> {
@@ -52,10 +52,10 @@ fn numbers<'a>(table: &'a Table, name: &str) -> &'a [Option<u32>] {
 
 #[test]
 fn pdus_are_recorded_on_request_without_effect() {
-    let (with, without) = (lossy(&[("measure.rlc_pdus", "true")]), lossy(&[]));
-    assert!(pdus(&without).is_none());
-    assert_eq!(with.metrics.network, without.metrics.network);
-    assert!(pdus(&with).expect("the series are enabled").rows() > 1_000);
+    let (recorded, plain) = (lossy(&[("measure.rlc_pdus", "true")]), lossy(&[]));
+    assert!(pdus(&plain).is_none());
+    assert_eq!(recorded.metrics.network, plain.metrics.network);
+    assert!(pdus(&recorded).expect("the series are enabled").rows() > 1_000);
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn pdus_add_up_to_the_metrics_of_the_run() {
     let metrics = &output.metrics.network;
     let (kinds, directions) = (words(table, "kind"), words(table, "direction"));
     let (transmissions, polls) = (numbers(table, "transmission"), flags(table, "polls"));
-    let down = |row: &usize| directions[*row] == "downlink" && kinds[*row] == "amd";
-    let data: Vec<usize> = (0..table.rows()).filter(down).collect();
-    let again = data.iter().filter(|&&row| transmissions[row].is_some_and(|times| times > 1)).count();
+    let is_downlink_data = |row: &usize| directions[*row] == "downlink" && kinds[*row] == "amd";
+    let data: Vec<usize> = (0..table.rows()).filter(is_downlink_data).collect();
+    let retransmitted = data.iter().filter(|&&row| transmissions[row].is_some_and(|times| times > 1)).count();
     assert_eq!(data.len() as f64, value(metrics, "pdu_transmissions"));
-    assert_eq!(again as f64, value(metrics, "rlc_retransmissions"));
-    assert!(again > 0 && data.iter().all(|&row| transmissions[row].is_some_and(|times| times <= 4)));
+    assert_eq!(retransmitted as f64, value(metrics, "rlc_retransmissions"));
+    assert!(retransmitted > 0 && data.iter().all(|&row| transmissions[row].is_some_and(|times| times <= 4)));
     let lost = data.iter().filter(|&&row| flags(table, "lost")[row]).count() as f64;
     assert!((0.19..0.21).contains(&(lost / data.len() as f64)), "{lost} lost");
     // A PDU polls for a reason, and only data PDUs poll.
@@ -88,49 +88,53 @@ fn report_names_only_missing_pdus() {
     let (kinds, directions) = (words(table, "kind"), words(table, "direction"));
     let (sns, transmissions, lost) =
         (numbers(table, "sn"), numbers(table, "transmission"), flags(table, "lost"));
-    // Time of arrival of the PDU that currently has each number.
-    let mut through = vec![None; 4096];
-    let mut named = 0;
+    // By sequence number: time of arrival of the PDU that currently has the number.
+    let mut arrived_at = vec![None; 4096];
+    let mut reported_missing = 0;
     for row in 0..table.rows() {
         match (kinds[row], directions[row]) {
             ("amd", "downlink") => {
                 let sn = sns[row].expect("data PDUs have a number") as usize;
-                let before = through[sn].filter(|_| transmissions[row] != Some(1));
-                through[sn] = before.or_else(|| (!lost[row]).then_some(times[row]));
+                let earlier = arrived_at[sn].filter(|_| transmissions[row] != Some(1));
+                arrived_at[sn] = earlier.or_else(|| (!lost[row]).then_some(times[row]));
             }
             ("status", "uplink") => {
                 for sn in texts(table, "missing")[row].split_whitespace() {
                     let sn: usize = sn.parse().expect("missing PDUs are numbers");
-                    // A PDU that left half a second ago has arrived.
-                    assert!(!through[sn].is_some_and(|at| at < times[row] - 0.5), "{sn} at {}", times[row]);
-                    named += 1;
+                    // 0.5 s is longer than the delay of a PDU and of a report.
+                    assert!(
+                        !arrived_at[sn].is_some_and(|at| at < times[row] - 0.5),
+                        "{sn} at {}",
+                        times[row]
+                    );
+                    reported_missing += 1;
                 }
             }
             _ => {}
         }
     }
-    assert!(named > 50, "{named} missing PDUs were named");
+    assert!(reported_missing > 50, "{reported_missing} PDUs were reported missing");
 }
 
 #[test]
-fn pdus_are_handed_out_in_chunks_after_their_fate_is_known() {
+fn chunks_of_pdus_are_complete_and_equal_the_whole_table() {
     let overrides = [("duration", "200 s"), ("radio.bler", "0.02"), ("measure.rlc_pdus", "true")];
     let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
     let whole =
         run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).expect("it ends");
-    let mut pieces = Vec::new();
-    let mut finished = |piece| {
-        if let TableChunk::Series(table) = piece {
-            pieces.push(table);
+    let mut chunks = Vec::new();
+    let mut finished = |chunk| {
+        if let TableChunk::Series(table) = chunk {
+            chunks.push(table);
         }
         ControlFlow::Continue(())
     };
     let options =
         RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
-    let left = run(&scenario, options).expect("it ends");
-    let of_pdus: Vec<&Table> = pieces.iter().filter(|table| table.name == "rlc_pdus").collect();
-    assert!(of_pdus.len() > 2, "{} pieces of {CHUNK_ROWS} rows", of_pdus.len());
-    let last = pdus(&left).expect("the series are enabled");
-    let cut: Vec<&Table> = of_pdus.into_iter().chain([last]).collect();
-    assert!(rows_of(&cut) == rows_of(&[pdus(&whole).expect("the series are enabled")]));
+    let remaining = run(&scenario, options).expect("it ends");
+    let pdu_chunks: Vec<&Table> = chunks.iter().filter(|table| table.name == "rlc_pdus").collect();
+    assert!(pdu_chunks.len() > 2, "{} chunks of {CHUNK_ROWS} rows", pdu_chunks.len());
+    let last = pdus(&remaining).expect("the series are enabled");
+    let in_chunks: Vec<&Table> = pdu_chunks.into_iter().chain([last]).collect();
+    assert!(rows_of(&in_chunks) == rows_of(&[pdus(&whole).expect("the series are enabled")]));
 }

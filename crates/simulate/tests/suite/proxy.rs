@@ -9,7 +9,7 @@ use crate::common::{metrics, output, scenario, value};
 use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::{network_config, observe, wanted};
+use umts_simulate::{network_config, observe, recorder_config};
 use umts_stack::ids::{ConnectionId, Direction, End, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -20,7 +20,7 @@ fn split(overrides: &[(&str, &str)]) -> MetricSet {
     metrics("split-download", overrides)
 }
 
-fn with<'a>(base: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+fn join<'a>(base: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [base, more].concat()
 }
 
@@ -35,13 +35,14 @@ fn a_proxy_takes_connections_to_its_ports() {
         let network = network_config(&found);
         let splits: Vec<_> = network.flows.iter().map(|flow| flow.split.is_some()).collect();
         assert_eq!(splits, [is_split, !is_split]);
-        let captures = wanted(&found, &network, false, Some(Path::new(""))).captures.expect("wanted");
-        assert_eq!(captures.1.server_ports, [80, 443]);
+        let config = recorder_config(&found, &network, false, Some(Path::new("")));
+        let (_, captures) = config.captures.expect("a folder for captures is given");
+        assert_eq!(captures.server_ports, [80, 443]);
     }
 }
 
-/// If the server's side is never the limit, the proxy acts like a server at its place that starts
-/// later.
+/// If the server's side is never the limit, a transfer over the proxy takes as long as one from a
+/// server at the proxy, plus the delay from the server to the proxy.
 #[test]
 fn transfer_time_equals_a_server_at_the_proxy_plus_the_path_delay() {
     for (size, bearer, window) in [
@@ -51,15 +52,19 @@ fn transfer_time_equals_a_server_at_the_proxy_plus_the_path_delay() {
     ] {
         let set = [("flow.0.size", size), ("ue.0.bearer", bearer), ("link.0.delay", "20 ms")];
         let radio = [("proxy.radio_side.initial_window", window)];
-        let proxied = value(&split(&with(&with(&PLAIN, &set), &radio)), "transfer_time_s");
+        let proxied = value(&split(&join(&join(&PLAIN, &set), &radio)), "transfer_time_s");
         let near = [("link.0.delay", "0 s"), ("tcp.initial_window", window), ("proxy.mode", "pass")];
-        let near = value(&split(&with(&with(&PLAIN, &set), &near)), "transfer_time_s");
-        let off = proxied - 0.02 - near;
-        assert!(off.abs() <= 0.01, "{size} on {bearer}: {proxied} s, and {near} s from the proxy's place");
+        let near = value(&split(&join(&join(&PLAIN, &set), &near)), "transfer_time_s");
+        let difference = proxied - 0.02 - near;
+        assert!(
+            difference.abs() <= 0.01,
+            "{size} on {bearer}: {proxied} s, and {near} s from a server at the proxy"
+        );
     }
 }
 
-/// The rate is a window per round trip: of the slower side if split, of the whole path if not.
+/// The rate is one window per round trip. With a split it is the round trip of the slower side,
+/// otherwise of the whole path.
 #[test]
 fn windows_limit_each_side_by_its_own_round_trip() {
     let greedy = [
@@ -71,7 +76,7 @@ fn windows_limit_each_side_by_its_own_round_trip() {
         ("ue.0.bearer", "ps-384"),
     ];
     let rate = |mode| {
-        let metrics = split(&with(&with(&PLAIN, &greedy), &[("proxy.mode", mode)]));
+        let metrics = split(&join(&join(&PLAIN, &greedy), &[("proxy.mode", mode)]));
         (2e6 * 8.0 / value(&metrics, "transfer_time_s"), metrics)
     };
     let (whole, passed) = rate("pass");
@@ -84,13 +89,13 @@ fn windows_limit_each_side_by_its_own_round_trip() {
     assert!(both / whole > 1.15);
 }
 
-/// State for checking the conservation of octets.
+/// Trace sink that counts octets at the proxy and at the UE, and failures.
 #[derive(Default)]
 struct Octets {
     legs: BTreeMap<ConnectionId, (ProxyLeg, ConnectionId)>,
     /// By transfer: octets arrived at the proxy, and at the UE.
     arrived: BTreeMap<ConnectionId, (u64, u64)>,
-    most_buffered: u64,
+    max_buffered: u64,
     buffered: BTreeMap<ConnectionId, u64>,
     lost: u64,
     failed: Vec<(ConnectionId, End)>,
@@ -111,7 +116,7 @@ impl TraceSink<TraceEvent> for Octets {
                 if leg == ProxyLeg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
             }
             TraceEvent::ProxyBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
-                self.most_buffered = self.most_buffered.max(octets);
+                self.max_buffered = self.max_buffered.max(octets);
                 self.buffered.insert(transfer, octets);
             }
             TraceEvent::ProxyLost { octets, direction: Direction::Downlink, transfer } => {
@@ -126,9 +131,12 @@ impl TraceSink<TraceEvent> for Octets {
 }
 
 impl Octets {
-    fn of(scenario: &Scenario, run: u64) -> Self {
-        let go_on = |_: f64, _: &mut Self| ControlFlow::Continue(());
-        observe(scenario, scenario.seed, run, Octets::default(), go_on).expect("nothing stops it").1
+    /// Runs the scenario with this run number.
+    fn observe(scenario: &Scenario, run: u64) -> Self {
+        let keep_running = |_: f64, _: &mut Self| ControlFlow::Continue(());
+        observe(scenario, scenario.seed, run, Octets::default(), keep_running)
+            .expect("no callback stops the run")
+            .1
     }
 }
 
@@ -149,13 +157,13 @@ fn octets_are_conserved_under_any_loss_and_buffer() {
                     ("radio.bler", bler),
                     ("duration", "3000 s"),
                 ];
-                let seen = Octets::of(&scenario("split-download", &set), run);
-                let arrived: Vec<_> = seen.arrived.values().copied().collect();
+                let observed = Octets::observe(&scenario("split-download", &set), run);
+                let arrived: Vec<_> = observed.arrived.values().copied().collect();
                 assert_eq!(arrived, [(50_000, 50_000)], "{set:?}, run {run}");
-                assert_eq!((seen.closed, seen.failed.len()), (2, 0), "{set:?}, run {run}");
-                let room = if buffer == "unlimited" { u64::MAX } else { buffer_octets(buffer) };
-                assert!(seen.most_buffered <= room, "{set:?}: {}", seen.most_buffered);
-                assert_eq!(seen.buffered.values().sum::<u64>(), 0);
+                assert_eq!((observed.closed, observed.failed.len()), (2, 0), "{set:?}, run {run}");
+                let capacity = if buffer == "unlimited" { u64::MAX } else { buffer_octets(buffer) };
+                assert!(observed.max_buffered <= capacity, "{set:?}: {}", observed.max_buffered);
+                assert_eq!(observed.buffered.values().sum::<u64>(), 0);
             }
         }
     }
@@ -192,24 +200,28 @@ fn with_outage(from: &str, then: &str) -> Scenario {
     }
 }
 
-/// Arrived octets are delivered or lost, for every time of the failure and every later behaviour.
-/// The server is notified.
+/// For every time of the crash and every later behaviour of the proxy: octets that arrived at the
+/// proxy are delivered or counted as lost, and the server is notified.
 #[test]
 fn crash_loses_acknowledged_octets_and_notifies_the_server() {
     for then in ["reset", "silent"] {
         for from in ["300 ms", "600 ms", "900 ms", "1.3 s", "2 s"] {
-            let seen = Octets::of(&with_outage(from, then), 0);
+            let observed = Octets::observe(&with_outage(from, then), 0);
             let (at_proxy, at_ue) =
-                seen.arrived.values().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-            // Octets that the receiver has, and that the proxy does not know to be delivered, are
-            // in both.
-            assert!(at_proxy <= at_ue + seen.lost, "{then}, {from}: {at_proxy}, {at_ue}, {}", seen.lost);
-            assert!(at_ue < 200_000 && seen.lost > 0, "{then}, {from}");
-            let server_hears = seen
+                observed.arrived.values().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+            // Octets that the UE has received but not acknowledged to the proxy count as delivered
+            // and as lost.
+            assert!(
+                at_proxy <= at_ue + observed.lost,
+                "{then}, {from}: {at_proxy}, {at_ue}, {}",
+                observed.lost
+            );
+            assert!(at_ue < 200_000 && observed.lost > 0, "{then}, {from}");
+            let is_server_notified = observed
                 .failed
                 .iter()
-                .any(|(of, end)| (seen.legs[of].0, *end) == (ProxyLeg::Server, End::Server));
-            assert!(server_hears, "{then}, {from}: {:?}", seen.failed);
+                .any(|(of, end)| (observed.legs[of].0, *end) == (ProxyLeg::Server, End::Server));
+            assert!(is_server_notified, "{then}, {from}: {:?}", observed.failed);
             if then == "reset" {
                 assert!(at_proxy > 0);
             }
@@ -222,19 +234,21 @@ fn crash_loses_acknowledged_octets_and_notifies_the_server() {
 #[test]
 fn failure_on_the_radio_side_resets_the_server_side() {
     let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
-    let seen = Octets::of(&scenario("split-download", &set), 0);
-    let ends: Vec<_> = seen.failed.iter().map(|(of, end)| (seen.legs[of].0, *end)).collect();
+    let observed = Octets::observe(&scenario("split-download", &set), 0);
+    let ends: Vec<_> = observed.failed.iter().map(|(of, end)| (observed.legs[of].0, *end)).collect();
     assert!(ends.contains(&(ProxyLeg::Radio, End::Server)), "the proxy gives up: {ends:?}");
-    assert!(ends.contains(&(ProxyLeg::Server, End::Server)), "and says so: {ends:?}");
-    assert!(seen.lost > 0);
+    assert!(ends.contains(&(ProxyLeg::Server, End::Server)), "and resets the server's connection: {ends:?}");
+    assert!(observed.lost > 0);
 }
 
 #[test]
-fn without_room_a_transfer_passes_or_is_refused() {
+fn a_transfer_beyond_the_memory_limit_passes_or_is_refused() {
+    // The buffers of one transfer, one per direction, take all of the memory.
     let two = [("proxy.buffer", "64 kB"), ("proxy.memory", "128 kB"), ("ue.0.count", "2")];
     let passes = split(&two);
     assert_eq!((value(&passes, "proxy_transfers"), value(&passes, "proxy_passed")), (1.0, 1.0));
-    let refused = Octets::of(&scenario("split-download", &with(&two, &[("proxy.at_limit", "refuse")])), 0);
+    let refused =
+        Octets::observe(&scenario("split-download", &join(&two, &[("proxy.at_limit", "refuse")])), 0);
     let ends: Vec<_> = refused.failed.iter().map(|(of, end)| (refused.legs[of].0, *end)).collect();
     assert_eq!(ends, [(ProxyLeg::Server, End::Server)]);
     assert_eq!(refused.arrived.values().filter(|arrived| arrived.1 == 50_000).count(), 1);
@@ -242,31 +256,31 @@ fn without_room_a_transfer_passes_or_is_refused() {
 
 #[test]
 fn a_reader_slower_than_the_server_stalls_the_proxy() {
-    let slow = with(&PLAIN, &[("flow.0.size", "200 kB"), ("proxy.buffer", "8 kB"), ("duration", "300 s")]);
+    let slow = join(&PLAIN, &[("flow.0.size", "200 kB"), ("proxy.buffer", "8 kB"), ("duration", "300 s")]);
     let metrics = split(&slow);
     assert!(value(&metrics, "proxy_stalled_s") > 1.0);
     assert!(value(&metrics, "proxy_buffer_max_octets") <= 8000.0);
     assert!(value(&metrics, "proxy_ahead_octets") <= 8000.0 + 32_768.0);
     assert_eq!(value(&metrics, "proxy_lost_octets"), 0.0);
     // With unlimited buffers the proxy never stalls, and the whole file can be ahead.
-    let roomy = split(&with(&slow, &[("proxy.buffer", "unlimited")]));
-    assert_eq!(value(&roomy, "proxy_stalled_s"), 0.0);
-    assert!(value(&roomy, "proxy_ahead_octets") > 32_768.0);
+    let unlimited = split(&join(&slow, &[("proxy.buffer", "unlimited")]));
+    assert_eq!(value(&unlimited, "proxy_stalled_s"), 0.0);
+    assert!(value(&unlimited, "proxy_ahead_octets") > 32_768.0);
 }
 
 #[test]
 fn uploads_are_split_too_and_count_once() {
-    let up = with(&PLAIN, &[("flow.0.direction", "uplink"), ("duration", "300 s")]);
+    let up = join(&PLAIN, &[("flow.0.direction", "uplink"), ("duration", "300 s")]);
     let metrics = split(&up);
     assert_eq!(value(&metrics, "proxy_transfers"), 1.0);
     assert!(value(&metrics, "transfer_time_s") > 0.0);
-    let whole = output(&scenario("split-download", &with(&up, &[("proxy.mode", "pass")]))).metrics;
+    let whole = output(&scenario("split-download", &join(&up, &[("proxy.mode", "pass")]))).metrics;
     assert_eq!(whole.connections.len(), 1);
     let octets = |of: &MetricSet| value(of, "goodput_kbps") * 300.0 / 8.0;
     assert!((octets(&metrics) - 50.0).abs() < 0.1 && (octets(&whole.network) - 50.0).abs() < 0.1);
 }
 
-/// Each of the two connections has a complete budget of its own.
+/// Each of the two connections of a transfer has its own complete budget.
 #[test]
 fn the_time_of_both_connections_is_explained() {
     for (setup, loss) in [("early", "0.05"), ("server_first", "0"), ("accepted", "0.01")] {
@@ -276,13 +290,13 @@ fn the_time_of_both_connections_is_explained() {
             ("link.0.loss", loss),
             ("proxy.buffer", "8 kB"),
         ];
-        let metrics = split(&with(&set, &[("duration", "300 s"), ("flow.0.size", "300 kB")]));
+        let metrics = split(&join(&set, &[("duration", "300 s"), ("flow.0.size", "300 kB")]));
         let total = value(&metrics, "budget_total_s");
         assert!(total > 0.0 && value(&metrics, "budget_unexplained_s") / total < 0.01, "{setup}");
     }
 }
 
-/// Losses on the Internet's side are repaired by the server: without its leg the sum would be 0.
+/// The server repairs losses on the Internet side. Without its leg the sum would be 0.
 #[test]
 fn retransmissions_of_a_split_run_add_up_over_both_legs() {
     let set = [

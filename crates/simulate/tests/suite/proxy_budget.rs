@@ -1,5 +1,4 @@
-//! The time budget of transfers that a proxy splits: it adds up in all cases, and names the right
-//! causes.
+//! The time budget of transfers that a proxy splits: the parts add up, and the causes are right.
 
 use std::ops::ControlFlow;
 
@@ -22,13 +21,13 @@ fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
         whose: Whose::Simulated,
     };
     let budget = Budget::new(config, &network_config(&scenario));
-    let done = observe(&scenario, scenario.seed, run, budget, |_, _| ControlFlow::Continue(()));
-    done.expect("nothing stops it").1.into_transfers(end)
+    let observed = observe(&scenario, scenario.seed, run, budget, |_, _| ControlFlow::Continue(()));
+    observed.expect("no callback stops the run").1.into_transfers(end)
 }
 
-fn time(budget: &TransferBudget, is_it: impl Fn(Spent) -> bool) -> Duration {
-    let those = budget.intervals.iter().filter(|interval| is_it(interval.spent));
-    those.fold(Duration::ZERO, |sum, interval| sum + (interval.end - interval.start))
+fn time(budget: &TransferBudget, matches: impl Fn(Spent) -> bool) -> Duration {
+    let matching = budget.intervals.iter().filter(|interval| matches(interval.spent));
+    matching.fold(Duration::ZERO, |sum, interval| sum + (interval.end - interval.start))
 }
 
 fn check_sums(budget: &TransferBudget) {
@@ -57,60 +56,61 @@ proptest! {
         run in 0_u64..1000,
     ) {
         let (loss, bler) = (loss.to_string(), bler.to_string());
-        let set = [
+        let overrides = [
             ("link.0.loss", loss.as_str()), ("radio.bler", &bler), ("proxy.buffer", buffer), ("proxy.setup", setup),
             ("flow.0.direction", direction), ("proxy.at", at), ("rlc.max_dat", max_dat),
         ];
-        let budgets = transfers(&set, run);
+        let budgets = transfers(&overrides, run);
         prop_assert_eq!(budgets.len(), 1);
         budgets.iter().for_each(check_sums);
     }
 }
 
-const CLEAN: [(&str, &str); 3] = [("radio.bler", "0"), ("link.0.loss", "0"), ("flow.0.size", "200 kB")];
+const LOSSLESS: [(&str, &str); 3] = [("radio.bler", "0"), ("link.0.loss", "0"), ("flow.0.size", "200 kB")];
 
-fn only(more: &[(&str, &str)]) -> TransferBudget {
-    let [budget] = transfers(&[&CLEAN[..], more].concat(), 0).try_into().expect("one transfer");
+fn clean_transfer(more: &[(&str, &str)]) -> TransferBudget {
+    let [budget] = transfers(&[&LOSSLESS[..], more].concat(), 0).try_into().expect("one transfer");
     budget
 }
 
 #[test]
-fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
-    let small = only(&[("proxy.buffer", "4 kB")]);
-    let roomy = only(&[("proxy.buffer", "unlimited")]);
+fn time_in_a_full_proxy_buffer_is_queueing() {
+    let small = clean_transfer(&[("proxy.buffer", "4 kB")]);
+    let unlimited = clean_transfer(&[("proxy.buffer", "unlimited")]);
     assert!(time(&small, |spent| spent == Spent::Queue).as_secs() > 1.0);
-    assert_eq!(time(&roomy, |spent| spent == Spent::Queue), Duration::ZERO);
+    assert_eq!(time(&unlimited, |spent| spent == Spent::Queue), Duration::ZERO);
 }
 
-/// The radio's handshake takes longer than the first octet from the server, or the SYN waits for
-/// the complete handshake.
+/// `early`: the first octet from the server waits for the radio's handshake, which takes longer.
+/// `server_first`: the SYN on the radio also waits for the server's complete handshake.
 #[test]
-fn set_up_of_the_second_connection_is_named() {
+fn set_up_of_the_second_connection_has_its_cause() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
-        .map(|setup| time(&only(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
+        .map(|setup| time(&clean_transfer(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
-/// With a fast server the radio has all of the time; a slow server has most of it.
+/// With a fast server the radio leg has nearly all of the time, with a slow server the server leg
+/// has most of it.
 #[test]
 fn the_slower_leg_has_the_time() {
-    let on =
+    let time_on_leg =
         |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
-    let radio = only(&[("ue.0.bearer", "ps-64")]);
+    let radio = clean_transfer(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
-    assert!(on(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
-    let server = only(&[("link.0.rate", "32 kbit/s")]);
+    assert!(time_on_leg(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
+    let server = clean_transfer(&[("link.0.rate", "32 kbit/s")]);
     let whole = server.until - server.opened;
     // Each segment also waits on the radio, after its 0.4 s on the link.
-    assert!(on(&server, ProxyLeg::Server).as_secs() > 0.6 * whole.as_secs());
+    assert!(time_on_leg(&server, ProxyLeg::Server).as_secs() > 0.6 * whole.as_secs());
 }
 
 #[test]
-fn the_network_has_the_sums_of_its_transfers() {
-    let set =
-        [&CLEAN[..], &[("measure.budget", "true"), ("ue.0.count", "3"), ("duration", "120 s")]].concat();
-    let metrics = metrics("split-download", &set);
+fn network_metrics_are_the_sums_of_the_transfers() {
+    let overrides =
+        [&LOSSLESS[..], &[("measure.budget", "true"), ("ue.0.count", "3"), ("duration", "120 s")]].concat();
+    let metrics = metrics("split-download", &overrides);
     let total = value(&metrics, "transfer_budget_total_s");
     let parts = metrics.iter().filter(|(name, _)| name.starts_with("transfer_budget_")).skip(1);
     let parts: f64 = parts.filter_map(|(_, value)| value).sum();

@@ -12,32 +12,36 @@ use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, Table};
 use umts_record::{Needs, PlainRecorders, RecorderConfig, Recorders, Records};
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, network_config, observe, run, wanted};
+use umts_simulate::{RunOptions, network_config, observe, recorder_config, run};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
 use crate::common::scenario;
 
 /// A minute of web traffic on switched channels, with everything that can be recorded.
-fn busy() -> Scenario {
+fn busy_scenario() -> Scenario {
     scenario(
         "web-cell-3gpp",
         &[("duration", "60 s"), ("measure.budget", "true"), ("measure.rlc_pdus", "true")],
     )
 }
 
-fn watched<T: TraceSink<TraceEvent>>(scenario: &Scenario, sink: T) -> T {
-    observe(scenario, scenario.seed, 0, sink, |_, _| ControlFlow::Continue(())).expect("nothing stops it").1
+/// Runs the scenario with a sink and returns the sink.
+fn run_with_sink<T: TraceSink<TraceEvent>>(scenario: &Scenario, sink: T) -> T {
+    observe(scenario, scenario.seed, 0, sink, |_, _| ControlFlow::Continue(()))
+        .expect("no callback stops the run")
+        .1
 }
 
 /// Contents of the files of a folder, by name.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(folder).expect("it is there").map(|file| file.expect("it can be read"));
+    let files =
+        fs::read_dir(folder).expect("the folder exists").map(|file| file.expect("the folder can be read"));
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Results of each recorder alone.
-struct Alone {
+/// Results of each recorder when it is the only one.
+struct SingleRecorders {
     metrics: RunMetrics,
     /// The metrics followed by the metrics of the budget, and the tables of the budget.
     with_budget: (RunMetrics, Vec<Table>),
@@ -45,32 +49,35 @@ struct Alone {
     captures: BTreeMap<String, Vec<u8>>,
 }
 
-fn alone(scenario: &Scenario) -> Alone {
+fn record_singly(scenario: &Scenario) -> SingleRecorders {
     let end = Time::ZERO + scenario.duration;
     let folder = tempfile::tempdir().unwrap();
     let network = network_config(scenario);
     let RecorderConfig { metrics, budget, series, captures, .. } =
-        wanted(scenario, &network, true, Some(folder.path()));
-    let metrics = watched(scenario, Metrics::new(metrics)).finish(end);
+        recorder_config(scenario, &network, true, Some(folder.path()));
+    let metrics = run_with_sink(scenario, Metrics::new(metrics)).finish(end);
     let mut with_budget = metrics.clone();
-    let budget = watched(scenario, Budget::new(budget.unwrap(), &network));
+    let budget = run_with_sink(scenario, Budget::new(budget.unwrap(), &network));
     let tables = budget.finish(end, &mut with_budget);
-    let series = watched(scenario, Series::new(series.unwrap())).finish(end).tables;
-    let (folder_of, config) = captures.unwrap();
-    watched(scenario, Captures::create(folder_of, &config).unwrap()).finish().unwrap();
-    Alone { metrics, with_budget: (with_budget, tables), series, captures: contents(folder.path()) }
+    let series = run_with_sink(scenario, Series::new(series.unwrap())).finish(end).tables;
+    let (capture_folder, config) = captures.unwrap();
+    run_with_sink(scenario, Captures::create(capture_folder, &config).unwrap()).finish().unwrap();
+    SingleRecorders { metrics, with_budget: (with_budget, tables), series, captures: contents(folder.path()) }
 }
 
 #[test]
 fn recorders_give_the_same_results_in_any_combination() {
-    let scenario = busy();
-    let alone = alone(&scenario);
-    assert!(alone.captures.len() > 3 && alone.metrics.connections.len() > 5, "there is enough to compare");
+    let scenario = busy_scenario();
+    let single = record_singly(&scenario);
+    assert!(
+        single.captures.len() > 3 && single.metrics.connections.len() > 5,
+        "the run has enough captures and connections to compare"
+    );
     let network = network_config(&scenario);
-    for wants in 0..8 {
-        let [has_budget, has_series, has_captures] = [1, 2, 4].map(|bit| wants & bit != 0);
+    for combination in 0..8 {
+        let [has_budget, has_series, has_captures] = [1, 2, 4].map(|bit| combination & bit != 0);
         let folder = tempfile::tempdir().unwrap();
-        let all = wanted(&scenario, &network, true, Some(folder.path()));
+        let all = recorder_config(&scenario, &network, true, Some(folder.path()));
         let some = RecorderConfig {
             budget: all.budget.filter(|_| has_budget),
             series: all.series.filter(|_| has_series),
@@ -78,34 +85,34 @@ fn recorders_give_the_same_results_in_any_combination() {
             ..all
         };
         let recorders = Recorders::new(some, NoTrace).unwrap();
-        assert_eq!(recorders.needs() == Needs::Metrics, wants == 0);
+        assert_eq!(recorders.needs() == Needs::Metrics, combination == 0);
         let end = Time::ZERO + scenario.duration;
-        let Records { metrics, series, captures, .. } = watched(&scenario, recorders).finish(end);
+        let Records { metrics, series, captures, .. } = run_with_sink(&scenario, recorders).finish(end);
         let files = captures.unwrap();
-        let (with_budget, budget_tables) = &alone.with_budget;
-        assert_eq!(&metrics, if has_budget { with_budget } else { &alone.metrics }, "{wants}");
+        let (with_budget, budget_tables) = &single.with_budget;
+        assert_eq!(&metrics, if has_budget { with_budget } else { &single.metrics }, "{combination}");
         let tables = series.map(|series| series.tables);
         let expected = has_series.then(|| {
             let of_budget = budget_tables.iter().filter(|_| has_budget);
-            alone.series.iter().chain(of_budget).cloned().collect::<Vec<_>>()
+            single.series.iter().chain(of_budget).cloned().collect::<Vec<_>>()
         });
-        assert!(tables == expected, "{wants}");
-        let expected = if has_captures { alone.captures.clone() } else { BTreeMap::new() };
-        assert!(contents(folder.path()) == expected, "{wants}");
-        assert_eq!(files.len(), expected.len(), "{wants}");
+        assert!(tables == expected, "{combination}");
+        let expected = if has_captures { single.captures.clone() } else { BTreeMap::new() };
+        assert!(contents(folder.path()) == expected, "{combination}");
+        assert_eq!(files.len(), expected.len(), "{combination}");
     }
 }
 
 #[test]
-fn metrics_alone_are_the_same_metrics() {
+fn metrics_are_the_same_without_other_recorders() {
     let scenario = scenario("web-cell-3gpp", &[("duration", "60 s")]);
     let network = network_config(&scenario);
-    let recorders = Recorders::new(wanted(&scenario, &network, false, None), NoTrace).unwrap();
+    let recorders = Recorders::new(recorder_config(&scenario, &network, false, None), NoTrace).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let PlainRecorders(recorders) = watched(&scenario, PlainRecorders::<false>(recorders));
+    let PlainRecorders(recorders) = run_with_sink(&scenario, PlainRecorders::<false>(recorders));
     let found = recorders.finish(end).metrics;
-    let metrics = Metrics::new(wanted(&scenario, &network, false, None).metrics);
-    assert_eq!(found, watched(&scenario, metrics).finish(end));
+    let metrics = Metrics::new(recorder_config(&scenario, &network, false, None).metrics);
+    assert_eq!(found, run_with_sink(&scenario, metrics).finish(end));
     let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
     assert_eq!(found, output.metrics);
 }
@@ -116,19 +123,22 @@ fn metrics_and_series_are_the_same_without_details() {
     let network = network_config(&scenario);
     let end = Time::ZERO + scenario.duration;
     let recorders = || {
-        let wanted = wanted(&scenario, &network, true, None);
-        let series = wanted.series.map(|series| SeriesConfig { rlc_pdus: false, ..series });
-        Recorders::new(RecorderConfig { budget: None, series, ..wanted }, NoTrace).unwrap()
+        let recorder_config = recorder_config(&scenario, &network, true, None);
+        let series = recorder_config.series.map(|series| SeriesConfig { rlc_pdus: false, ..series });
+        Recorders::new(RecorderConfig { budget: None, series, ..recorder_config }, NoTrace).unwrap()
     };
     assert_eq!(recorders().needs(), Needs::Series);
-    let PlainRecorders(both) = watched(&scenario, PlainRecorders::<true>(recorders()));
-    let (both, whole) = (both.finish(end), watched(&scenario, recorders()).finish(end));
+    let PlainRecorders(both) = run_with_sink(&scenario, PlainRecorders::<true>(recorders()));
+    let (both, whole) = (both.finish(end), run_with_sink(&scenario, recorders()).finish(end));
     assert_eq!(both.metrics, whole.metrics);
     assert_eq!(both.series, whole.series);
     let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
-    let wanted =
-        RecorderConfig { budget: None, series: Some(with_pdus), ..wanted(&scenario, &network, true, None) };
-    let needs = Recorders::new(wanted, NoTrace).unwrap().needs();
+    let recorder_config = RecorderConfig {
+        budget: None,
+        series: Some(with_pdus),
+        ..recorder_config(&scenario, &network, true, None)
+    };
+    let needs = Recorders::new(recorder_config, NoTrace).unwrap().needs();
     assert_eq!(needs, Needs::Everything, "PDUs are details");
 }
 
@@ -136,10 +146,10 @@ fn metrics_and_series_are_the_same_without_details() {
 fn additional_sink_receives_all_events_without_effect() {
     let scenario = scenario("ftp-on-fach", &[("duration", "60 s")]);
     let network = network_config(&scenario);
-    let recorders = Recorders::new(wanted(&scenario, &network, true, None), Vec::new()).unwrap();
+    let recorders = Recorders::new(recorder_config(&scenario, &network, true, None), Vec::new()).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let found = watched(&scenario, recorders).finish(end);
-    assert!(found.beside == watched(&scenario, Vec::new()));
+    let found = run_with_sink(&scenario, recorders).finish(end);
+    assert!(found.beside == run_with_sink(&scenario, Vec::new()));
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let output = run(&scenario, options).unwrap();
     assert_eq!((found.metrics, found.series), (output.metrics, output.series));
@@ -151,14 +161,15 @@ fn a_run_that_ends_early_ends_the_window() {
     let network = network_config(&scenario);
     let half = Time::ZERO + Duration::from_secs(30);
     let recorders = |until| {
-        let whole = wanted(&scenario, &network, false, None);
+        let whole = recorder_config(&scenario, &network, false, None);
         let metrics = MetricsConfig { to: until, ..whole.metrics };
         Recorders::new(RecorderConfig { metrics, ..whole }, NoTrace).unwrap()
     };
-    let mut told: [Recorders; 2] = [recorders(Time::ZERO + scenario.duration), recorders(half)];
-    for (at, event) in watched(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {
-        told.iter_mut().for_each(|recorders| recorders.record(*at, event));
+    // Both get the events of the first half. The window of the first pair would last longer.
+    let mut recorders: [Recorders; 2] = [recorders(Time::ZERO + scenario.duration), recorders(half)];
+    for (at, event) in run_with_sink(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {
+        recorders.iter_mut().for_each(|recorders| recorders.record(*at, event));
     }
-    let [early, measured] = told.map(|recorders| recorders.finish(half).metrics);
+    let [early, measured] = recorders.map(|recorders| recorders.finish(half).metrics);
     assert_eq!(early, measured);
 }

@@ -16,7 +16,7 @@ use umts_stack::trace::TraceEvent;
 const WARNING: u32 = 0x60_0000;
 
 /// A frame as decoded by tshark.
-struct Judged {
+struct DecodedFrame {
     number: String,
     comments: String,
     /// Expert messages from warnings on, and "malformed".
@@ -26,7 +26,7 @@ struct Judged {
 }
 
 /// Decodes the frames of `file`. `None` if tshark is not installed.
-fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
+fn tshark(file: &Path, options: &[&str]) -> Option<Vec<DecodedFrame>> {
     let fields = [
         "frame.number",
         "frame.comment",
@@ -48,10 +48,10 @@ fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
         }
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).lines().map(Judged::read).collect())
+    Some(String::from_utf8_lossy(&output.stdout).lines().map(DecodedFrame::read).collect())
 }
 
-impl Judged {
+impl DecodedFrame {
     fn read(line: &str) -> Self {
         let values: Vec<_> = line.split('|').collect();
         let [number, comments, protocols, severities, messages, sequence] = values[..] else {
@@ -59,7 +59,7 @@ impl Judged {
         };
         let is_warning = |severity: &str| severity.parse::<u32>().is_ok_and(|severity| severity >= WARNING);
         let complains = severities.split(',').any(is_warning) || protocols.contains("malformed");
-        Judged {
+        DecodedFrame {
             number: number.to_owned(),
             comments: comments.to_owned(),
             complaints: if complains { format!("{protocols} {messages}") } else { String::new() },
@@ -85,11 +85,11 @@ struct Captured {
 
 fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
     let scenario = scenario(name, overrides);
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let options = RunOptions { seed: 1, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
-    run(&scenario, options).expect("nothing stops it");
-    let (_, trace) =
-        observe(&scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it");
+    run(&scenario, options).expect("no callback stops the run");
+    let (_, trace) = observe(&scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
+        .expect("no callback stops the run");
     let (mut delivered, mut blocks) = ([0; 2], [0; 2]);
     let (mut discarded, mut initial_states) = (0, 0);
     for (_, event) in trace {
@@ -117,22 +117,22 @@ impl Captured {
             let Some(delivery) = tshark(&file("delivery"), DELIVERY) else { return };
             for (view, frames) in [("air", &air), ("delivery", &delivery)] {
                 for frame in frames {
-                    let Judged { number, comments, complaints, has_pdu, .. } = frame;
-                    let place = format!("{case}, {name} {view}, frame {number}: {comments}");
-                    assert!(*has_pdu, "{place}: no PDU is seen");
-                    assert!(complaints.is_empty(), "{place}: {complaints}");
+                    let DecodedFrame { number, comments, complaints, has_pdu, .. } = frame;
+                    let case_and_frame = format!("{case}, {name} {view}, frame {number}: {comments}");
+                    assert!(*has_pdu, "{case_and_frame}: no RLC PDU is decoded");
+                    assert!(complaints.is_empty(), "{case_and_frame}: {complaints}");
                 }
             }
             let blocks: usize = air.iter().map(|frame| frame.comments.matches("UE ").count()).sum();
             assert_eq!(blocks, self.blocks[direction.index()], "{case}, {name}: blocks on the air");
             let segments: usize = delivery.iter().map(|frame| frame.segments).sum();
-            assert_eq!(segments, self.delivered[direction.index()], "{case}, {name}: segments put together");
+            assert_eq!(segments, self.delivered[direction.index()], "{case}, {name}: reassembled segments");
         }
     }
 }
 
 #[test]
-fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
+fn a_lossy_download_at_384_kbit_s_is_decoded_without_complaint() {
     // 150 packets of 38 PDUs are more than one round of the sequence numbers.
     let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "8 s")]);
     assert!(captured.delivered[0] > 150, "{:?}", captured.delivered);
@@ -166,7 +166,7 @@ fn a_reset_starts_a_new_bearer() {
 }
 
 #[test]
-fn other_modes_widths_and_channels_are_read_too() {
+fn other_modes_widths_and_channels_are_decoded() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &um);
     assert!(captured.delivered[0] > 30, "{:?}", captured.delivered);
@@ -185,15 +185,16 @@ fn other_modes_widths_and_channels_are_read_too() {
 /// Data of a TDD cell looks like data of a DCH. Control PDUs of its common channels have comments
 /// with channel, frame and fate.
 #[test]
-fn a_tdd_cell_is_read_too() {
-    for (name, ways) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
+fn pdus_of_a_tdd_cell_are_decoded() {
+    // The common ACK channel carries the reports of the direction opposite to the data.
+    for (name, reports_by_direction) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
         let captured = capture(name, &[("duration", "6 s"), ("measure.from", "0 s")]);
         captured.assert_no_complaints(name);
-        for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(ways) {
+        for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(reports_by_direction) {
             let file = captured.folder.path().join(format!("rlc-{direction}-air.pcapng"));
             let Some(frames) = tshark(&file, AIR) else { return };
             let is_report =
-                |frame: &&Judged| frame.comments.contains("STATUS PDU, common ACK channel, frame ");
+                |frame: &&DecodedFrame| frame.comments.contains("STATUS PDU, common ACK channel, frame ");
             let reports: Vec<_> = frames.iter().filter(is_report).collect();
             assert!(!has_reports || reports.len() > 50, "{name}, {direction}: {}", reports.len());
             let lost = reports.iter().filter(|frame| frame.comments.ends_with(", lost")).count();

@@ -18,11 +18,16 @@ fn outage(overrides: &[(&str, &str)]) -> Scenario {
 }
 
 fn metrics(scenario: &Scenario, seed: u64) -> MetricSet {
-    run(scenario, RunOptions { seed, ..RunOptions::default() }).expect("nothing stops it").metrics.network
+    run(scenario, RunOptions { seed, ..RunOptions::default() })
+        .expect("no callback stops the run")
+        .metrics
+        .network
 }
 
 fn events(scenario: &Scenario, seed: u64) -> Vec<(Time, TraceEvent)> {
-    observe(scenario, seed, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it").1
+    observe(scenario, seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
+        .expect("no callback stops the run")
+        .1
 }
 
 /// Start, cause, end and outcome of a cell update. An update in progress at the end of the run has
@@ -51,24 +56,25 @@ fn updates(events: &[(Time, TraceEvent)]) -> Vec<Update> {
 }
 
 #[test]
-fn a_download_goes_on_after_each_pause_of_the_radio() {
+fn a_download_continues_after_each_radio_outage() {
     let scenario = outage(&[]);
     for seed in [1, 2] {
         let metrics = metrics(&scenario, seed);
         let goodput = value(&metrics, "goodput_kbps");
         assert!(goodput >= 200.0, "seed {seed}: {goodput} kbit/s");
         assert!(value(&metrics, "rlc_unrecoverable_errors") > 0.0);
+        // The last cell update may not have ended when the run ends.
         assert!(value(&metrics, "rlc_reestablishments") >= value(&metrics, "cell_updates") - 1.0);
     }
 }
 
 #[test]
-fn without_recovery_the_bearer_stays_silent() {
+fn without_recovery_the_bearer_stays_blocked() {
     let scenario = outage(&[("rrc.rlc_unrecoverable_error", "ignored")]);
-    for (seed, most) in [(1, 10.0), (2, 50.0)] {
+    for (seed, max_kbps) in [(1, 10.0), (2, 50.0)] {
         let metrics = metrics(&scenario, seed);
         let goodput = value(&metrics, "goodput_kbps");
-        assert!(goodput < most, "seed {seed}: {goodput} kbit/s");
+        assert!(goodput < max_kbps, "seed {seed}: {goodput} kbit/s");
         assert!(value(&metrics, "rlc_unrecoverable_errors") > 0.0);
         assert_eq!(value(&metrics, "rlc_reestablishments"), 0.0);
     }
@@ -76,11 +82,11 @@ fn without_recovery_the_bearer_stays_silent() {
 
 /// The outage scenario with further tables. `set` overrides keys.
 fn outage_with(tables: &str, set: &[(&str, &str)]) -> Scenario {
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let path = folder.path().join("outage.toml");
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outage.toml");
-    let text = std::fs::read_to_string(base).expect("it is in the tree");
-    std::fs::write(&path, format!("{text}\n{tables}")).expect("there is room");
+    let text = std::fs::read_to_string(base).expect("the file exists");
+    std::fs::write(&path, format!("{text}\n{tables}")).expect("the file can be written");
     load(&path, set)
 }
 
@@ -100,14 +106,14 @@ fn delivers_after_cell_update(scenario: &Scenario, direction: Direction) -> bool
 }
 
 #[test]
-fn uploads_and_both_directions_go_on() {
+fn uploads_and_both_directions_continue() {
     assert!(delivers_after_cell_update(&outage(&[("flow.0.direction", "uplink")]), Direction::Uplink));
     let both = outage_with("[[flow]]\nue = \"user\"\ndirection = \"uplink\"\n", &[]);
     assert!(Direction::BOTH.into_iter().all(|direction| delivers_after_cell_update(&both, direction)));
 }
 
 #[test]
-fn users_of_common_switched_and_shared_channels_go_on() {
+fn users_of_common_switched_and_shared_channels_continue() {
     for bearer in ["common", "switched"] {
         assert!(
             delivers_after_cell_update(&outage(&[("ue.0.bearer", bearer)]), Direction::Downlink),
@@ -121,7 +127,7 @@ fn users_of_common_switched_and_shared_channels_go_on() {
 }
 
 #[test]
-fn octets_exchanged_by_both_ends_recover_alike() {
+fn wire_mode_recovers_event_for_event_like_the_structures() {
     let short = ("duration", "150 s");
     let described = events(&outage(&[short]), 1);
     let wired = events(&outage(&[short, ("rlc.wire_mode", "true")]), 1);
@@ -130,7 +136,7 @@ fn octets_exchanged_by_both_ends_recover_alike() {
 }
 
 #[test]
-fn unacknowledged_mode_of_another_user_goes_on_without_cell_updates() {
+fn unacknowledged_mode_needs_no_cell_updates() {
     let tables = "[[ue]]\nname = \"talker\"\nbearer = \"ps\"\n[ue.rlc]\nmode = \"um\"\n\
                   [[flow]]\nue = \"talker\"\ntraffic = \"on_off\"\n";
     let scenario = outage_with(tables, &[]);
@@ -145,9 +151,10 @@ fn unacknowledged_mode_of_another_user_goes_on_without_cell_updates() {
     assert!(!run.iter().any(of_talker));
 }
 
-/// Pauses of a minute: all N302 repetitions fail, and the bearer is set up again.
+/// Outages of about a minute: all repetitions of the CELL UPDATE (N302) fail, and the bearer is set
+/// up again.
 #[test]
-fn a_pause_longer_than_the_cell_update_releases_the_connection() {
+fn an_outage_longer_than_the_cell_update_releases_the_connection() {
     let long = [("radio.p_bad_to_good", "0.0002"), ("duration", "1000 s")];
     let mut released = 0;
     for seed in 1..4 {
@@ -159,20 +166,20 @@ fn a_pause_longer_than_the_cell_update_releases_the_connection() {
             .count();
         for update in &all {
             let Some((ended, CellUpdateOutcome::ConnectionReleased)) = update.ended else { continue };
-            // Four CELL UPDATEs, then a new connection on a DCH.
-            let least = Duration::from_millis(4 * 4000 + 2000);
-            assert!(ended - update.started >= least, "{}", ended - update.started);
+            // Four CELL UPDATEs of 4 s, then a new connection on a DCH.
+            let min_duration = Duration::from_millis(4 * 4000 + 2000);
+            assert!(ended - update.started >= min_duration, "{}", ended - update.started);
         }
         let is_delivered = |event: &TraceEvent| matches!(event, TraceEvent::SduDelivered { .. });
         let ended = |update: &Update| update.ended.map(|(at, _)| at);
-        let first = all.iter().find_map(ended).expect("the first pause ends before the run");
+        let first = all.iter().find_map(ended).expect("the first outage ends before the run");
         assert!(run.iter().any(|(at, event)| *at > first && is_delivered(event)), "seed {seed}");
     }
     assert!(released > 0);
 }
 
 #[test]
-fn errors_of_both_ends_belong_to_one_cell_update_and_nothing_is_sent_in_it() {
+fn errors_of_both_ends_cause_one_cell_update_during_which_no_data_are_sent() {
     let mut errors = 0;
     let mut procedures = 0;
     for seed in 1..5 {
@@ -195,7 +202,7 @@ fn errors_of_both_ends_belong_to_one_cell_update_and_nothing_is_sent_in_it() {
 }
 
 #[test]
-fn capacity_on_request_and_shared_power_recover_too() {
+fn tdd_cells_and_dsch_cells_recover() {
     // With MaxRST = 1 RLC gives up instead of a RESET, so it fails whenever moving a window fails.
     let fragile = [("rlc.max_dat", "1"), ("rlc.max_mrw", "2"), ("rlc.max_rst", "1"), ("duration", "60 s")];
     for name in ["tdd-ftp-3gpp", "dsch-5km"] {

@@ -16,7 +16,7 @@ use umts_units::{Duration, Time};
 /// All events of a run.
 fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
     observe(scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-        .expect("nothing stops it")
+        .expect("no callback stops the run")
         .1
 }
 
@@ -37,9 +37,9 @@ fn sent_while(events: &[(Time, TraceEvent)], mut sent: impl FnMut(Time, UeId, bo
 }
 
 #[test]
-fn data_stops_during_a_switch_unless_it_continues() {
+fn data_stops_during_a_switch_unless_configured_to_continue() {
     for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
-        for (option, some_moves) in [("suspended", false), ("continues", true)] {
+        for (option, is_sent) in [("suspended", false), ("continues", true)] {
             let run = events(&scenario(name, &[("rrc.data_while_switching", option)]));
             let (mut during, mut all) = (0, 0);
             sent_while(&run, |_, _, switching| {
@@ -47,7 +47,7 @@ fn data_stops_during_a_switch_unless_it_continues() {
                 during += u32::from(switching);
             });
             assert!(all > 10_000, "{name}: {all}");
-            assert_eq!(during > 0, some_moves, "{name}, {option}: {during} of {all}");
+            assert_eq!(during > 0, is_sent, "{name}, {option}: {during} of {all}");
         }
     }
 }
@@ -55,6 +55,7 @@ fn data_stops_during_a_switch_unless_it_continues() {
 #[test]
 fn data_is_on_the_channel_of_the_state() {
     let run = events(&scenario("ftp-fach-dch-3gpp", &[]));
+    // Numbers of blocks by (the UE is in CELL_DCH, the block is on a DCH).
     let (mut state, mut blocks) = (BTreeMap::new(), BTreeMap::new());
     for (_, event) in &run {
         match *event {
@@ -66,37 +67,39 @@ fn data_is_on_the_channel_of_the_state() {
         }
     }
     assert!(blocks[&(true, true)] > 1000 && blocks[&(false, false)] > 100, "{blocks:?}");
-    // Blocks on their way at the start of the switch arrive within its 0.5 s.
+    // Blocks in flight at the start of a switch arrive within its 0.5 s.
     assert_eq!((blocks.get(&(true, false)), blocks.get(&(false, true))), (None, None), "{blocks:?}");
 }
 
 /// Checks that the cell of twelve DCHs is reported full exactly while no DCH is free and none has
-/// been inactive for longer than `inactivity`. Returns the numbers of intervals in which it is
-/// full, and of all intervals.
-fn full_instants(run: &[(Time, TraceEvent)], inactivity: Duration) -> (usize, usize) {
+/// been inactive for longer than `inactivity`. Checks the middle of each interval between two
+/// events. Returns the number of intervals in which the cell is full, and of all intervals.
+fn count_full_intervals(run: &[(Time, TraceEvent)], inactivity: Duration) -> (usize, usize) {
     let tti = Duration::from_millis(10);
-    let (mut told, mut reserved, mut active_until) = (false, 0, BTreeMap::new());
+    let (mut reported_full, mut reserved, mut active_until) = (false, 0, BTreeMap::new());
     let (mut full, mut all) = (0, 0);
     for (at, pair) in run.windows(2).map(|pair| (pair[0].0, pair)) {
         match pair[0].1 {
-            TraceEvent::CellReserved { dchs, is_full, .. } => (told, reserved) = (is_full, dchs),
+            TraceEvent::CellReserved { dchs, is_full, .. } => (reported_full, reserved) = (is_full, dchs),
             TraceEvent::RrcState { ue, state: RrcState::CellDch } => {
                 active_until.insert(ue, at);
             }
             TraceEvent::RrcState { ue, .. } | TraceEvent::RrcSwitch { ue, .. } => {
                 active_until.remove(&ue);
             }
+            // A DCH is active until the end of the TTI in which it sends.
             TraceEvent::IubSent { ue, .. } => {
                 active_until.entry(ue).and_modify(|until| *until = (at + tti).max(*until));
             }
             _ => {}
         }
         let next = pair[1].0;
+        // Events at the same time, up to rounding, have no interval between them.
         if next > at + Duration::from_nanos(2) {
-            let between = at + Duration::from_nanos((next - at).as_nanos() / 2);
-            let none_can_go = active_until.values().all(|&until| until + inactivity >= between);
-            assert_eq!(told, reserved == 12 && none_can_go, "between {at} and {next}");
-            (full, all) = (full + usize::from(told), all + 1);
+            let middle = at + Duration::from_nanos((next - at).as_nanos() / 2);
+            let none_is_preemptible = active_until.values().all(|&until| until + inactivity >= middle);
+            assert_eq!(reported_full, reserved == 12 && none_is_preemptible, "between {at} and {next}");
+            (full, all) = (full + usize::from(reported_full), all + 1);
         }
     }
     (full, all)
@@ -104,26 +107,27 @@ fn full_instants(run: &[(Time, TraceEvent)], inactivity: Duration) -> (usize, us
 
 #[test]
 fn a_cell_is_full_while_no_dch_is_free_or_inactive_for_long_enough() {
-    for (inactivity, seconds, some) in [("8 s", 8, true), ("4 s", 4, true), ("0 s", 0, false)] {
+    for (inactivity, seconds, is_ever_full) in [("8 s", 8, true), ("4 s", 4, true), ("0 s", 0, false)] {
         let run = events(&scenario(
             "web-fach-dch-hybrid",
             &[("duration", "600 s"), ("rrc.inactivity", inactivity), ("rrc.preemptive_inactivity", "16 s")],
         ));
-        let (full, all) = full_instants(&run, Duration::from_secs(seconds));
+        let (full, all) = count_full_intervals(&run, Duration::from_secs(seconds));
         assert!(all > 10_000 && full < all / 2, "{inactivity}: {full} of {all}");
-        assert_eq!(full > 100, some, "{inactivity}: {full} of {all}");
+        assert_eq!(full > 100, is_ever_full, "{inactivity}: {full} of {all}");
     }
 }
 
 #[test]
 fn reserved_rates_stay_within_the_cell_and_switches_take_their_time() {
     let run = events(&scenario("ftp-fach-dch", &[]));
-    let (mut most, mut began, mut kinds) = (0, BTreeMap::new(), BTreeMap::new());
+    // `kinds` counts switches by cause and by whether the DCH had to be released first.
+    let (mut max_rate, mut began, mut kinds) = (0, BTreeMap::new(), BTreeMap::new());
     let mut after_release = BTreeMap::new();
     for (at, event) in &run {
         match *event {
             TraceEvent::CellReserved { rates, dchs, is_full, .. } => {
-                most = most.max(rates[0]);
+                max_rate = max_rate.max(rates[0]);
                 assert_eq!(rates[0], 32_000 + 64_000 * u64::from(dchs));
                 assert!(!is_full || dchs == 12);
             }
@@ -132,32 +136,41 @@ fn reserved_rates_stay_within_the_cell_and_switches_take_their_time() {
             TraceEvent::RrcState { ue, state } => {
                 let Some((since, to, cause)) = began.remove(&ue) else { continue };
                 assert_eq!(state, to);
-                let waited = state == RrcState::CellDch && after_release[&ue];
-                let took = (*at - since).as_secs();
-                assert_eq!(took, if waited { 1.0 } else { 0.5 });
-                *kinds.entry((format!("{cause:?}"), waited)).or_insert(0) += 1;
+                let queued_at = state == RrcState::CellDch && after_release[&ue];
+                let duration_s = (*at - since).as_secs();
+                // A switch takes 0.5 s, and so does the release of another user's DCH before it.
+                assert_eq!(duration_s, if queued_at { 1.0 } else { 0.5 });
+                *kinds.entry((format!("{cause:?}"), queued_at)).or_insert(0) += 1;
             }
             _ => {}
         }
     }
-    assert_eq!(most, 800_000, "the cell was full");
-    let kind = |cause: SwitchCause, waited| kinds.get(&(format!("{cause:?}"), waited)).copied().unwrap_or(0);
+    assert_eq!(max_rate, 800_000, "the cell was full");
+    let kind =
+        |cause: SwitchCause, queued_at| kinds.get(&(format!("{cause:?}"), queued_at)).copied().unwrap_or(0);
     assert!(kind(SwitchCause::Data, false) > 10 && kind(SwitchCause::Inactivity, false) > 10, "{kinds:?}");
     assert!(kind(SwitchCause::Data, true) > 0, "{kinds:?}");
-    assert_eq!(kind(SwitchCause::Data, true), kind(SwitchCause::Preempted, false), "each for one other");
+    assert_eq!(
+        kind(SwitchCause::Data, true),
+        kind(SwitchCause::Preempted, false),
+        "each preemption serves one request"
+    );
 }
+
+/// Payload of both files of all sixteen users, in kB: 50 kB and 20 kB each.
+const FILES_KB: f64 = 16.0 * 70.0;
 
 /// The downlink SDUs of each user in the order of delivery, as indices in the order of their entry
 /// into RLC.
 fn delivered(run: &[(Time, TraceEvent)]) -> BTreeMap<UeId, Vec<usize>> {
-    let (mut places, mut delivered) = (BTreeMap::new(), BTreeMap::<UeId, Vec<usize>>::new());
+    let (mut entry_indices, mut delivered) = (BTreeMap::new(), BTreeMap::<UeId, Vec<usize>>::new());
     for (_, event) in run {
         match *event {
             TraceEvent::SduQueued { direction: Direction::Downlink, sdu, .. } => {
-                places.insert(sdu, places.len());
+                entry_indices.insert(sdu, entry_indices.len());
             }
             TraceEvent::SduDelivered { ue, direction: Direction::Downlink, sdu, .. } => {
-                delivered.entry(ue).or_default().push(places[&sdu]);
+                delivered.entry(ue).or_default().push(entry_indices[&sdu]);
             }
             _ => {}
         }
@@ -167,13 +180,13 @@ fn delivered(run: &[(Time, TraceEvent)]) -> BTreeMap<UeId, Vec<usize>> {
 
 #[test]
 fn every_packet_arrives_once_and_in_order_across_switches_under_losses() {
-    let never_given_up =
+    let no_discards =
         [("rlc.max_dat", "unlimited"), ("rrc.upswitch_threshold", "300 B"), ("rrc.inactivity", "0.2 s")];
     for more in [("rrc.preemptive_inactivity", "0.3 s"), ("rrc.data_while_switching", "continues")] {
-        let mut overrides = never_given_up.to_vec();
+        let mut overrides = no_discards.to_vec();
         overrides.push(more);
         let run = events(&scenario("ftp-fach-dch-3gpp", &overrides));
-        let count = |wanted: fn(&TraceEvent) -> bool| run.iter().filter(|(_, event)| wanted(event)).count();
+        let count = |matches: fn(&TraceEvent) -> bool| run.iter().filter(|(_, event)| matches(event)).count();
         let discards = count(|event| matches!(event, TraceEvent::SduDiscarded { .. }));
         let switches = count(|event| matches!(event, TraceEvent::RrcSwitch { .. }));
         let queued =
@@ -188,7 +201,7 @@ fn every_packet_arrives_once_and_in_order_across_switches_under_losses() {
 }
 
 #[test]
-fn reestablishment_loses_packets_and_doubles_none() {
+fn reestablishment_loses_packets_and_duplicates_none() {
     let overrides = [
         ("rrc.rlc_at_switch", "reestablished"),
         ("rrc.data_while_switching", "continues"),
@@ -204,9 +217,9 @@ fn reestablishment_loses_packets_and_doubles_none() {
     }
     let lost = run.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. })).count();
     assert!(lost > 0, "{lost}");
-    // TCP repairs the losses: all sixteen users got both files.
+    // TCP repairs the losses: all users receive both files in the 120 s.
     let kilobytes = value(&output(&scenario).metrics.network, "goodput_delivered_kbps") * 120.0 / 8.0;
-    assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{kilobytes} kB");
+    assert!((kilobytes - FILES_KB).abs() < 1e-6, "{kilobytes} kB");
 }
 
 #[test]
@@ -224,10 +237,13 @@ fn times_in_states_add_up_and_energy_follows_from_them() {
     let sum: f64 = states.map(of).iter().sum::<f64>() + of("time_switching_s");
     assert!((sum - 600.0).abs() < 1e-6, "{sum}");
     assert!(of("time_in_ura_pch_s") > 300.0 && of("time_in_idle_s") == 0.0);
-    // At least the energy of the states alone; at most that with every switch at the highest power.
-    let least = 0.7 * of("time_in_cell_dch_s") + 0.35 * of("time_in_cell_fach_s");
-    let most = least + 0.7 * of("time_switching_s") + 0.01 * 600.0;
-    assert!((least..most).contains(&of("energy_j")), "{least} {} {most}", of("energy_j"));
+    // At least the energy of the states alone. At most also the highest power during every switch,
+    // and 0.01 W, the bound for all other states, during the whole run.
+    const DCH_W: f64 = 0.7;
+    const FACH_W: f64 = 0.35;
+    let min_j = DCH_W * of("time_in_cell_dch_s") + FACH_W * of("time_in_cell_fach_s");
+    let max_j = min_j + DCH_W * of("time_switching_s") + 0.01 * 600.0;
+    assert!((min_j..max_j).contains(&of("energy_j")), "{min_j} {} {max_j}", of("energy_j"));
     let switches =
         ["fach_to_dch", "dch_to_fach", "dch_to_dch"].map(|kind| of(&format!("rrc_switches_{kind}")));
     let others = of("rrc_switches_to_rest") + of("rrc_promotions");
@@ -238,11 +254,11 @@ fn times_in_states_add_up_and_energy_follows_from_them() {
 }
 
 #[test]
-fn a_user_without_data_costs_no_event_in_any_state() {
-    let one =
+fn a_user_without_data_causes_no_events_in_any_state() {
+    let starts =
         [("flow.0.start", "1 s"), ("flow.1.start", "1 s"), ("flow.2.start", "2 s"), ("flow.3.start", "2 s")];
-    let for_a = |duration, more: &[(&'static str, &'static str)]| {
-        let mut overrides = one.to_vec();
+    let events_in = |duration, more: &[(&'static str, &'static str)]| {
+        let mut overrides = starts.to_vec();
         overrides.extend(more);
         overrides.push(("duration", duration));
         output(&scenario("ftp-fach-dch-3gpp", &overrides)).events
@@ -252,8 +268,8 @@ fn a_user_without_data_costs_no_event_in_any_state() {
         ("rrc.cell_pch_inactivity", "60 s"),
         ("rrc.ura_pch_inactivity", "600 s"),
     ];
-    assert_eq!(for_a("2 h", &[]), for_a("720 h", &[]));
-    assert_eq!(for_a("2 h", &down_to_idle), for_a("720 h", &down_to_idle));
+    assert_eq!(events_in("2 h", &[]), events_in("720 h", &[]));
+    assert_eq!(events_in("2 h", &down_to_idle), events_in("720 h", &down_to_idle));
 }
 
 #[test]
@@ -271,7 +287,7 @@ fn fixed_channels_have_no_rrc() {
 }
 
 #[test]
-fn requests_that_wait_are_served_in_their_order() {
+fn queued_requests_are_served_in_order_of_arrival() {
     let queue = [("cell.admission.queue", "16"), ("rrc.preemptive_inactivity", "0 s")];
     let run = events(&scenario("ftp-fach-dch-3gpp", &queue));
     let (mut waiting, mut served) = (Vec::new(), 0);
@@ -315,20 +331,22 @@ fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
             ("duration", "30 s"),
         ],
     ));
-    let (mut settled, mut waited, mut preempted) = (None, None, None);
+    let (mut first_dch_at, mut queued_at, mut preempted_at) = (None, None, None);
     for &(at, ref event) in &run {
         match *event {
-            TraceEvent::RrcState { state: RrcState::CellDch, .. } => drop(settled.get_or_insert(at)),
+            TraceEvent::RrcState { state: RrcState::CellDch, .. } => drop(first_dch_at.get_or_insert(at)),
             TraceEvent::DchQueued { .. } => {
-                assert_eq!(waited.replace(at), None, "a waiting user is not counted again");
+                assert_eq!(queued_at.replace(at), None, "a queued user is counted once");
             }
-            TraceEvent::RrcSwitch { cause: SwitchCause::Preempted, .. } => drop(preempted.get_or_insert(at)),
+            TraceEvent::RrcSwitch { cause: SwitchCause::Preempted, .. } => {
+                preempted_at.get_or_insert(at);
+            }
             _ => {}
         }
     }
-    assert!(waited.unwrap() < settled.unwrap(), "{waited:?} {settled:?}");
-    let after = (preempted.expect("it is served") - settled.unwrap()).as_secs();
-    assert!((2.0..6.0).contains(&after), "{after} s, of which the DCH is not preemptible for 2 s");
+    assert!(queued_at.unwrap() < first_dch_at.unwrap(), "{queued_at:?} {first_dch_at:?}");
+    let after = (preempted_at.expect("the second user is served") - first_dch_at.unwrap()).as_secs();
+    assert!((2.0..6.0).contains(&after), "preempted after {after} s; the inactivity alone is 2 s");
 }
 
 #[test]
@@ -342,19 +360,19 @@ fn dchs_change_their_rate_with_the_load() {
     let dynamic = metrics("ftp-fach-dch-3gpp", &overrides);
     assert!(value(&dynamic, "rrc_switches_dch_to_dch") > 0.0);
     let kilobytes = value(&dynamic, "goodput_delivered_kbps") * 120.0 / 8.0;
-    assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{kilobytes} kB");
+    assert!((kilobytes - FILES_KB).abs() < 1e-6, "{kilobytes} kB");
 }
 
 #[test]
 fn profiles_of_networks_run_from_idle_to_idle() {
-    for (profile, direct) in [("att-2010", true), ("t-mobile-us-2010", false)] {
-        let of = metrics("ftp-fach-dch-3gpp", &[("rrc.profile", profile), ("duration", "300 s")]);
-        assert!(value(&of, "rrc_promotions") >= 16.0, "{profile}");
-        assert!(value(&of, "time_in_idle_s") > 150.0, "{profile}");
-        let kilobytes = value(&of, "goodput_delivered_kbps") * 300.0 / 8.0;
-        assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{profile}: {kilobytes} kB");
-        let from_fach = value(&of, "rrc_switches_fach_to_dch");
-        assert_eq!(value(&of, "dch_allocations") > from_fach, direct, "{profile}");
+    for (profile, promotes_directly_to_dch) in [("att-2010", true), ("t-mobile-us-2010", false)] {
+        let metrics = metrics("ftp-fach-dch-3gpp", &[("rrc.profile", profile), ("duration", "300 s")]);
+        assert!(value(&metrics, "rrc_promotions") >= 16.0, "{profile}");
+        assert!(value(&metrics, "time_in_idle_s") > 150.0, "{profile}");
+        let kilobytes = value(&metrics, "goodput_delivered_kbps") * 300.0 / 8.0;
+        assert!((kilobytes - FILES_KB).abs() < 1e-6, "{profile}: {kilobytes} kB");
+        let from_fach = value(&metrics, "rrc_switches_fach_to_dch");
+        assert_eq!(value(&metrics, "dch_allocations") > from_fach, promotes_directly_to_dch, "{profile}");
     }
 }
 
@@ -420,21 +438,21 @@ proptest! {
 #[test]
 fn unacknowledged_data_requests_no_dch() {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let text = std::fs::read_to_string(scenarios.join("web-cell.toml")).expect("it is shipped");
+    let text = std::fs::read_to_string(scenarios.join("web-cell.toml")).expect("the scenario is shipped");
     let (cell, _) = text.split_once("[radio]").expect("it has a radio");
-    let base = scenarios.join("ftp-on-fach.toml").canonicalize().expect("it is shipped");
+    let base = scenarios.join("ftp-on-fach.toml").canonicalize().expect("the scenario is shipped");
     let cell = cell.replace("\"ftp-on-fach.toml\"", &format!("{base:?}"));
     let users = "[radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n\
                  traffic = \"cbr\"\n[flow.cbr]\npayload = \"548 B\"\ninterval = \"220 ms\"\n";
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let path = folder.path().join("datagrams.toml");
-    std::fs::write(&path, format!("{cell}{users}")).expect("there is room");
+    std::fs::write(&path, format!("{cell}{users}")).expect("the file can be written");
     let requests = |threshold, volume| {
         let set =
             [("duration", "60 s"), ("rrc.upswitch_threshold", threshold), ("rrc.traffic_volume", volume)];
         value(&output(&load(&path, &set)).metrics.network, "dch_requests")
     };
     assert_eq!(requests("1000 B", "buffer_occupancy"), 0.0);
-    assert!(requests("1000 B", "unacknowledged") > 0.0, "1,152 octets are not acknowledged at a time");
-    assert!(requests("500 B", "buffer_occupancy") > 0.0, "576 octets wait at a time");
+    assert!(requests("1000 B", "unacknowledged") > 0.0, "at times 1,152 octets are unacknowledged");
+    assert!(requests("500 B", "buffer_occupancy") > 0.0, "576 octets wait");
 }

@@ -1,4 +1,4 @@
-//! Properties of all runs: determinism, idleness, observation without effect, stopping.
+//! Properties of all runs: determinism, no events while idle, recording without effect, stopping.
 
 use std::ops::ControlFlow;
 
@@ -30,7 +30,7 @@ fn recording_does_not_change_the_run() {
         reports += 1;
         ControlFlow::Continue(())
     };
-    let watched = run(
+    let recorded = run(
         &scenario,
         RunOptions {
             seed: scenario.seed,
@@ -41,59 +41,59 @@ fn recording_does_not_change_the_run() {
         },
     )
     .unwrap();
-    let alone = output(&scenario);
-    assert_eq!(format!("{:?}", watched.metrics), format!("{:?}", alone.metrics));
-    assert_eq!((watched.events, watched.files.len()), (alone.events, 3));
+    let plain = output(&scenario);
+    assert_eq!(format!("{:?}", recorded.metrics), format!("{:?}", plain.metrics));
+    assert_eq!((recorded.events, recorded.files.len()), (plain.events, 3));
     assert!((90..=110).contains(&reports), "{reports}");
 }
 
 #[test]
 fn idle_network_has_no_events() {
     let file = [("flow.0.traffic", "file"), ("flow.0.size", "20 kB")];
-    let for_a = |duration| {
+    let events_in = |duration| {
         let mut overrides = file.to_vec();
         overrides.push(("duration", duration));
         output(&scenario("ftp-on-fach-3gpp", &overrides)).events
     };
     // A day and a month without traffic after the download take no events.
-    assert_eq!(for_a("60 s"), for_a("24 h"));
-    assert_eq!(for_a("60 s"), for_a("720 h"));
+    assert_eq!(events_in("60 s"), events_in("24 h"));
+    assert_eq!(events_in("60 s"), events_in("720 h"));
 }
 
 #[test]
-fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
+fn a_file_is_downloaded_whole_and_its_connection_is_returned_as_a_row() {
     let scenario = scenario(
         "ftp-on-dch-384-3gpp",
         &[("flow.0.traffic", "file"), ("flow.0.size", "100 kB"), ("duration", "60 s")],
     );
     let mut rows = Vec::new();
-    let mut finished = |piece| {
-        if let TableChunk::Connections(mut new) = piece {
+    let mut finished = |chunk| {
+        if let TableChunk::Connections(mut new) = chunk {
             rows.append(&mut new);
         }
         ControlFlow::Continue(())
     };
     let options = RunOptions { seed: 1, finished: Some(&mut finished), ..RunOptions::default() };
-    let left = run(&scenario, options).unwrap();
-    assert_eq!((rows.len(), left.metrics.connections.len()), (1, 0));
+    let rest = run(&scenario, options).unwrap();
+    assert_eq!((rows.len(), rest.metrics.connections.len()), (1, 0));
     assert!(rows[0].closed_s.unwrap() < 10.0);
-    let delivered = value(&left.metrics.network, "goodput_delivered_kbps") * 60.0 / 8.0;
+    let delivered = value(&rest.metrics.network, "goodput_delivered_kbps") * 60.0 / 8.0;
     assert!((delivered - 100.0).abs() < 1e-6, "{delivered} kB");
     // 2.1 s at the line rate, plus handshake and slow start.
-    let took = rows[0].metrics().value("download_time_s").unwrap();
-    assert!((2.1..4.0).contains(&took), "{took} s");
+    let duration_s = rows[0].metrics().value("download_time_s").unwrap();
+    assert!((2.1..4.0).contains(&duration_s), "{duration_s} s");
 }
 
 #[test]
 fn both_directions_carry_data() {
     let up = metrics("ftp-on-dch-384-3gpp", &[("flow.0.direction", "uplink"), ("duration", "100 s")]);
-    // 64 kbit/s of payload, 1,460 of 1,500 octets, minus the share of RLC and the acknowledgments.
+    // 64 kbit/s times 1,460 / 1,500 octets, minus the share of RLC and of the acknowledgments.
     let goodput = value(&up, "goodput_kbps");
     assert!((58.0..62.4).contains(&goodput), "{goodput}");
 }
 
 /// All rows of a table, from any number of chunks.
-pub fn rows_of(pieces: &[&Table]) -> Vec<String> {
+pub fn rows_of(chunks: &[&Table]) -> Vec<String> {
     let cells = |table: &Table, row: usize| {
         let cell = |values: &Values| match values {
             Values::Float(values) => format!("{:?}", values[row]),
@@ -107,44 +107,44 @@ pub fn rows_of(pieces: &[&Table]) -> Vec<String> {
         };
         table.columns.iter().map(|column| cell(&column.values)).collect::<Vec<_>>().join(" ")
     };
-    pieces.iter().flat_map(|table| (0..table.rows()).map(|row| cells(table, row))).collect()
+    chunks.iter().flat_map(|table| (0..table.rows()).map(|row| cells(table, row))).collect()
 }
 
 #[test]
-fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
+fn a_long_run_keeps_at_most_one_chunk_of_rows_per_series() {
     let scenario = scenario("web-cell", &[("duration", "2000 s"), ("measure.budget", "true")]);
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
     let whole = run(&scenario, options).unwrap();
-    let (mut pieces, mut rows) = (Vec::new(), Vec::new());
-    let mut finished = |piece| {
-        match piece {
+    let (mut chunks, mut rows) = (Vec::new(), Vec::new());
+    let mut finished = |chunk| {
+        match chunk {
             TableChunk::Connections(mut new) => rows.append(&mut new),
-            TableChunk::Series(table) => pieces.push(table),
+            TableChunk::Series(table) => chunks.push(table),
         }
         ControlFlow::Continue(())
     };
     let options =
         RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
-    let left = run(&scenario, options).unwrap();
-    rows.extend(left.metrics.connections);
+    let rest = run(&scenario, options).unwrap();
+    rows.extend(rest.metrics.connections);
     assert_eq!(rows, whole.metrics.connections);
-    assert_eq!(left.metrics.network, whole.metrics.network);
-    let second_of_a_cell = 500;
-    let last = left.series.unwrap().tables;
-    for table in pieces.iter().chain(&last) {
-        assert!(table.rows() < CHUNK_ROWS + second_of_a_cell, "{} rows of {}", table.rows(), table.name);
+    assert_eq!(rest.metrics.network, whole.metrics.network);
+    let max_rows_per_interval = 500;
+    let last = rest.series.unwrap().tables;
+    for table in chunks.iter().chain(&last) {
+        assert!(table.rows() < CHUNK_ROWS + max_rows_per_interval, "{} rows of {}", table.rows(), table.name);
     }
-    assert!(pieces.iter().filter(|table| table.name == "rlc_buffer").count() > 3);
-    assert!(pieces.iter().any(|table| table.name == "budget_intervals"));
+    assert!(chunks.iter().filter(|table| table.name == "rlc_buffer").count() > 3);
+    assert!(chunks.iter().any(|table| table.name == "budget_intervals"));
     for table in &whole.series.unwrap().tables {
-        let those: Vec<_> = pieces.iter().chain(&last).filter(|piece| piece.name == table.name).collect();
-        let (mut cut, mut all) = (rows_of(&those), rows_of(&[table]));
+        let of_table: Vec<_> = chunks.iter().chain(&last).filter(|chunk| chunk.name == table.name).collect();
+        let (mut in_chunks, mut all) = (rows_of(&of_table), rows_of(&[table]));
         if table.name == "budget_intervals" {
-            // An open connection hands out its intervals during the run, so the order differs.
-            cut.sort();
+            // An open connection returns its intervals during the run, so the order differs.
+            in_chunks.sort();
             all.sort();
         }
-        assert!(cut == all, "{}", table.name);
+        assert!(in_chunks == all, "{}", table.name);
     }
 }
 
@@ -164,7 +164,7 @@ fn a_run_can_be_stopped() {
 }
 
 #[test]
-fn the_rach_is_shared_or_private() {
+fn shared_rach_has_collisions_and_a_private_one_has_none() {
     // Ten users send acknowledgments: a shared RACH of 16 kbit/s lets only one of them send every
     // 20 ms.
     let ten = [("ue.0.count", "10"), ("duration", "300 s")];
@@ -177,7 +177,7 @@ fn the_rach_is_shared_or_private() {
 }
 
 #[test]
-fn no_recovery_from_losses_that_happened_is_undone() {
+fn recoveries_from_real_losses_are_not_undone() {
     // Every loss is a packet dropped by RLC's full buffer. Recoveries follow each other while
     // retransmissions are on the way.
     for variant in ["sack", "cubic", "westwood"] {

@@ -19,11 +19,16 @@ fn metrics(rest: &str) -> MetricSet {
 
 #[test]
 fn tcp_retransmits_data_lost_at_a_handover() {
-    let kept = metrics("[handover]\nhysteresis = \"3 dB\"");
-    let lost = metrics("[handover]\nhysteresis = \"3 dB\"\nbuffer = \"lost\"");
-    assert!(value(&kept, "handovers") > 3.0 && value(&lost, "handovers") > 3.0);
-    assert_eq!((value(&kept, "handover_lost_octets"), value(&kept, "tcp_retransmissions")), (0.0, 0.0));
-    assert!(value(&lost, "handover_lost_octets") > 0.0 && value(&lost, "tcp_retransmissions") > 0.0);
+    let buffer_kept = metrics("[handover]\nhysteresis = \"3 dB\"");
+    let buffer_lost = metrics("[handover]\nhysteresis = \"3 dB\"\nbuffer = \"lost\"");
+    assert!(value(&buffer_kept, "handovers") > 3.0 && value(&buffer_lost, "handovers") > 3.0);
+    assert_eq!(
+        (value(&buffer_kept, "handover_lost_octets"), value(&buffer_kept, "tcp_retransmissions")),
+        (0.0, 0.0)
+    );
+    assert!(
+        value(&buffer_lost, "handover_lost_octets") > 0.0 && value(&buffer_lost, "tcp_retransmissions") > 0.0
+    );
     // The file arrives in both cases, later after losses.
-    assert!(value(&lost, "download_time_s") > value(&kept, "download_time_s"));
+    assert!(value(&buffer_lost, "download_time_s") > value(&buffer_kept, "download_time_s"));
 }

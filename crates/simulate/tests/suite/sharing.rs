@@ -9,11 +9,12 @@ use umts_stack::radio::phy::ErrorModel;
 use umts_stack::traffic::TrafficConfig;
 
 const USERS: usize = 10_000;
-const LONG: usize = 100_000;
+const TRACE_LENGTH: usize = 100_000;
 
-/// A scenario with these keys in `[[ue]]` and `[[flow]]`, and a long file `trace.txt`.
-fn load(purpose: &str, trace: &str, ue: &str, flow: &str) -> Scenario {
-    let folder = tempfile::Builder::new().prefix(purpose).tempdir().expect("a folder of the test's own");
+/// A scenario with these keys in `[[ue]]` and `[[flow]]`, and a file `trace.txt` beside it.
+fn load(prefix: &str, trace: &str, ue: &str, flow: &str) -> Scenario {
+    let folder =
+        tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary folder can be created");
     std::fs::write(folder.path().join("trace.txt"), trace).expect("it can be written");
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"u\"\ncount = {USERS}\n{ue}\n[[flow]]\nue = \"u\"\n{flow}\n"
@@ -32,10 +33,10 @@ fn copies<T: ?Sized>(ues: &[UeConfig], large: impl Fn(&UeConfig) -> *const T) ->
 #[test]
 fn users_of_a_group_share_an_error_trace_and_their_configurations() {
     let errors = "radio = { file = \"trace.txt\", uplink = { file = \"trace.txt\" } }\nbearer = \"switched\"";
-    let scenario = load("errors", &"01".repeat(LONG / 2), errors, "");
+    let scenario = load("errors", &"01".repeat(TRACE_LENGTH / 2), errors, "");
     let ues = network_config(&scenario).ues;
-    for way in [0, 1] {
-        let trace = |ue: &UeConfig| match &ue.errors[way] {
+    for direction in [0, 1] {
+        let trace = |ue: &UeConfig| match &ue.errors[direction] {
             ErrorModel::Trace(verdicts) => Arc::as_ptr(verdicts),
             other => panic!("{other:?}"),
         };
@@ -49,12 +50,14 @@ fn users_of_a_group_share_an_error_trace_and_their_configurations() {
 
 #[test]
 fn users_of_a_group_share_a_capacity_trace() {
-    let trace: String = (1..=LONG).map(|ms| format!("{ms}\n")).collect();
+    let trace: String = (1..=TRACE_LENGTH).map(|ms| format!("{ms}\n")).collect();
     let radio = "capacity = { downlink = \"trace.txt\", uplink = \"trace.txt\" }";
     let ues = network_config(&load("capacity", &trace, radio, "")).ues;
-    for way in [0, 1] {
+    for direction in [0, 1] {
         let trace = |ue: &UeConfig| match &ue.substitute {
-            Some(SubstituteConfig::Capacity(config)) => std::ptr::from_ref(config.traces[way].milliseconds()),
+            Some(SubstituteConfig::Capacity(config)) => {
+                std::ptr::from_ref(config.traces[direction].milliseconds())
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!(copies(&ues, trace), 1);
@@ -63,7 +66,8 @@ fn users_of_a_group_share_a_capacity_trace() {
 
 #[test]
 fn users_of_a_flow_share_a_recording() {
-    let lines: String = (0..LONG).map(|n| format!("{}.{:03} 100 down\n", n / 1000, n % 1000)).collect();
+    let lines: String =
+        (0..TRACE_LENGTH).map(|n| format!("{}.{:03} 100 down\n", n / 1000, n % 1000)).collect();
     let flow = "traffic = \"replay\"\nreplay = { file = \"trace.txt\" }";
     let flows = network_config(&load("recording", &lines, "", flow)).flows;
     let records = |n: usize| match &flows[n].traffic {
