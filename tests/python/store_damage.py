@@ -110,7 +110,7 @@ def must_heal(original: SoundStore, out: Path, changes: int, draws: random.Rando
 def _must_heal(original: SoundStore, out: Path, *, is_repaired: bool) -> None:
     """Use the damaged store `out`, repair it if `is_repaired`, and restore it by its commands.
 
-    Until the restoration, readers get exactly the runs whose files are intact.
+    Until the restoration, readers get exactly the runs with intact files.
     """
     whole = tree(original.store / "runs")
     intact = sound(whole, tree(out / "runs"))
@@ -148,7 +148,7 @@ def readable(store: Path) -> set[str]:
 
 
 def sound(whole: dict[str, bytes], present: dict[str, bytes]) -> set[str]:
-    """Return the keys of the runs whose files are all present and equal to those in `whole`."""
+    """Return the keys of the runs of which all files are present and equal to the ones in `whole`."""
     keys = {name.partition("/")[0] for name in whole}
     return {
         key
