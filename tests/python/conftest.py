@@ -35,7 +35,7 @@ FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
 """A scenario with one FTP user on a FACH of 32 kbit/s."""
 
 DSCH = FTP.with_name("dsch-5km.toml")
-"""A scenario with 36 cells and web users that share DSCHs."""
+"""A scenario with 36 cells. Web users share the DSCH of their cell."""
 
 CAMPAIGN = f"""
 version = 1
@@ -111,7 +111,7 @@ def write_and_seal(file: Path, text: str) -> None:
 def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
     """Run ``umts *words`` in a folder, and check its exit status.
 
-    Its output has 120 columns and no colours.
+    The output has 120 columns and no colours.
     """
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(

@@ -123,7 +123,7 @@ FLOOD = (
 
 
 def unread() -> dict[str, Any]:
-    """Result of an emulation with its emulator stopped during a flood of 12,000 datagrams."""
+    """Result of an emulation in which the emulator is stopped during a flood of 12,000 datagrams."""
     sockets = Path("/proc/net/packet")
     before = len(sockets.read_text().splitlines())
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HOST, SERVER = "192.0.2.1", "192.0.2.2"
-"""Addresses of the separate host, and of the name server and router on its Internet."""
+"""Addresses of the separate host, and of the name server and router on the Internet."""
 FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 WAIT_S = 60
 
@@ -98,7 +98,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def reach(*options: str) -> dict[str, Any]:
-    """Emulate a program that resolves a server's name and gets its own address from the server."""
+    """Emulate a program that resolves a server's name and gets the program's address from the server."""
     emulation = emulate(*options, "--", sys.executable, "-c", ADDRESS_CLIENT)
     output, errors = emulation.communicate()
     return {"status": emulation.returncode, "output": output.strip(), "errors": errors, "left": left()}
@@ -353,7 +353,7 @@ def make() -> None:
 
 
 def answer(functions: dict[str, Callable[..., Any]]) -> None:
-    """Create the Internet, call the function that the command line names, and print its result."""
+    """Create the Internet, call the function that the command line names, and print the result."""
     make()
     print(json.dumps(functions[sys.argv[1]](*sys.argv[2:])))
 

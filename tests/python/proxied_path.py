@@ -166,7 +166,7 @@ def add_foreign_rules() -> None:
 
 
 def compared() -> dict[str, Any]:
-    """Compare a client's findings without and with a proxy. Also the proxy's end, and its rights."""
+    """Findings of a client without and with a proxy; also the proxy's end, users and capabilities."""
     make_path()
     before, direct = state(), query_servers()
     process = proxy("--log", "log")
@@ -430,7 +430,7 @@ def windowed() -> dict[str, Any]:
 
 
 def vanished() -> list[str]:
-    """Return the endings in the log of connections after their client has lost its network."""
+    """How the log says that connections ended after the client has lost the network."""
     make_path()
     process = proxy("--log", "log", "--user-timeout", "500 ms")
     client = at("client", STALLED_CLIENT, SERVER[0])

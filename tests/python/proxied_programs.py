@@ -140,8 +140,8 @@ for host in sys.argv[1:]:
 print(json.dumps(findings))
 """
 """A client that uses every server of `SERVE` on each host, and port 7999, on which no server
-listens. It prints its findings as JSON: a result, or the name of an exception. Findings without and
-with a proxy can be compared.
+listens. The client prints findings as JSON: a result, or the name of an exception. Findings without
+and with a proxy can be compared.
 
 `half_closed` returns the number of bytes that the server received, whether the server saw the
 client's address, and whether it saw the client's address and port."""

@@ -88,7 +88,7 @@ def missing(quoted: str, printed: str) -> str | None:
 
 
 def is_line(quoted: str, printed: str) -> bool:
-    """Whether a printed line is the quoted one. A quoted line may have `…` instead of its end."""
+    """Whether a printed line is the quoted one. The quoted line may end in `…` instead of the rest."""
     start, cut, _ = quoted.partition("…")
     return printed.startswith(start) if cut else printed == quoted
 

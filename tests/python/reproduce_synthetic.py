@@ -149,8 +149,8 @@ are declared as missing from the model. Claims of this plan have the condition "
 """
 
 NOISE = [-2.0, -1.0, 0.0, 1.0, 2.0]
-"""Deviation of each of five runs from a metric's mean. It is the same at every point, as with
-common random numbers. The 95 % interval of the mean has a half width of 1.96."""
+"""Deviation of each of five runs from a metric's mean, the same at every point, as with common random
+numbers. The 95 % interval of the mean has a half width of 1.96."""
 
 
 def write_plan(folder: Path, text: str = PLAN) -> Path:

@@ -148,7 +148,7 @@ def readable(store: Path) -> set[str]:
 
 
 def sound(whole: dict[str, bytes], present: dict[str, bytes]) -> set[str]:
-    """Return the keys of the runs with all files present and equal to the files in `whole`."""
+    """Return the keys of the runs of which all files are present and equal to the ones in `whole`."""
     keys = {name.partition("/")[0] for name in whole}
     return {
         key

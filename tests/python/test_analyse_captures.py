@@ -21,7 +21,7 @@ REPORTS = Path(__file__).parents[2] / "crates" / "capture" / "tests" / "reports"
 
 
 def udp(source: int, target: int, data: bytes) -> bytes:
-    """Return a datagram between two ports. Each port has an address of its own."""
+    """Return a datagram between two ports. Each port has a different address."""
     header = struct.pack("!BBHHHBBH", 0x45, 0, 28 + len(data), 0, 0, 64, 17, 0)
     header += bytes((10, 0, 0, source % 250, 10, 0, 0, target % 250))
     return header + struct.pack("!HHHH", source, target, 8 + len(data), 0) + data

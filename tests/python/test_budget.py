@@ -69,8 +69,8 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
 def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts) -> None:
     file = FTP.with_name("three-losses.toml")
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
-    # The times of the row "needed RTO" and of the row below it for its only part. The first row also
-    # has a percentage.
+    # The times of the row "needed RTO" and of the row below for the only part. The first row also has a
+    # percentage.
     needed = [line.split()[-2] for line in printed if line.strip().startswith("needed RTO")]
     after_loss = [line.split()[-1] for line in printed if line.strip().startswith("after core network loss")]
     assert needed == after_loss

@@ -37,7 +37,7 @@ def test_the_removal_of_a_device_by_a_program_is_reported(umts: Umts) -> None:
 
 
 DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"
-"""600,000 bytes. Their capture does not fit on the small disk of 1 MB beside the other files."""
+"""Downloads 600,000 bytes. The capture does not fit on the small disk of 1 MB beside other files."""
 
 
 def test_a_full_disk_loses_only_files_that_do_not_fit(umts: Umts, small_disk: Path) -> None:

@@ -38,7 +38,7 @@ WAIT_S = 30
 
 
 class Emulation:
-    """A running emulation in its own folder, with temporary files in a folder of their own.
+    """A running emulation in a separate folder, with a separate folder for temporary files.
 
     A mark in the environment identifies all processes: the emulator, and the shell and two ``sleep 1000`` of
     the programs.

@@ -71,8 +71,8 @@ def test_a_program_gets_the_rate_that_service_credits_guarantee(umts: Umts, tmp_
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
     assert octets == OCTETS
-    # Credit that accumulated before the download makes it faster. Headers, control PDUs and lost
-    # blocks make it slower.
+    # Credit from before the download makes the download faster. Headers, control PDUs and lost blocks
+    # make it slower.
     assert 0.8 * GUARANTEED_S < seconds < 2.5 * GUARANTEED_S
 
 

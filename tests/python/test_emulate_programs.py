@@ -208,8 +208,8 @@ for text in sys.argv[1:]:
 os.write(duplicates[1], b"z" * int(os.environ.get("LONG", "1")))
 labels.finish()
 """
-"""Writes as two programs, "a" and "b", with labelled output. Duplicates of the writing ends
-stay open: the programs still run when the labelling ends."""
+"""Writes as two programs with the labels "a" and "b". Duplicates of the writing ends stay open: the
+programs still run when the labelling ends."""
 
 
 def relayed(*texts: str, **variables: str) -> list[str]:

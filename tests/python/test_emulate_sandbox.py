@@ -211,8 +211,8 @@ try: open("made", "a")
 except OSError as error: print(error.strerror)
 """
 """Uses what root may do in the sandbox: raw sockets, a low port, other owners of files and settings of
-its own network. Then it tries to change settings of the machine, and to write its file as user
-65534."""
+the program's own network. Then the program tries to change settings of the machine, and to write the
+file as user 65534."""
 
 
 def test_root_may_chown_files_but_not_change_the_machine(

@@ -142,7 +142,7 @@ def test_a_class_in_a_file_is_equivalent_and_its_source_is_part_of_the_key(
 
 
 def schedule(returned: str) -> str:
-    """Return a class whose `schedule` returns this expression in cell 3 from TTI 100 on."""
+    """Return a class that schedules by this expression in cell 3 from TTI 100 on."""
     return (
         "class Mine(DschScheduler):\n"
         "    def schedule(self, *, cell, tti, now_s, room_mw, formats, asks):\n"
