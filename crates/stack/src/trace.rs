@@ -369,8 +369,9 @@ pub enum TraceEvent {
     IubSent { ue: UeId, direction: Direction, blocks: u32, bits: u32 },
     /// The Node B dropped blocks because its queue was full.
     FachQueueDropped { ue: UeId, blocks: u32 },
-    /// The Node B sent a block on the HS-DSCH: `pdus` MAC-d PDUs in the format of `cqi`. `attempt`:
-    /// number of the transmission, from 1. `is_decoded`: the UE has the block from now on.
+    /// The Node B sent a block on the HS-DSCH: `pdus` MAC-d PDUs in the format for the reported
+    /// `cqi`. `attempt`: number of the transmission, from 1. `is_decoded`: the UE has the block from
+    /// now on.
     /// `is_last`: the Node B does not transmit the block again.
     HsBlockSent { ue: UeId, cqi: u8, attempt: u8, pdus: u32, is_decoded: bool, is_last: bool },
     /// The Node B discarded a PDU for the HS-DSCH: its queue was full, or its discard timer expired.

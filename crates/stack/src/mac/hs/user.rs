@@ -31,7 +31,7 @@ use crate::ue::UeContext;
 struct HsBlock {
     tsn: Tsn,
     format: Format,
-    /// CQI of the format.
+    /// The CQI that the UE had reported.
     cqi: u8,
     /// Its PDUs. Empty once the UE has decoded the block.
     pdus: Vec<QueuedBlock>,
@@ -200,8 +200,8 @@ impl User {
         let block = self.blocks[process].as_mut().expect("the process has a block");
         let Announcement { attempt, .. } = announcement;
         let snr = libm::pow(10.0, self.link.snr_db(tti) / 10.0);
-        let (link, cqi) = (&self.link, block.cqi);
-        let decodes = |sum| link.decodes(tti, cqi, attempt, sum);
+        let (link, cqi, format_cqi) = (&self.link, block.cqi, block.format.cqi);
+        let decodes = |sum| link.decodes(tti, format_cqi, attempt, sum);
         let reception = self.receiver.handle_transmission(announcement, snr, decodes);
         let now = ctx.cx.now;
         let answer = if reception.is_acknowledged { Feedback::Ack } else { Feedback::Nack };

@@ -17,6 +17,9 @@ pub struct Category {
 /// What a Node B sends to a UE that reported a CQI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
+    /// The CQI that stands for this format: the reported one, or the highest one with a format of
+    /// its own.
+    pub cqi: u8,
     /// Number of the transport block size.
     pub size: u8,
     pub codes: u8,
@@ -74,7 +77,7 @@ impl Category {
         let (bits, codes) = ROWS[usize::from(row)];
         let modulation = if used < FIRST_16QAM { Modulation::Qpsk } else { Modulation::Qam16 };
         let size = block_size::largest_within(bits)?;
-        Some(Format { size, codes, modulation, reduction_db: cqi - used })
+        Some(Format { cqi: used, size, codes, modulation, reduction_db: cqi - used })
     }
 
     /// The format for a reported `cqi` in a cell with `codes` HS-PDSCH codes: that of the highest CQI
