@@ -392,6 +392,6 @@ mod tests {
         assert_eq!(names.len(), BEARERS.len());
         let dedicated: Vec<_> = dedicated().map(|(_, bearer)| bearer.name).collect();
         assert!(dedicated.contains(&"ps-384") && !dedicated.contains(&"common"));
-        assert!(dedicated.iter().all(|name| name.starts_with("ps-")));
+        assert!(dedicated.iter().all(|name| name.starts_with("ps-") || name.starts_with("hsdpa-")));
     }
 }
