@@ -123,7 +123,7 @@ fn sack_causes_a_fast_retransmission_before_three_duplicates() {
     conversation.ack(200, 1).sack(210, 1, 3, 6).data(210, 1).data(211, 2).ack(310, 6);
     let analysis = conversation.analysis();
     let sent = &analysis.time_sequences[0].sent;
-    let causes: Vec<_> = sent.iter().rev().analyse(2).map(|point| (point.seq, point.cause)).collect();
+    let causes: Vec<_> = sent.iter().rev().take(2).map(|point| (point.seq, point.cause)).collect();
     assert_eq!(causes, [(2000, Cause::FastRecovery), (1000, Cause::Sack)]);
     assert_eq!(analysis.time_sequences[0].sacked, [(0.21, 3000, 6000)]);
     let row = &analysis.connections[0];
