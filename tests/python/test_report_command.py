@@ -111,7 +111,7 @@ def test_points_without_runs_are_reported(page: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nothing",), "has no campaign or study 'nothing'"),
+        (("nothing",), "has no campaign 'nothing', nor a study or run of this name"),
         (("pair", "--metric", "speed"), "there is no metric 'speed'"),
         (("pair", "--over", "rlc.max_dat"), "does not vary 'rlc.max_dat'"),
         (("pair", "--metric", "udp_loss_pct"), "no run of pair measured udp_loss_pct"),
