@@ -1,4 +1,7 @@
-"""Uploaded captures: written to a private folder while their size is checked, and removed at the end."""
+"""Uploaded captures: written to a private folder piece by piece, and removed at the end.
+
+The caller checks the size: its pieces end with an exception when the upload is too large.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,9 @@ class Uploads:
         """
         if self._under_way >= _AT_ONCE:
             raise TooManyUploads
-        self._under_way += 1
         identity = secrets.token_hex(8)
         path = self._place() / identity
+        self._under_way += 1
         try:
             with path.open("wb") as file:
                 async for piece in pieces:
