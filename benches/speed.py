@@ -7,8 +7,8 @@ changes within minutes. There is no pass or fail.
 
 The bench measures the plain build of the environment, the shipped build if `make dist` has made
 one, and with `--against FOLDER` the plain build of another checkout in which `make setup` was run.
-The builds run in turn, and the CPU time of each is also shown as a ratio to that of the first one
-in the same turn.
+The builds run in turn, and the CPU time of each is also shown as a ratio to the CPU time of the first
+one in the same turn.
 
 Usage: speed.py [--only WORD] [--repeats N] [--against FOLDER]
 """

@@ -3,9 +3,9 @@
 Honest client, server and proxy share one processor; the hostile client has another one. So the
 hostile client slows the others only by the work that it causes, not by its own CPU time. A direct
 connection shows the part of the server and the kernel. Each turn measures the honest client first
-alone and then beside the hostile one, so that other processes affect both times. The times are
-those of a new connection with 100 bytes there and back, of 100 bytes there and back on an existing
-connection, and of 4 MiB on an existing connection.
+alone and then beside the hostile one, so that other processes affect both times. It
+times a new connection with 100 bytes there and back, 100 bytes there and back on an existing
+connection, and 4 MiB on an existing connection.
 """
 
 from __future__ import annotations

@@ -141,7 +141,13 @@ fn kind(property: &Value) -> String {
         (Some("boolean"), _) => "true or false".to_owned(),
         (Some("number"), _) => "a number".to_owned(),
         (Some("array"), _) if inner["items"]["type"] == "integer" => "a list of whole numbers".to_owned(),
-        (Some("array"), _) => "a list of texts".to_owned(),
+        // The description of a quantity names its type: "a length with its unit".
+        (Some("array"), _) => match self::kind(&inner["items"]) {
+            quantity if quantity.starts_with("a") && quantity != "a text" => {
+                format!("a list, each {quantity}")
+            }
+            _ => "a list of texts".to_owned(),
+        },
         _ => "a text".to_owned(),
     };
     match words(property)[..] {

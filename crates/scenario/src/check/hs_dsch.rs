@@ -1,11 +1,12 @@
 //! The HS-DSCH: options of cells and users that depend on each other.
 
-use umts_stack::mac::hs::{BlockErrorModel, HsDschConfig};
+use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig};
 use umts_stack::radio::mac::hs::category::Category;
 use umts_stack::radio::mac::hs::pdus_in;
 use umts_units::{Bytes, Duration};
 
 use super::Inspection;
+use super::channels::loses_nothing;
 use crate::error::Problem;
 
 /// Window sizes of TS 25.331 §10.3.5.1a.
@@ -78,7 +79,15 @@ impl Inspection<'_> {
             let help = "choose another bearer, or leave out the layout".to_owned();
             return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
         }
+        if !loses_nothing(&self.scenario.radio_of(ue).downlink) {
+            let message = "the errors of [radio] do not apply to the HS-DSCH of these users: set errors in \
+                           hs_dsch, or give them a [ue.radio] without errors";
+            self.warn(&path("bearer"), message);
+        }
         let Some(hs) = &ue.hs_dsch else { return Ok(()) };
+        if hs.cqi.is_some() && hs.fading != Fading::None {
+            self.warn(&path("hs_dsch.fading"), "a constant cqi has no fading: leave out one of the two");
+        }
         match hs.errors {
             BlockErrorModel::PerAttempt if hs.attempt_errors.is_empty() => {
                 let message = "errors = \"per_attempt\" needs error probabilities".to_owned();

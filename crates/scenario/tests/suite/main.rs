@@ -4,6 +4,7 @@
 
 mod dsch;
 mod errors;
+mod hs_dsch;
 mod layout;
 mod overrides;
 mod profiles;

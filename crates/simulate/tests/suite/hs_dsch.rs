@@ -207,6 +207,14 @@ fn node_b_queue_does_not_overflow() {
     assert!(payload_kbps(&metrics) > 100.0);
 }
 
+/// PDUs of 41 octets (328 bits) share an Iub of 1 Mbit/s.
+#[test]
+fn slow_iub_limits_the_rate() {
+    let cell = "cell = [{ name = \"cell\", iub = { rate = \"1 Mbit/s\" } }]";
+    let metrics = metrics(&saturated("hsdpa-3.6", &["cqi = 22, errors = \"none\""], cell));
+    assert_near("payload", payload_kbps(&metrics), 1_000.0 * PAYLOAD / 41.0, 0.02);
+}
+
 /// TCP over acknowledged mode: RLC repairs what HARQ leaves, and TCP retransmits nothing.
 #[test]
 fn download_is_lossless_for_tcp() {

@@ -2,9 +2,8 @@
 
 use super::Rank;
 
-/// Ranks by L (chi + P_N): the transmit power in mW at which the own cell would be received as strongly
-/// as noise and other cells together. The smaller, the better the radio.
+/// Ranks by the inverse of C/I. The smaller, the better the radio.
 #[inline]
-pub fn rank(outside_mw: f64) -> Rank {
-    Rank(outside_mw, 0.0)
+pub fn rank(interference_to_signal: f64) -> Rank {
+    Rank(interference_to_signal, 0.0)
 }

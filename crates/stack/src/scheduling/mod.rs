@@ -45,17 +45,17 @@ pub enum SchedulerKind {
     /// The user with the earliest deadline of its oldest packet is next (only on the DSCH of a
     /// layout).
     Timeout,
-    /// The user that needs the least power for the same rate is next (only on the DSCH of a
-    /// layout).
+    /// The user with the best radio is next: on the DSCH of a layout the one that needs the least power
+    /// for the same rate, on an HS-DSCH the one with the highest CQI (only there).
     MaxCi,
     /// The user with the highest possible rate, relative to its recent mean rate, is next (only on
-    /// the DSCH of a layout).
+    /// the DSCH of a layout and on an HS-DSCH).
     ProportionalFair,
 }
 
 impl SchedulerKind {
-    /// Whether the discipline needs credits, timeouts or path gains. On a channel without them it would
-    /// rank all users equally.
+    /// Whether the discipline needs credits, timeouts or the state of the radio. On a FACH or shared
+    /// DCH, which have none of these, it would rank all users equally.
     pub fn needs_dsch(self) -> bool {
         use SchedulerKind::{
             LargestBacklog, MaxCi, OldestFirst, ProportionalFair, RoundRobin, ServiceCredit, Timeout,
@@ -109,8 +109,9 @@ pub trait ChannelState {
     fn credit(&self) -> f64;
     /// Deadline of the oldest SDU. `None`: only control PDUs wait.
     fn deadline(&self) -> Option<Time>;
-    /// Power in mW at which the cell is as strong at the UE as noise and other cells.
-    fn outside_mw(&self) -> f64;
+    /// Interference from other cells and noise, relative to the signal of the own cell (the inverse of
+    /// C/I). Only ratios between the UEs of a cell count, so channels choose the unit.
+    fn interference_to_signal(&self) -> f64;
     /// Blocks per TTI for which the cell has power.
     fn possible_blocks(&self) -> u32;
     /// Recent mean of the blocks per TTI that were sent to the UE.
@@ -127,7 +128,7 @@ impl ChannelState for () {
         None
     }
 
-    fn outside_mw(&self) -> f64 {
+    fn interference_to_signal(&self) -> f64 {
         0.0
     }
 
@@ -190,7 +191,7 @@ impl Scheduler {
             SchedulerKind::LargestBacklog => backlog::rank(candidate),
             SchedulerKind::ServiceCredit => credit::rank(state.credit()),
             SchedulerKind::Timeout => timeout::rank(state.deadline()),
-            SchedulerKind::MaxCi => max_ci::rank(state.outside_mw()),
+            SchedulerKind::MaxCi => max_ci::rank(state.interference_to_signal()),
             SchedulerKind::ProportionalFair => {
                 proportional_fair::rank(state.possible_blocks(), state.mean_blocks())
             }

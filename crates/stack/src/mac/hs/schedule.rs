@@ -10,6 +10,7 @@ use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::radio::phy::Lost;
+use crate::radio::phy::link_quality::lowest_snr_db;
 use crate::scheduling::{Candidate, ChannelState, Rank, memory};
 use crate::trace::TraceEvent;
 
@@ -28,9 +29,9 @@ impl ChannelState for HsState {
         None
     }
 
-    /// A higher CQI is a higher carrier-to-interference ratio.
-    fn outside_mw(&self) -> f64 {
-        -f64::from(self.sendable.cqi)
+    /// From the lowest SNR of the reported CQI.
+    fn interference_to_signal(&self) -> f64 {
+        libm::pow(10.0, -lowest_snr_db(self.sendable.cqi) / 10.0)
     }
 
     fn possible_blocks(&self) -> u32 {

@@ -122,6 +122,9 @@ impl User {
     ) -> Option<Time> {
         self.outstanding_credits -= credits;
         let octets = Bytes(u64::from(self.pdu_bits).div_ceil(8));
+        // These PDUs follow those that are still being sent to the Node B.
+        let busy_until = self.on_iub.back().map_or(Time::ZERO, |pdu| pdu.at);
+        let start = (ctx.cx.now + config.iub.delay).max(busy_until);
         let mut first = None;
         for number in 1..=credits {
             let mut set = air.spare_set();
@@ -129,7 +132,8 @@ impl User {
                 air.return_set(set);
                 break;
             }
-            let at = ctx.cx.now + config.iub.crossing(Bytes(octets.0 * u64::from(number)));
+            let sent = Bytes(octets.0 * u64::from(number));
+            let at = start + config.iub.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(sent));
             first = first.or(Some(at));
             self.on_iub.push_back(QueuedBlock { at, ue: ue.id, set, epoch: ue.epoch });
         }

@@ -118,8 +118,10 @@ impl ChannelState for DschState<'_> {
         self.sdus.first().map(|sdu| scheduling::deadline(timeout, sdu))
     }
 
+    /// L (chi + P_N): the transmit power in mW at which the own cell would be received as strongly as
+    /// noise and other cells together.
     #[inline]
-    fn outside_mw(&self) -> f64 {
+    fn interference_to_signal(&self) -> f64 {
         let interference = (self.radio.interference)(self.candidate.ue);
         self.formats.link(0, self.candidate, interference).outside(self.radio.power.noise)
     }
