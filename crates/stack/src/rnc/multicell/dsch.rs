@@ -41,7 +41,7 @@ impl Multicell {
             solver.add(LinkKind::Dsch, Receiver::User(grant.ue), cell, grant.link);
         }
         for refusal in dsch.mac.refusals() {
-            let (ue, why) = (refusal.ue, refusal.reason.into());
+            let (ue, why) = (refusal.ue, refusal.reason);
             ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
         }
     }

@@ -28,9 +28,7 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-pub use self::config::{
-    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
-};
+pub use self::config::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
 use self::grants::Grant;
 use self::requests::{Request, Requests};
 use self::slots::{Place, Slots};

@@ -2,9 +2,9 @@
 //! losses, and sends requests on the RACH.
 
 use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration};
 
-use super::config::{GrantEnds, Refused};
+use super::config::Refused;
 use super::grants::Grant;
 use super::requests::{Request, RequestFate};
 use super::{MacTdd, frame_start};
@@ -166,13 +166,12 @@ impl MacTdd {
         self.sent_blocks.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let blocks = self.pull(ctx, grant, ues, &mut transmissions);
-            let continues = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
-            if !continues {
+            let is_used = self.pull(ctx, grant, ues, &mut transmissions) > 0;
+            if !is_used {
                 grant.release(&mut self.slots);
                 self.end_grant(ctx, frame, grant, ues);
             }
-            continues
+            is_used
         });
         // Ending a grant does not add one: a new request is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
@@ -229,15 +228,6 @@ impl MacTdd {
             self.queried.push((ue, direction));
         }
         blocks
-    }
-
-    /// Whether a grant ends that was not used in this frame.
-    fn is_over(&self, now: Time, grant: &Grant, ues: &Ues) -> bool {
-        let rlc = &ues[grant.ue].rlc[grant.direction.index()];
-        match self.config.grant.ends {
-            GrantEnds::UnusedFrame => true,
-            GrantEnds::Acknowledged => rlc.is_settled() && !rlc.has_data(now),
-        }
     }
 
     /// Ends a grant. A new request follows if there is still something to send.
