@@ -130,7 +130,7 @@ impl Rrc {
 
     /// The first time from `now` on at which the UE listens for paging, in a frame that depends on its
     /// identity (TS 25.304 §8.3).
-    fn paging_occasion(&self, now: Time) -> Time {
+    pub(super) fn paging_occasion(&self, now: Time) -> Time {
         let cycle = self.config.paging_cycle;
         let frames = cycle / FRAME;
         if frames == 0 {
