@@ -5,38 +5,12 @@ use crate::error::Problem;
 use crate::tree::{Node, Value};
 
 /// Array of tables, tables below each element with the key last, and the fixed value.
-const REMOVED: [(&str, &[&str], Fixed); 4] = [
-    ("link", &["internet_delay", "keeps_order"], Fixed::True),
-    ("flow", &["pareto_www", "start_with_pause"], Fixed::True),
-    ("cell", &["dsch", "without_credit"], Fixed::Word("one_block")),
-    ("cell", &["tdd", "grant", "ends"], Fixed::Word("unused_frame")),
+const REMOVED: [(&str, &[&str], &str); 4] = [
+    ("link", &["internet_delay", "keeps_order"], "true"),
+    ("flow", &["pareto_www", "start_with_pause"], "true"),
+    ("cell", &["dsch", "without_credit"], "one_block"),
+    ("cell", &["tdd", "grant", "ends"], "unused_frame"),
 ];
-
-/// The value that a removed key always has.
-#[derive(Clone, Copy)]
-enum Fixed {
-    True,
-    Word(&'static str),
-}
-
-impl Fixed {
-    fn is(self, value: &Value) -> bool {
-        match (self, value) {
-            (Fixed::True, Value::Bool(value)) => *value,
-            (Fixed::Word(word), Value::Text(value)) => word == value,
-            _ => false,
-        }
-    }
-}
-
-impl std::fmt::Display for Fixed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Fixed::True => f.write_str("true"),
-            Fixed::Word(word) => write!(f, "\"{word}\""),
-        }
-    }
-}
 
 /// Removes these keys from a scenario. Returns a warning for each.
 ///
@@ -49,7 +23,7 @@ pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(elements)) = elements else { continue };
         for element in elements {
             let Some(found) = remove(element, path) else { continue };
-            if !fixed.is(&found.value) {
+            if !is(&found.value, fixed) {
                 let key = path.last().expect("a path ends with a key");
                 let message = format!("`{key}` can no longer be changed: it is always {fixed}");
                 return Err(Problem::new(message).at(found.at).label("here").help("leave it out".to_owned()));
@@ -65,4 +39,12 @@ fn remove(node: &mut Node, path: &[&str]) -> Option<Node> {
     let (first, rest) = path.split_first()?;
     let table = node.as_table_mut()?;
     if rest.is_empty() { table.remove(*first) } else { remove(table.get_mut(*first)?, rest) }
+}
+
+fn is(value: &Value, fixed: &str) -> bool {
+    match value {
+        Value::Bool(value) => value.to_string() == fixed,
+        Value::Text(value) => value == fixed,
+        _ => false,
+    }
 }

@@ -237,8 +237,8 @@ fn removed_keys_load_with_a_warning() {
     for (file, key, fixed, other) in [
         ("tdd-ftp-real-network.toml", "link.0.internet_delay.keeps_order", "true", "false"),
         ("fdd-www.toml", "flow.0.pareto_www.start_with_pause", "true", "false"),
-        ("dsch-5km.toml", "cell.0.dsch.without_credit", "\"one_block\"", "\"waits\""),
-        ("tdd-ftp.toml", "cell.0.tdd.grant.ends", "\"unused_frame\"", "\"acknowledged\""),
+        ("dsch-5km.toml", "cell.0.dsch.without_credit", "one_block", "waits"),
+        ("tdd-ftp.toml", "cell.0.tdd.grant.ends", "unused_frame", "acknowledged"),
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
         let load = |value: &str| Scenario::load(&file, &[(key.to_owned(), value.to_owned())]);

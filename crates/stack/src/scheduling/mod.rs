@@ -57,13 +57,8 @@ impl SchedulerKind {
     /// Whether the discipline needs credits, timeouts or the state of the radio. On a FACH or shared
     /// DCH, which have none of these, it would rank all users equally.
     pub fn needs_dsch(self) -> bool {
-        use SchedulerKind::{
-            LargestBacklog, MaxCi, OldestFirst, ProportionalFair, RoundRobin, ServiceCredit, Timeout,
-        };
-        match self {
-            RoundRobin | OldestFirst | LargestBacklog => false,
-            ServiceCredit | Timeout | MaxCi | ProportionalFair => true,
-        }
+        use SchedulerKind::{LargestBacklog, OldestFirst, RoundRobin};
+        !matches!(self, RoundRobin | OldestFirst | LargestBacklog)
     }
 
     /// Whether the discipline needs service credits or timeouts, which only the DSCH of a layout has.

@@ -78,15 +78,14 @@ impl MacTdd {
         }
         self.control.boundary = Some(boundary);
         let frame = boundary - 1;
-        let (mut through, mut collided) = (Vec::new(), Vec::new());
-        self.control.turns.frame(&mut through);
+        let through = self.control.turns.frame();
         for ue in self.control.turns.waiting() {
             ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
         self.send_control(ctx, frame, (Direction::Downlink, &through), config, below);
         let now = ctx.cx.now;
         let wants = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
-        self.control.contention.frame(frame, wants, &mut through, &mut collided);
+        let (through, collided) = self.control.contention.frame(frame, wants);
         for &ue in &collided {
             ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }

@@ -246,7 +246,7 @@ impl MacTdd {
         ues: &Ues,
     ) {
         let direction = Direction::Uplink;
-        let (mut requesting, mut heard) = (Vec::new(), Vec::new());
+        let mut requesting = Vec::new();
         while let Some(&(at, ue)) = self.demand.planned.first().filter(|(at, _)| *at <= frame) {
             self.demand.planned.remove(&(at, ue));
             if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
@@ -256,7 +256,7 @@ impl MacTdd {
                 ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
-        self.demand.access.resolve(frame, &mut requesting, &mut heard);
+        let heard = self.demand.access.resolve(frame, &mut requesting);
         for (&ue, &is_heard) in requesting.iter().zip(&heard) {
             ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {
