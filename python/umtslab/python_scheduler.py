@@ -58,8 +58,8 @@ class DschScheduler:
         Returns
         -------
         iterable of (ue, format)
-            Users that are left out wait for the next TTI. They count as postponed because of
-            missing credit.
+            Users that are left out wait for the next TTI. They count as postponed
+            (`dsch_postponed_credit_pct`).
         """
         in_turn = sorted(asks, key=lambda ask: (ask.ue - self.next_ue) % 65_536)
         return [(ask.ue, self.holding(formats, ask.backlog)) for ask in in_turn]

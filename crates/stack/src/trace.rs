@@ -145,8 +145,8 @@ pub enum Postponed {
     Codes,
     /// The cell has not enough power.
     Power,
-    /// The UE has no credit.
-    Credit,
+    /// A scheduler of the user left the UE out.
+    LeftOut,
     /// The UE is changing cells.
     Handover,
 }

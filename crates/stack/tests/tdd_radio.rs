@@ -3,6 +3,7 @@
 
 use umts_kernel::random::Streams;
 use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::Lost;
 use umts_stack::radio::phy::tdd::{Interferers, SlotTransmission, TddRadio, TddRadioConfig};
 
 /// The rows of a table: the first field, then numbers. `None` for a field that is not a number.
@@ -31,13 +32,14 @@ fn frame(users: u16) -> Vec<SlotTransmission> {
 fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
     let mut radio = TddRadio::new(config, &Streams::new(1, 0));
     let all = frame(users);
-    let (mut lost, mut before) = (Vec::new(), vec![false; all.len()]);
+    let mut before = Lost(0);
     let (mut count, mut after) = (0_u64, 0_u64);
     for frame in 0..frames {
-        radio.decide_losses(frame, &all, &mut lost);
-        count += lost.iter().filter(|lost| **lost).count() as u64;
-        after += lost.iter().zip(&before).filter(|(lost, before)| **lost && **before).count() as u64;
-        before.clone_from(&lost);
+        radio.begin_frame(frame, &all);
+        let lost = radio.losses(0, users.into());
+        count += u64::from(lost.count());
+        after += u64::from(Lost(lost.0 & before.0).count());
+        before = lost;
     }
     (count as f64 / (frames * u64::from(users)) as f64, after as f64 / count as f64)
 }
@@ -87,7 +89,7 @@ fn mean_does_not_depend_on_the_correlation() {
 fn error_of_a_user_does_not_depend_on_others_or_on_call_order() {
     let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
     let sir = |radio: &mut TddRadio, at: u64, all: &[SlotTransmission]| {
-        radio.decide_losses(at, all, &mut Vec::new());
+        radio.begin_frame(at, all);
         radio.sirs().last().expect("somebody sends")
     };
     let new = || TddRadio::new(config, &Streams::new(3, 1));
@@ -114,7 +116,7 @@ fn equation_1_holds_per_slot_and_per_cell() {
     let with = |terms: f64| alone / (1.0 + 0.1 * alone * terms / 16.0);
     let sirs = |config, all: &[SlotTransmission]| {
         let mut radio = TddRadio::new(config, &Streams::new(1, 0));
-        radio.decide_losses(5, all, &mut Vec::new());
+        radio.begin_frame(5, all);
         radio.sirs().collect::<Vec<f64>>()
     };
     // Slot 1: two blocks of user 0, one of user 1. Slot 2: two blocks of user 2 alone.

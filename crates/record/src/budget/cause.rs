@@ -73,7 +73,7 @@ causes! {
     CapacityWait = "capacity_wait", "wait for capacity": "There was no room in the TDD cell: the request waits at the RNC, or the UE backs off before the next request.";
     PostponedCodes = "postponed_codes", "postponed, codes": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because no code was left.";
     PostponedPower = "postponed_power", "postponed, power": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the cell lacked power.";
-    PostponedCredit = "postponed_credit", "postponed, credit": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the user had no service credit.";
+    PostponedCredit = "postponed_credit", "postponed, left out": "The packet waits for a TTI of the DSCH: a scheduler in Python left its user out of the last TTI.";
     RlcReestablishment = "rlc_reestablishment", "RLC re-establishment": "The packet is in RLC while a cell update re-establishes RLC after an unrecoverable error or a radio link failure.";
     RlcReset = "rlc_reset", "RLC reset": "The packet waits for the end of an RLC RESET procedure; or the RESET discarded the packet, and TCP has not sent it again.";
     AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell because the STATUS collided on the common channel, or had to wait for that channel.";

@@ -51,7 +51,7 @@ fn cause_of(why: Postponed) -> Option<Cause> {
     match why {
         Postponed::Codes => Some(Cause::PostponedCodes),
         Postponed::Power => Some(Cause::PostponedPower),
-        Postponed::Credit => Some(Cause::PostponedCredit),
+        Postponed::LeftOut => Some(Cause::PostponedCredit),
         Postponed::Handover => None,
     }
 }

@@ -129,7 +129,7 @@ fn reason(why: Postponed) -> usize {
     match why {
         Postponed::Codes => 0,
         Postponed::Power => 1,
-        Postponed::Credit => 2,
+        Postponed::LeftOut => 2,
         Postponed::Handover => 3,
     }
 }

@@ -65,7 +65,7 @@ fn reason_name(why: Postponed) -> &'static str {
     match why {
         Postponed::Codes => "codes",
         Postponed::Power => "power",
-        Postponed::Credit => "credit",
+        Postponed::LeftOut => "credit",
         Postponed::Handover => "handover",
     }
 }

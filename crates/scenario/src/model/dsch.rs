@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use umts_stack::radio::mac::PowerFormat;
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
 use umts_stack::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
-use umts_stack::scheduling::{
-    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
-};
+use umts_stack::scheduling::{Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig};
 use umts_units::keyword::{Any, Auto};
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
 
@@ -69,9 +67,6 @@ pub struct Dsch {
     /// Blocks for which service credits are spent.
     #[schemars(extend("x-label" = "Debit of service credits", "x-source" = "a reading: the study says nothing"))]
     pub credit_debit: Debit,
-    /// Request of a user without service credits.
-    #[schemars(extend("x-label" = "Request without service credits", "x-source" = "a reading: the study says nothing"))]
-    pub without_credit: WithoutCredit,
     /// Target time from the entry of an SDU into RLC to its complete delivery.
     #[schemars(extend("x-label" = "Timeout of the DSCH", "x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
     pub timeout: Duration,
@@ -176,7 +171,6 @@ impl Default for Dsch {
             credit_limit: None,
             credit_accrual: Accrual::default(),
             credit_debit: Debit::default(),
-            without_credit: WithoutCredit::default(),
             timeout: Duration::from_millis(300),
             timeout_of: Some(Bytes(570)),
             expired: Expired::default(),
@@ -234,7 +228,6 @@ impl Dsch {
             most: self.credit_limit.map_or(largest.max(2.0 * per_tti), |most| f64::from(most.0)),
             accrues: self.credit_accrual,
             debit: self.credit_debit,
-            without: self.without_credit,
         }
     }
 }

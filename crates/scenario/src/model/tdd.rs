@@ -9,7 +9,7 @@ pub use umts_stack::radio::phy::tdd::Interferers;
 use umts_stack::radio::phy::tdd::TddRadioConfig;
 use umts_stack::radio::phy::tdd::layout::{FRAME, LayoutKind, PatternError};
 use umts_stack::rnc::tdd::{
-    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
+    AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig,
 };
 use umts_units::keyword::Unlimited;
 use umts_units::{Db, Duration, Probability};
@@ -64,9 +64,6 @@ pub struct Grant {
     /// Number of blocks per frame for each of the three levels.
     #[schemars(extend("x-label" = "Weights of the levels (blocks)", "x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "a reading: the study names a rough weighting factor and no numbers"))]
     pub weights: Vec<u32>,
-    /// Condition that ends a grant.
-    #[schemars(extend("x-label" = "End of a grant", "x-source" = "Baiocchi and Vacirca (2002), §II.B, read literally"))]
-    pub ends: GrantEnds,
     /// Treatment of a user's request for which there is no capacity. Requests of the RNC itself
     /// always wait.
     #[schemars(extend("x-label" = "Refused users", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
@@ -173,7 +170,6 @@ impl Default for Grant {
             sdus: 20,
             levels: vec![Sdus(1), Sdus(5)],
             weights: vec![1, 2, 4],
-            ends: GrantEnds::default(),
             refused: Refused::default(),
             order: GrantOrder::default(),
         }
@@ -261,7 +257,7 @@ impl Tdd {
 
     /// Configuration of the cell for the stack. Panics if the scenario was not checked.
     pub fn config(&self) -> TddConfig {
-        let Grant { sdus, ref levels, ref weights, ends, refused, order } = self.grant;
+        let Grant { sdus, ref levels, ref weights, refused, order } = self.grant;
         let ack = &self.ack;
         TddConfig {
             layout: self.layout,
@@ -270,7 +266,6 @@ impl Tdd {
                 sdus,
                 levels: [levels[0].0, levels[1].0],
                 weights: [weights[0], weights[1], weights[2]],
-                ends,
                 refused,
                 order,
             },

@@ -233,17 +233,19 @@ fn mistakes_in_an_extended_file_are_reported_there() {
 
 /// Scenarios of stored runs contain all keys.
 #[test]
-fn keys_that_are_always_true_now_load_with_a_warning() {
-    for (file, key) in [
-        ("tdd-ftp-real-network.toml", "link.0.internet_delay.keeps_order"),
-        ("fdd-www.toml", "flow.0.pareto_www.start_with_pause"),
+fn removed_keys_load_with_a_warning() {
+    for (file, key, fixed, other) in [
+        ("tdd-ftp-real-network.toml", "link.0.internet_delay.keeps_order", "true", "false"),
+        ("fdd-www.toml", "flow.0.pareto_www.start_with_pause", "true", "false"),
+        ("dsch-5km.toml", "cell.0.dsch.without_credit", "one_block", "waits"),
+        ("tdd-ftp.toml", "cell.0.tdd.grant.ends", "unused_frame", "acknowledged"),
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
         let load = |value: &str| Scenario::load(&file, &[(key.to_owned(), value.to_owned())]);
-        let loaded = load("true").expect("it still loads");
+        let loaded = load(fixed).expect("it still loads");
         assert!(loaded.scenario == Scenario::load(&file, &[]).expect("it is valid").scenario, "{key}");
-        assert_eq!(loaded.warnings, [format!("{key} is always true and can be left out")]);
-        let error = load("false").expect_err("another value").render(false);
-        assert!(error.contains("can no longer be changed: it is always true"), "{error}");
+        assert_eq!(loaded.warnings, [format!("{key} is always {fixed} and can be left out")]);
+        let error = load(other).expect_err("another value").render(false);
+        assert!(error.contains(&format!("can no longer be changed: it is always {fixed}")), "{error}");
     }
 }

@@ -13,7 +13,6 @@ pub struct CreditConfig {
     pub most: f64,
     pub accrues: Accrual,
     pub debit: Debit,
-    pub without: WithoutCredit,
 }
 
 /// When credits grow.
@@ -36,22 +35,8 @@ pub enum Debit {
     /// Blocks that were sent, retransmissions included.
     #[default]
     Sent,
-    /// Blocks that were received.
-    Received,
     /// All blocks of the granted format, sent or not.
     Format,
-}
-
-/// Request of a user without credit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-pub enum WithoutCredit {
-    /// One block.
-    #[default]
-    OneBlock,
-    /// Nothing: the user waits for credits.
-    Waits,
 }
 
 /// Credits and mean rate of a user. They are updated when the user has a request, so an idle user
@@ -95,21 +80,17 @@ impl Credit {
         self.earned = tti;
     }
 
-    /// Blocks that the user may request. `None`: it must wait for credits.
+    /// Blocks that the user may request: one if it has no credit.
     #[inline]
-    pub fn blocks_to_request(&self, config: &CreditConfig) -> Option<u32> {
-        if self.blocks < 1.0 && config.without == WithoutCredit::Waits {
-            return None;
-        }
-        Some((self.blocks as u32).max(1))
+    pub fn blocks_to_request(&self) -> u32 {
+        (self.blocks as u32).max(1)
     }
 
-    /// Debits a grant for `granted` blocks, of which `sent` were sent and `received` of those received.
+    /// Debits a grant for `granted` blocks, of which `sent` were sent.
     #[inline]
-    pub fn spend(&mut self, config: &CreditConfig, granted: u32, sent: u32, received: u32) {
+    pub fn spend(&mut self, config: &CreditConfig, granted: u32, sent: u32) {
         let spent = match config.debit {
             Debit::Sent => sent,
-            Debit::Received => received,
             Debit::Format => granted,
         };
         self.blocks -= f64::from(spent);

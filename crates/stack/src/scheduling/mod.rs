@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 use umts_units::{Bytes, Time};
 
-pub use self::credit::{Accrual, Credit, CreditConfig, Credits, Debit, WithoutCredit};
+pub use self::credit::{Accrual, Credit, CreditConfig, Credits, Debit};
 pub use self::proportional_fair::memory;
 pub use self::python::{DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers};
 use self::round_robin::RoundRobin;
@@ -57,13 +57,8 @@ impl SchedulerKind {
     /// Whether the discipline needs credits, timeouts or the state of the radio. On a FACH or shared
     /// DCH, which have none of these, it would rank all users equally.
     pub fn needs_dsch(self) -> bool {
-        use SchedulerKind::{
-            LargestBacklog, MaxCi, OldestFirst, ProportionalFair, RoundRobin, ServiceCredit, Timeout,
-        };
-        match self {
-            RoundRobin | OldestFirst | LargestBacklog => false,
-            ServiceCredit | Timeout | MaxCi | ProportionalFair => true,
-        }
+        use SchedulerKind::{LargestBacklog, OldestFirst, RoundRobin};
+        !matches!(self, RoundRobin | OldestFirst | LargestBacklog)
     }
 
     /// Whether the discipline needs service credits or timeouts, which only the DSCH of a layout has.
@@ -104,42 +99,33 @@ impl Candidate {
 }
 
 /// Values of a candidate beyond its backlog. A channel computes them when a discipline queries them.
+/// The defaults are for channels without credits, timeouts and path gains: equal for all candidates.
 pub trait ChannelState {
     /// Service credits in blocks.
-    fn credit(&self) -> f64;
-    /// Deadline of the oldest SDU. `None`: only control PDUs wait.
-    fn deadline(&self) -> Option<Time>;
-    /// Interference from other cells and noise, relative to the signal of the own cell (the inverse of
-    /// C/I). Only ratios between the UEs of a cell count, so channels choose the unit.
-    fn interference_to_signal(&self) -> f64;
-    /// Blocks per TTI for which the cell has power.
-    fn possible_blocks(&self) -> u32;
-    /// Recent mean of the blocks per TTI that were sent to the UE.
-    fn mean_blocks(&mut self) -> f64;
-}
-
-/// State of a channel without credits, timeouts and path gains: equal for all candidates.
-impl ChannelState for () {
     fn credit(&self) -> f64 {
         0.0
     }
-
+    /// Deadline of the oldest SDU. `None`: only control PDUs wait.
     fn deadline(&self) -> Option<Time> {
         None
     }
-
+    /// Interference from other cells and noise, relative to the signal of the own cell (the inverse of
+    /// C/I). Only ratios between the UEs of a cell count, so channels choose the unit.
     fn interference_to_signal(&self) -> f64 {
         0.0
     }
-
+    /// Blocks per TTI for which the cell has power.
     fn possible_blocks(&self) -> u32 {
         0
     }
-
+    /// Recent mean of the blocks per TTI that were sent to the UE.
     fn mean_blocks(&mut self) -> f64 {
         0.0
     }
 }
+
+/// A channel without any of these.
+impl ChannelState for () {}
 
 /// Rank of a candidate. The smallest rank is served first. The second number decides if the first
 /// numbers are equal.

@@ -79,27 +79,13 @@ impl CarrierMac {
     /// The next handover that the MAC's measurements require.
     #[inline]
     pub fn poll_handover(&mut self) -> Option<Handover> {
-        match self {
-            CarrierMac::Multicell(mac) => mac.poll_handover(),
-            CarrierMac::Dedicated(_)
-            | CarrierMac::Shared(_)
-            | CarrierMac::Pushed(_)
-            | CarrierMac::Rach(_)
-            | CarrierMac::Hs(_)
-            | CarrierMac::Tdd(_) => None,
-        }
+        if let CarrierMac::Multicell(mac) = self { mac.poll_handover() } else { None }
     }
 
     /// Sets schedulers of the user. Only the DSCHs of a layout have candidates for them.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
-        match self {
-            CarrierMac::Multicell(mac) => mac.set_schedulers(schedulers),
-            CarrierMac::Dedicated(_)
-            | CarrierMac::Shared(_)
-            | CarrierMac::Pushed(_)
-            | CarrierMac::Rach(_)
-            | CarrierMac::Hs(_)
-            | CarrierMac::Tdd(_) => {}
+        if let CarrierMac::Multicell(mac) = self {
+            mac.set_schedulers(schedulers);
         }
     }
 }

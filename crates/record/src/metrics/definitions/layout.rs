@@ -58,7 +58,7 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| percent(t.postponed[CODES], t.requests());
     "dsch_postponed_power_pct" "Postponed requests, power" ["%"] "Share of requests for a TTI that were postponed because the cell lacked power." = "such requests" / "requests"
         => |t| percent(t.postponed[POWER], t.requests());
-    "dsch_postponed_credit_pct" "Postponed requests, credit" ["%"] "Share of requests for a TTI that were postponed because the user had no service credit." = "such requests" / "requests"
+    "dsch_postponed_credit_pct" "Postponed requests, left out" ["%"] "Share of requests for a TTI that were postponed because a scheduler in Python left the user out." = "such requests" / "requests"
         => |t| percent(t.postponed[CREDIT], t.requests());
     "dsch_postponed_handover_pct" "Postponed requests, handover" ["%"] "Share of requests for a TTI that were postponed because the user was changing cells." = "such requests" / "requests"
         => |t| percent(t.postponed[HANDOVER], t.requests());

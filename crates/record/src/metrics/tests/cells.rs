@@ -28,7 +28,7 @@ fn script() -> EventScript {
     script.event(granted(1, [8, 8], [16, 15])).event(granted(2, [16, 8], [8, 5]));
     script.event(postponed(Postponed::Codes)).event(postponed(Postponed::Power)).event(handover);
     script.at(20).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 1.25));
-    script.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::Credit));
+    script.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::LeftOut));
     script.event(TraceEvent::HandoverLost { ue: UeId(1), cell: 0, size: Bytes(1500) });
     script.event(TraceEvent::SduQueued { ue: UeId(1), direction: DOWN, sdu: PacketId(1), size: Bytes(500) });
     for (ue, entered) in [(1, 10), (2, 0), (1, 5), (1, 18)] {

@@ -21,14 +21,6 @@ struct HsState {
 }
 
 impl ChannelState for HsState {
-    fn credit(&self) -> f64 {
-        0.0
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        None
-    }
-
     /// From the lowest SNR of the reported CQI.
     fn interference_to_signal(&self) -> f64 {
         libm::pow(10.0, -lowest_snr_db(self.sendable.cqi) / 10.0)

@@ -47,14 +47,14 @@ impl AckTurns {
 
     /// Selects the UEs that send in this frame, starting after the last one that was served. They
     /// are no longer waiting.
-    pub fn frame(&mut self, sending: &mut Vec<UeId>) {
-        sending.clear();
+    pub fn frame(&mut self) -> Vec<UeId> {
         let after = self.last.map_or(0, |last| self.waiting.partition_point(|ue| *ue <= last));
         self.waiting.rotate_left(after);
         let most = self.per_frame.map_or(self.waiting.len(), |most| self.waiting.len().min(most as usize));
-        sending.extend(self.waiting.drain(..most));
+        let sending: Vec<UeId> = self.waiting.drain(..most).collect();
         self.waiting.sort_unstable();
         self.last = sending.last().copied().or(self.last);
+        sending
     }
 }
 
@@ -71,18 +71,13 @@ pub struct AckContention {
     draws_in: Vec<Option<u64>>,
     /// The earliest of these frames.
     next: Option<u64>,
-    /// Scratch: number of UEs that drew each place.
-    drawn: Vec<u32>,
-    /// Scratch: the UEs that draw in this frame, and their places.
-    drawing: Vec<(UeId, usize)>,
 }
 
 impl AckContention {
     /// `places` per frame. After a collision a UE draws again within `longest_backoff` frames.
     pub fn new(places: u32, longest_backoff: u64, draws: AddressedStream) -> Self {
-        let (waiting, draws_in, drawing) = (Vec::new(), Vec::new(), Vec::new());
-        let drawn = vec![0; places as usize];
-        AckContention { places, longest_backoff, draws, waiting, draws_in, next: None, drawn, drawing }
+        let (waiting, draws_in) = (Vec::new(), Vec::new());
+        AckContention { places, longest_backoff, draws, waiting, draws_in, next: None }
     }
 
     /// Adds `ue`, which has a control PDU to send, to the waiting UEs. It draws in `frame`, unless it
@@ -114,19 +109,11 @@ impl AckContention {
     /// Resolves a frame into the UEs that succeed and the UEs that collide. `wants` returns whether
     /// a UE still has something to send. UEs that succeed or have nothing to send are no longer
     /// waiting.
-    pub fn frame(
-        &mut self,
-        frame: u64,
-        mut wants: impl FnMut(UeId) -> bool,
-        through: &mut Vec<UeId>,
-        collided: &mut Vec<UeId>,
-    ) {
-        through.clear();
-        collided.clear();
+    pub fn frame(&mut self, frame: u64, mut wants: impl FnMut(UeId) -> bool) -> (Vec<UeId>, Vec<UeId>) {
         let draws = self.draws.tti(frame);
         let place = |ue: UeId| (draws.bits(2 * u32::from(ue.0)) % u64::from(self.places)) as usize;
-        self.drawing.clear();
-        self.drawn.fill(0);
+        // Number of UEs that drew each place, and the UEs with their places.
+        let (mut drawn, mut drawing) = (vec![0_u32; self.places as usize], Vec::new());
         self.waiting.retain(|&ue| {
             let at = &mut self.draws_in[ue.index()];
             let backs_off = at.is_some_and(|at| at > frame);
@@ -134,20 +121,22 @@ impl AckContention {
                 *at = None;
                 if wants(ue) {
                     let place = place(ue);
-                    self.drawn[place] += 1;
-                    self.drawing.push((ue, place));
+                    drawn[place] += 1;
+                    drawing.push((ue, place));
                 }
             }
             backs_off
         });
-        for &(ue, place) in &self.drawing {
-            if self.drawn[place] == 1 { through.push(ue) } else { collided.push(ue) }
+        let (mut through, mut collided) = (Vec::new(), Vec::new());
+        for (ue, place) in drawing {
+            if drawn[place] == 1 { through.push(ue) } else { collided.push(ue) }
         }
-        for &ue in &*collided {
+        for &ue in &collided {
             let wait = 1 + draws.bits(2 * u32::from(ue.0) + 1) % self.longest_backoff;
             self.begin(ue, frame + wait);
         }
         self.next = self.waiting.iter().filter_map(|ue| self.draws_in[ue.index()]).min();
+        (through, collided)
     }
 }
 
@@ -161,10 +150,9 @@ mod tests {
     fn turns_are_round_robin() {
         let mut turns = AckTurns::new(Some(2));
         (0..5).for_each(|ue| assert!(turns.want(UeId(ue))));
-        let mut sending = Vec::new();
         let mut order = Vec::new();
         while !turns.is_idle() {
-            turns.frame(&mut sending);
+            let sending = turns.frame();
             assert!(sending.len() <= 2);
             order.extend(sending.iter().map(|ue| ue.0));
             // UE 0 gets another PDU after the first frame, and is served after the others.
@@ -179,9 +167,7 @@ mod tests {
     fn all_ues_send_without_a_limit() {
         let mut turns = AckTurns::new(None);
         (0..40).for_each(|ue| assert!(turns.want(UeId(ue))));
-        let mut sending = Vec::new();
-        turns.frame(&mut sending);
-        assert_eq!((sending.len(), turns.is_idle()), (40, true));
+        assert_eq!((turns.frame().len(), turns.is_idle()), (40, true));
     }
 
     fn contention(places: u32) -> AckContention {
@@ -191,18 +177,17 @@ mod tests {
     #[test]
     fn single_ue_succeeds_and_colliding_ues_back_off() {
         let mut acks = contention(1);
-        let (mut through, mut collided) = (Vec::new(), Vec::new());
         acks.want(UeId(3), 10);
-        acks.frame(10, |_| true, &mut through, &mut collided);
+        let (through, collided) = acks.frame(10, |_| true);
         assert_eq!((through.as_slice(), collided.len(), acks.next()), (&[UeId(3)][..], 0, None));
         acks.want(UeId(3), 11);
         assert!(!acks.want(UeId(3), 12), "it waits already");
         acks.want(UeId(4), 11);
-        acks.frame(11, |_| true, &mut through, &mut collided);
+        let (through, collided) = acks.frame(11, |_| true);
         assert_eq!((through.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
         assert!(acks.next().is_some_and(|frame| (12..=19).contains(&frame)));
         // A report that is no longer pending is not sent.
-        acks.frame(19, |ue| ue == UeId(4), &mut through, &mut collided);
+        let (through, _) = acks.frame(19, |ue| ue == UeId(4));
         assert_eq!((through.as_slice(), acks.next()), (&[UeId(4)][..], None));
     }
 
@@ -210,9 +195,9 @@ mod tests {
     fn all_ues_succeed_eventually() {
         let mut acks = contention(4);
         (0..32).for_each(|ue| assert!(acks.want(UeId(ue), 0)));
-        let (mut through, mut collided, mut all) = (Vec::new(), Vec::new(), 0);
+        let mut all = 0;
         while let Some(frame) = acks.next() {
-            acks.frame(frame, |_| true, &mut through, &mut collided);
+            let (through, _) = acks.frame(frame, |_| true);
             assert!(through.len() <= 4);
             all += through.len();
         }

@@ -15,37 +15,23 @@ pub struct TddAccess {
     longest_backoff: u64,
     draws: AddressedStream,
     back_offs: AddressedStream,
-    /// Scratch: state of each code.
-    drawn: Vec<Drawn>,
-}
-
-/// Number of UEs that drew a code in the current frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Drawn {
-    Nobody,
-    One,
-    Several,
 }
 
 impl TddAccess {
     /// `longest_backoff` is in frames.
     pub fn new(codes: u32, longest_backoff: u64, draws: AddressedStream, back_offs: AddressedStream) -> Self {
-        TddAccess { codes, longest_backoff, draws, back_offs, drawn: vec![Drawn::Nobody; codes as usize] }
+        TddAccess { codes, longest_backoff, draws, back_offs }
     }
 
     /// Sorts the requesting UEs by the codes that they draw, the order in which the RNC receives the
-    /// requests. Sets `heard` for each UE to whether its request succeeds: no other UE drew its code.
-    pub fn resolve(&mut self, frame: u64, asking: &mut [UeId], heard: &mut Vec<bool>) {
+    /// requests. Returns for each UE whether its request succeeds: no other UE drew its code.
+    pub fn resolve(&self, frame: u64, asking: &mut [UeId]) -> Vec<bool> {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
-        self.drawn.fill(Drawn::Nobody);
-        for ue in &*asking {
-            let drawn = &mut self.drawn[code(ue)];
-            *drawn = if *drawn == Drawn::Nobody { Drawn::One } else { Drawn::Several };
-        }
+        let mut drawn = vec![0_u32; self.codes as usize];
+        asking.iter().for_each(|ue| drawn[code(ue)] += 1);
         asking.sort_unstable_by_key(|ue| (code(ue), *ue));
-        heard.clear();
-        heard.extend(asking.iter().map(|ue| self.drawn[code(ue)] == Drawn::One));
+        asking.iter().map(|ue| drawn[code(ue)] == 1).collect()
     }
 
     /// The frame in which `ue` repeats its request after failure number `failures` in `frame`:
@@ -73,12 +59,11 @@ mod tests {
     fn success_count_matches_the_closed_form() {
         const FRAMES: u64 = 40_000;
         for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
-            let mut access = access(codes);
+            let access = access(codes);
             let mut asking: Vec<_> = (0..users).map(UeId).collect();
-            let mut heard = Vec::new();
             let (mut sum, mut squares) = (0.0, 0.0);
             for frame in 0..FRAMES {
-                access.resolve(frame, &mut asking, &mut heard);
+                let heard = access.resolve(frame, &mut asking);
                 let count = heard.iter().filter(|&&is_heard| is_heard).count() as f64;
                 sum += count;
                 squares += count * count;
@@ -95,13 +80,11 @@ mod tests {
     #[test]
     fn order_within_a_frame_does_not_depend_on_ue_numbers() {
         const FRAMES: u64 = 20_000;
-        let mut access = access(8);
-        let mut heard = Vec::new();
+        let access = access(8);
         let [mut both, mut lower_first] = [0, 0];
         for frame in 0..FRAMES {
             let mut asking = [UeId(0), UeId(15)];
-            access.resolve(frame, &mut asking, &mut heard);
-            if heard == [true, true] {
+            if access.resolve(frame, &mut asking) == [true, true] {
                 both += 1;
                 lower_first += u64::from(asking[0] == UeId(0));
             }

@@ -1,5 +1,5 @@
-//! Block losses: independent errors, the two-state Gilbert model, recorded errors, and errors with a
-//! probability that follows from the radio link. Losses in TDD cells depend on each other ([`tdd`](super::tdd)).
+//! Block losses of a UE that depend on no other UE: independent errors, the two-state Gilbert model and
+//! recorded errors.
 //!
 //! Draws are addressed by TTI and block, so a user has the same radio with another TCP version or in
 //! the presence of another user. The only exception is a Gilbert chain that steps once per block: its
@@ -70,7 +70,7 @@ pub struct BlockErrors {
 /// Loses each of `blocks` blocks independently with probability `loss`. The draws have addresses from
 /// `first` on.
 #[inline]
-pub fn independent_losses(draws: TtiDraws, first: u32, blocks: u32, loss: Chance) -> Lost {
+pub(super) fn independent_losses(draws: TtiDraws, first: u32, blocks: u32, loss: Chance) -> Lost {
     Lost::which(blocks, |block| draws.happens(first + block, loss))
 }
 

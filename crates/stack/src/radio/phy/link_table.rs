@@ -1,9 +1,10 @@
 //! Link tables: block error ratio of a transport format as a function of Eb/N0. They come from link
 //! level simulations, which include the fast fading within a TTI.
 
-use umts_kernel::random::Chance;
+use umts_kernel::random::{Chance, TtiDraws};
 
 use super::octaves::OctaveTable;
+use super::{Lost, independent_losses};
 
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LinkTableError {
@@ -71,10 +72,11 @@ impl LinkTable {
         self.ratios.at(ebn0, 1.0, 0.0)
     }
 
-    /// Probability of a block loss at a linear Eb/N0.
+    /// Decides which of `blocks` blocks at a linear Eb/N0 are lost. The draws have addresses from
+    /// `first` on.
     #[inline]
-    pub fn loss(&self, ebn0: f64) -> Chance {
-        Chance::of(self.ratio(ebn0))
+    pub fn losses(&self, draws: TtiDraws, first: u32, blocks: u32, ebn0: f64) -> Lost {
+        independent_losses(draws, first, blocks, Chance::of(self.ratio(ebn0)))
     }
 
     /// Eb/N0 in dB at which the block error ratio is `ratio`: a target for power control.

@@ -1,6 +1,8 @@
-//! The physical layer: decides which blocks of a transmission are lost. [`BlockErrors`] decides for
-//! each UE and direction separately. In a TDD cell losses depend on interference, so [`tdd`]
-//! decides for all transmissions of a frame together.
+//! The physical layer: decides which blocks of a transmission are lost. Each model has a method
+//! `losses` that takes a number of blocks, the number of the first one, and returns [`Lost`]:
+//! [`BlockErrors`] for independent errors, the Gilbert model and recorded errors of a UE,
+//! [`LinkTable`] for blocks at an Eb/N0, and [`tdd::TddRadio`] for blocks that interfere with the others
+//! of their frame, which must be known first.
 
 mod channel;
 pub mod fading;
@@ -14,7 +16,8 @@ pub mod power_control;
 pub mod sir;
 pub mod tdd;
 
-pub use channel::{BlockErrors, ErrorModel, ErrorUnit, errors_stream, independent_losses};
+use channel::independent_losses;
+pub use channel::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
 pub use link_curve::{Curve, LinkCurve};
 pub use link_table::{LinkTable, LinkTableError};
 pub use lost::Lost;

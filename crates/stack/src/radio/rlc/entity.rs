@@ -261,15 +261,6 @@ impl Rlc {
         }
     }
 
-    /// Whether no sent PDU waits for an acknowledgment.
-    pub fn is_settled(&self) -> bool {
-        match self {
-            Rlc::Am(entity) => entity.is_settled(),
-            Rlc::Um(_) | Rlc::Tm(_) => true,
-            Rlc::Wired(wired) => wired.inner.is_settled(),
-        }
-    }
-
     /// Whether the entity may have PDUs for the next TTI.
     #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {

@@ -10,38 +10,6 @@ use crate::radio::phy::sir::Link;
 use crate::scheduling::Candidate;
 use crate::trace::Postponed;
 
-/// Reason for which a user got no grant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// No code of a suitable spreading factor was left.
-    Codes,
-    /// A code was left, but not enough power.
-    Power,
-    /// The user had no credits.
-    Credit,
-}
-
-impl Reason {
-    /// Name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Codes => "codes",
-            Reason::Power => "power",
-            Reason::Credit => "credit",
-        }
-    }
-}
-
-impl From<Reason> for Postponed {
-    fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::Codes => Postponed::Codes,
-            Reason::Power => Postponed::Power,
-            Reason::Credit => Postponed::Credit,
-        }
-    }
-}
-
 /// The radio of a cell in a TTI.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 #[derive(Clone, Copy)]
@@ -76,7 +44,7 @@ impl Formats<'_> {
         wanted: usize,
         codes: &mut CodeShare,
         load: &mut Load,
-    ) -> Result<(usize, Link), Reason> {
+    ) -> Result<(usize, Link), Postponed> {
         let formats = std::iter::successors(Some(wanted), |&format| self.config.halved(format));
         let free = *codes;
         let mut with_code = formats
@@ -86,11 +54,11 @@ impl Formats<'_> {
             })
             .peekable();
         if with_code.peek().is_none() {
-            return Err(Reason::Codes);
+            return Err(Postponed::Codes);
         }
         // If the present load exceeds the power already, no format fits.
         if !load.fits(radio.power) {
-            return Err(Reason::Power);
+            return Err(Postponed::Power);
         }
         let interference = (radio.interference)(candidate.ue);
         for (format, left) in with_code {
@@ -101,6 +69,6 @@ impl Formats<'_> {
                 return Ok((format, link));
             }
         }
-        Err(Reason::Power)
+        Err(Postponed::Power)
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use umts_units::Time;
 
 use self::availability::Formats;
-pub use self::availability::{Radio, Reason};
+pub use self::availability::Radio;
 pub use self::config::{Decision, MacShConfig, RatePolicy};
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare, End};
@@ -28,6 +28,7 @@ use crate::radio::rlc::WaitingSdu;
 use crate::scheduling::{
     self, Candidate, ChannelState, Credit, Credits, Rank, RankedCandidate, Scheduler, Tti, UserScheduler,
 };
+use crate::trace::Postponed;
 
 /// The candidates of a TTI, with their waiting SDUs if [`MacShConfig::needs_sdus`].
 #[derive(Debug, Clone, Default)]
@@ -58,7 +59,7 @@ pub struct Refusal {
     pub ue: UeId,
     /// Index of the requested format.
     pub wanted: usize,
-    pub reason: Reason,
+    pub reason: Postponed,
 }
 
 /// MAC-c/sh of the DSCH of a cell.
@@ -91,7 +92,7 @@ struct Ranked {
     ue: UeId,
     /// Index among the candidates.
     at: usize,
-    /// Index of the requested format. `None`: the user waits for credits.
+    /// Index of the requested format. `None`: a scheduler of the user left the UE out.
     wanted: Option<usize>,
 }
 
@@ -247,7 +248,7 @@ impl MacSh {
     /// of them received.
     pub fn served(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
         self.had_turn(number, grant, sent, received);
-        self.pays(number, grant, sent, received);
+        self.pays(number, grant, sent);
     }
 
     /// The part of `served` for the cell of the grant.
@@ -260,10 +261,10 @@ impl MacSh {
     }
 
     /// The part of `served` for the present cell of the user, which has its credit.
-    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32) {
         let (memory, tti) = (self.memory, number / self.config.phases());
         let credit = self.users.of(&self.config.credit, tti, grant.ue);
-        credit.spend(&self.config.credit, grant.blocks, sent, received);
+        credit.spend(&self.config.credit, grant.blocks, sent);
         credit.serve(memory, tti, sent);
     }
 
@@ -290,7 +291,7 @@ impl MacSh {
             let sdus = candidates.sdus(at);
             let credit = users.of(&config.credit, tti, candidate.ue);
             credit.earn(&config.credit, tti);
-            let wanted = request(config, now, candidate, sdus, credit);
+            let wanted = Some(request(config, now, candidate, sdus, credit));
             let mut state = DschState { formats, radio, load, candidate, sdus, credit, tti, memory };
             let rank = schedulers[phase].rank(candidate, &mut state);
             let Candidate { ue, class, since, .. } = *candidate;
@@ -345,7 +346,7 @@ impl MacSh {
     fn decide(&mut self, candidate: &Candidate, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
         let ue = candidate.ue;
         let Some(wanted) = wanted else {
-            self.refusals.push(Refusal { ue, wanted: 0, reason: Reason::Credit });
+            self.refusals.push(Refusal { ue, wanted: 0, reason: Postponed::LeftOut });
             return;
         };
         let formats = Formats { config: &self.config, processing: &self.processing };
@@ -374,7 +375,7 @@ impl MacSh {
     }
 }
 
-/// Step 1: index of the format that a user requests. `None`: it waits for credits.
+/// Step 1: index of the format that a user requests.
 #[inline]
 fn request(
     config: &MacShConfig,
@@ -382,9 +383,9 @@ fn request(
     candidate: &Candidate,
     sdus: &[WaitingSdu],
     credit: &Credit,
-) -> Option<usize> {
+) -> usize {
     let wanted = match config.requirement {
-        RatePolicy::ServiceCredit => config.up_to(credit.blocks_to_request(&config.credit)?),
+        RatePolicy::ServiceCredit => config.up_to(credit.blocks_to_request()),
         RatePolicy::Timeout => {
             let largest = config.formats.last().expect("a DSCH has formats").blocks;
             let tti = (now, config.tti);
@@ -392,7 +393,7 @@ fn request(
         }
         RatePolicy::FullBacklog => config.holding(candidate.blocks),
     };
-    Some(if config.capped_by_backlog { wanted.min(config.holding(candidate.blocks)) } else { wanted })
+    if config.capped_by_backlog { wanted.min(config.holding(candidate.blocks)) } else { wanted }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::ids::{CellId, Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
 use crate::radio::mac::Channel;
-use crate::radio::phy::{Lost, independent_losses};
+use crate::radio::phy::Lost;
 use crate::rnc::mac_sh::{Grant, Radio};
 use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
@@ -41,7 +41,7 @@ impl Multicell {
             solver.add(LinkKind::Dsch, Receiver::User(grant.ue), cell, grant.link);
         }
         for refusal in dsch.mac.refusals() {
-            let (ue, why) = (refusal.ue, refusal.reason.into());
+            let (ue, why) = (refusal.ue, refusal.reason);
             ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
         }
     }
@@ -136,9 +136,9 @@ impl Multicell {
     /// Which blocks of a grant are lost at this Eb/N0.
     #[inline]
     pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
-        let chance = self.cells[cell.index()].mac.config().formats[grant.format].errors.loss(ebn0);
+        let format = &self.cells[cell.index()].mac.config().formats[grant.format];
         let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
-        independent_losses(self.draws.tti(self.clock.tti), first, blocks, chance)
+        format.errors.losses(self.draws.tti(self.clock.tti), first, blocks, ebn0)
     }
 
     fn granted_event(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {

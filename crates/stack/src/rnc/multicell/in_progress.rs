@@ -87,7 +87,7 @@ impl Multicell {
             // A user that has changed cells since then has taken its credits along.
             let (home, received) = (user.cell, sent - lost.count());
             self.cells[cell.index()].mac.had_turn(number, grant, *sent, received);
-            self.cells[home.index()].mac.pays(number, grant, *sent, received);
+            self.cells[home.index()].mac.pays(number, grant, *sent);
         }
         if !ttis.is_empty() {
             ctx.cx.record(|| TraceEvent::DschHeld {

@@ -23,9 +23,9 @@ use super::codes::DchCodes;
 use super::power_solver::{LinkKind, PowerSolver, Receiver};
 use super::{CallClassConfig, MulticellConfig};
 use crate::environment::{Environment, MobilityConfig};
+use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
 use crate::radio::phy::sir::{self, Link};
-use crate::radio::phy::{LinkTable, independent_losses};
 use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, RadioLink};
 
 /// Call numbers modulo this value address the draws: calls under way at one time differ.
@@ -192,9 +192,8 @@ impl VoiceCalls {
                 }
                 if (tti + call.number + 1).is_multiple_of(self.ttis) {
                     call.heard = EbN0Average::default();
-                    let chance = class.errors.loss(ebn0);
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
-                    let lost = independent_losses(draws, first, calls::BLOCKS, chance).count();
+                    let lost = class.errors.losses(draws, first, calls::BLOCKS, ebn0).count();
                     call.loops.handle_blocks(&solver.power, calls::BLOCKS, lost);
                     counts.sent += calls::BLOCKS;
                     counts.lost += lost;

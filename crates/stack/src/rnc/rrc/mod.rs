@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A cell update (`cell_update.rs`) leads from any state except idle mode to CELL_FACH, or to idle mode
-//! if it is not answered.
+//! if it is not answered. `evaluation.rs` decides about switches, `switching.rs` makes them.
 //!
 //! Messages are not exchanged: a switch takes its configured delay and no capacity on the air. The RNC
 //! and the UE share one state. After any `handle_*`, call [`Rrc::poll_order`] until it returns `None`,
@@ -23,7 +23,10 @@ mod cell_selection;
 mod cell_update;
 mod compressed_mode;
 mod config;
+mod evaluation;
+mod order;
 mod radio_link;
+mod switching;
 
 #[cfg(test)]
 mod tests;
@@ -42,56 +45,14 @@ pub use config::{
     DataWhileSwitching, DchRates, Measured, Promotion, RestingState, RlcAtSwitch, RlcUnrecoverableError,
     RrcConfig, StatePower, TrafficVolume,
 };
+pub use order::{Answer, Order};
 pub use radio_link::{FRAME, RadioLinkSupervision};
 
 pub use crate::radio::RrcState;
 
 use crate::Context;
-use crate::ids::{Direction, UeId};
+use crate::ids::UeId;
 use crate::trace::{CellUpdateCause, CellUpdateOutcome, SwitchCause, TraceEvent};
-
-/// An order of RRC to the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Stop sending in both directions.
-    Suspend,
-    /// Carry the UE's data on the common channels.
-    UseCommon,
-    /// Carry the UE's data on the DCHs of this bearer.
-    UseDch(u8),
-    /// Re-establish RLC at both ends.
-    Reestablish,
-    /// Start a [`CellUpdate`] on the common channels, and report its end to
-    /// [`Rrc::handle_cell_update_end`].
-    UpdateCell(CellUpdateCause),
-    /// Request a DCH from admission, and pass the answer to [`Rrc::handle_answer`].
-    RequestDch {
-        /// The bearer in use. The new DCH must be larger and replaces it. `None`: any DCH.
-        instead_of: Option<u8>,
-    },
-    /// Withdraw the queued request.
-    Withdraw,
-    /// Release the DCH.
-    ReleaseDch,
-    /// Change the DCH to this bearer.
-    ChangeDch(u8),
-}
-
-/// Answer of admission to a request for a DCH.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// A DCH is granted.
-    Granted {
-        /// Index of its bearer in [`RrcConfig::dch`].
-        dch: u8,
-        /// Time until another UE's DCH is released. Zero if the DCH is free.
-        after: Duration,
-    },
-    /// The request is queued. Another answer follows.
-    Queued,
-    /// No DCH is available.
-    Refused,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -335,226 +296,5 @@ impl Rrc {
     fn inactive_at(&self, state: RrcState) -> Option<(Time, RrcState)> {
         let (timer, below) = self.config.inactivity_of(state)?;
         Some((self.active_until.max(self.since) + timer, below))
-    }
-
-    #[inline]
-    fn wants_dch(&self, measured: &Measured) -> bool {
-        let thresholds = self.config.upswitch_thresholds().into_iter();
-        thresholds
-            .zip(measured.buffered)
-            .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
-    }
-
-    /// Evaluates the measurements according to the current state.
-    fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        match self.phase {
-            Phase::Switching { .. } => {}
-            Phase::In(RrcState::CellDch) => self.evaluate_rate(cx, measured),
-            Phase::In(RrcState::CellFach) => {
-                let wants = self.wants_dch(&measured);
-                self.evaluate_need(cx, wants, None);
-            }
-            Phase::In(_) => self.evaluate_promotion(cx, measured),
-        }
-    }
-
-    /// CELL_FACH: requests a DCH if the need has lasted for the time to trigger. CELL_DCH: requests
-    /// a larger DCH on the same condition.
-    fn evaluate_need<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        wants: bool,
-        instead_of: Option<u8>,
-    ) {
-        if !wants {
-            return self.forget_need(cx);
-        }
-        let RrcConfig { measurement_interval, time_to_trigger, .. } = *self.config;
-        let measured_at =
-            if measurement_interval.is_zero() { cx.now } else { cx.now.round_up_to(measurement_interval) };
-        let trigger = *self.trigger.get_or_insert(measured_at + time_to_trigger);
-        if trigger <= cx.now && self.barred_until <= cx.now && !self.queued {
-            self.request(cx, instead_of);
-        }
-    }
-
-    fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, instead_of: Option<u8>) {
-        let (ue, again) = (self.ue, self.requested);
-        self.requested = true;
-        cx.record(|| TraceEvent::DchRequested { ue, again });
-        self.orders.push_back(Order::RequestDch { instead_of });
-    }
-
-    /// The need for a DCH has ended: withdraws a queued request.
-    fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        self.trigger = None;
-        if std::mem::take(&mut self.queued) {
-            self.orders.push_back(Order::Withdraw);
-        }
-        if std::mem::take(&mut self.requested) {
-            let ue = self.ue;
-            cx.record(|| TraceEvent::DchWithdrawn { ue });
-        }
-    }
-
-    /// CELL_DCH: changes to a smaller DCH if the utilisation is low, or requests a larger one.
-    fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        if let Some(utilisation) = self.config.rate_downswitch_utilisation
-            && self.window.0 <= cx.now
-        {
-            let carried = [0, 1].map(|way| measured.carried[way] - self.window.1[way]);
-            self.open_window(cx.now, measured);
-            if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
-                let window = self.config.rate_downswitch_window.as_secs();
-                let fits = |way: usize| {
-                    let most = next.0[way].bps() as f64 * window * utilisation.value();
-                    (carried[way] as f64) < most
-                };
-                if fits(0) && fits(1) {
-                    self.dch += 1;
-                    return self.begin_switch(
-                        cx,
-                        RrcState::CellDch,
-                        Duration::ZERO,
-                        SwitchCause::SmallerRate,
-                    );
-                }
-            }
-        }
-        if let Some(threshold) = self.config.rate_upswitch_threshold
-            && self.dch > 0
-        {
-            let wants = measured.buffered[Direction::Downlink.index()] > threshold;
-            self.evaluate_need(cx, wants, Some(self.dch));
-        }
-    }
-
-    fn open_window(&mut self, now: Time, measured: Measured) {
-        let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
-        let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();
-        let end = if shrinks { now + self.config.rate_downswitch_window } else { Time::NEVER };
-        self.window = (end, measured.carried);
-    }
-
-    /// PCH states and idle mode: uplink data promotes the UE immediately, downlink data when it is
-    /// paged.
-    fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
-        let [down, up] = measured.buffered;
-        if down.0 > 0 && self.paged_at.is_none() {
-            self.paged_at = Some(self.paging_occasion(cx.now));
-        }
-        if up.0 == 0 && self.paged_at.is_none_or(|at| at > cx.now) {
-            return;
-        }
-        self.paged_at = None;
-        if self.config.promotion == Promotion::CellDch {
-            self.request(cx, None);
-        } else {
-            self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
-        }
-    }
-
-    /// The first time from `now` on at which the UE listens for paging, in a frame that depends on its
-    /// identity (TS 25.304 §8.3).
-    fn paging_occasion(&self, now: Time) -> Time {
-        let cycle = self.config.paging_cycle;
-        let frames = cycle / FRAME;
-        if frames == 0 {
-            return now;
-        }
-        // The factor 37 spreads UEs with consecutive numbers over the cycle.
-        let offset = FRAME * (u64::from(self.ue.0) * 37 % frames);
-        if now <= Time::ZERO + offset {
-            return Time::ZERO + offset;
-        }
-        (now - offset).round_up_to(cycle) + offset
-    }
-
-    fn begin_switch<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        to: RrcState,
-        after: Duration,
-        cause: SwitchCause,
-    ) {
-        let Phase::In(from) = self.phase else { return };
-        let until = cx.now + after + self.config.delay(from, to);
-        self.leave(cx, Phase::Switching { from, to, until }, cause);
-        if !(self.config.data_continues() && from.carries_data() && to.carries_data()) {
-            self.orders.push_back(Order::Suspend);
-        }
-    }
-
-    /// Whether a cell update is in progress. It is a switch to CELL_FACH that no timer ends.
-    fn is_in_cell_update(&self) -> bool {
-        matches!(self.phase, Phase::Switching { until, .. } if until == Time::NEVER)
-    }
-
-    /// Starts a cell update, which ends in CELL_FACH or in idle mode.
-    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cause: CellUpdateCause) {
-        let Phase::In(from) = self.phase else { return };
-        let switching = Phase::Switching { from, to: RrcState::CellFach, until: Time::NEVER };
-        self.leave(cx, switching, SwitchCause::CellUpdate);
-        self.orders.extend([Order::Suspend, Order::UpdateCell(cause)]);
-    }
-
-    /// Leaves the current state for `phase`, a switch.
-    fn leave<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, phase: Phase, cause: SwitchCause) {
-        let Phase::Switching { from, to, .. } = phase else { return };
-        let ue = self.ue;
-        cx.record(|| TraceEvent::RrcSwitch { ue, from, to, cause });
-        self.phase = phase;
-        self.trigger = None;
-        self.paged_at = None;
-        if to != RrcState::CellDch {
-            self.forget_need(cx);
-        }
-    }
-
-    /// Enters `state` at the end of a switch, or at the start of the run.
-    fn enter<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        state: RrcState,
-        measured: Measured,
-    ) {
-        let from = match self.phase {
-            Phase::Switching { from, .. } => Some(from),
-            Phase::In(_) => None,
-        };
-        let ends_cell_update = self.is_in_cell_update();
-        self.phase = Phase::In(state);
-        self.since = cx.now;
-        self.barred_until = cx.now;
-        self.window.0 = Time::NEVER;
-        let ue = self.ue;
-        cx.record(|| TraceEvent::RrcState { ue, state });
-        match (from, state) {
-            (Some(RrcState::CellDch), RrcState::CellDch) => self.orders.push_back(Order::ChangeDch(self.dch)),
-            (Some(RrcState::CellDch), _) => self.orders.push_back(Order::ReleaseDch),
-            _ => {}
-        }
-        // In idle mode there is no bearer, so RLC is re-established for the next one.
-        let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
-        let is_reestablished_at_switch = self.config.rlc_at_switch == RlcAtSwitch::Reestablished;
-        let reestablishes =
-            ends_cell_update || state == RrcState::Idle || (changes_channel && is_reestablished_at_switch);
-        let reestablishes = from.is_some() && reestablishes;
-        if reestablishes {
-            self.orders.push_back(Order::Reestablish);
-        }
-        match state {
-            RrcState::CellDch => {
-                self.requested = false;
-                self.open_window(cx.now, measured);
-                self.orders.push_back(Order::UseDch(self.dch));
-            }
-            RrcState::CellFach => self.orders.push_back(Order::UseCommon),
-            RrcState::CellPch | RrcState::UraPch | RrcState::Idle => self.orders.push_back(Order::Suspend),
-        }
-        match self.failed.take().filter(|_| !reestablishes) {
-            Some(cause) => self.update_cell(cx, cause),
-            None => self.evaluate(cx, measured),
-        }
     }
 }

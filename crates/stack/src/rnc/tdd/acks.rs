@@ -4,13 +4,16 @@
 //! they are received, and missing PDUs are retransmitted in the next frame, unless `delay` is set.
 
 use umts_kernel::TraceSink;
+use umts_kernel::random::AddressedStream;
+use umts_units::Time;
 
-use super::MacTdd;
+use super::slots::{Place, Slots};
+use super::{AckChannel, AckConfig, MacTdd};
 use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
-use crate::radio::mac::Channel;
+use crate::radio::mac::{AckContention, AckTurns, Channel};
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
@@ -21,6 +24,46 @@ use crate::ue::Pdus;
 /// blocks of its UE, direction and frame, and above control PDUs on dedicated channels (64).
 const CONTROL_BLOCK: u32 = 65;
 
+/// The common channels for control PDUs.
+#[derive(Debug)]
+pub(super) struct ControlChannels {
+    /// The downlink in turns.
+    pub turns: AckTurns,
+    /// The uplink by contention.
+    pub contention: AckContention,
+    /// The first slot and codes, by direction.
+    places: [Option<Place>; 2],
+    /// The frame before whose start control PDUs were sent last.
+    pub boundary: Option<u64>,
+    /// End of the next frame at which control PDUs may be sent.
+    pub next: Option<Time>,
+}
+
+impl ControlChannels {
+    /// Allocates the slots and codes of the channels.
+    pub fn new(ack: &AckConfig, slots: &mut Slots, draws: AddressedStream) -> Self {
+        let room = [ack.downlink_per_frame.unwrap_or(1), ack.uplink_places];
+        let mut places = [None; 2];
+        for direction in Direction::BOTH.into_iter().filter(|_| ack.channel == AckChannel::Common) {
+            let taken = (0..room[direction.index()]).map_while(|_| slots.take(direction));
+            places[direction.index()] = taken.min_by_key(|place| place.slot);
+        }
+        ControlChannels {
+            turns: AckTurns::new(ack.downlink_per_frame),
+            contention: AckContention::new(ack.uplink_places, ack.uplink_backoff, draws),
+            places,
+            boundary: None,
+            next: None,
+        }
+    }
+
+    /// The first frame before whose start a control PDU is due.
+    pub fn next_boundary(&self) -> Option<u64> {
+        let turns = (!self.turns.is_idle()).then_some(0);
+        turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min()
+    }
+}
+
 impl MacTdd {
     /// Handles the end of a frame: sends control PDUs in the downlink and the uplink.
     pub(super) fn handle_frame_end<T: TraceSink<TraceEvent>>(
@@ -30,26 +73,23 @@ impl MacTdd {
         below: &mut Below<'_>,
     ) {
         let boundary = ctx.cx.now.as_nanos() / FRAME.as_nanos();
-        if self.boundary.is_some_and(|last| last >= boundary) || boundary == 0 {
+        if self.control.boundary.is_some_and(|last| last >= boundary) || boundary == 0 {
             return;
         }
-        self.boundary = Some(boundary);
+        self.control.boundary = Some(boundary);
         let frame = boundary - 1;
-        let mut through = std::mem::take(&mut self.scratch.through);
-        let mut collided = std::mem::take(&mut self.scratch.collided);
-        self.turns.frame(&mut through);
-        for ue in self.turns.waiting() {
+        let through = self.control.turns.frame();
+        for ue in self.control.turns.waiting() {
             ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
         self.send_control(ctx, frame, (Direction::Downlink, &through), config, below);
         let now = ctx.cx.now;
         let wants = |ue: UeId| below.ues[ue].rlc[Direction::Uplink.index()].has_control(now);
-        self.contention.frame(frame, wants, &mut through, &mut collided);
+        let (through, collided) = self.control.contention.frame(frame, wants);
         for &ue in &collided {
             ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }
         self.send_control(ctx, frame, (Direction::Uplink, &through), config, below);
-        (self.scratch.through, self.scratch.collided) = (through, collided);
     }
 
     /// Sends one control PDU of each UE in `sending`.
@@ -65,7 +105,7 @@ impl MacTdd {
         for &ue in sending {
             let context = &mut ues[ue];
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut transmission) > 0 {
-                transmission.last().lost = self.is_control_lost(frame, ue, direction);
+                transmission.last().lost = self.control_losses(frame, ue, direction);
             }
             self.queried.push((ue, direction));
         }
@@ -74,17 +114,14 @@ impl MacTdd {
         air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
     }
 
-    /// Whether a control PDU is lost on the air. Data in its slot interfere with the control PDU,
-    /// but the control PDU does not interfere with the data.
-    fn is_control_lost(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
-        let (Some(radio), Some(place)) = (&mut self.radio, self.ack_places[direction.index()]) else {
+    /// The losses of a control PDU. Data in its slot interfere with the control PDU, but the control
+    /// PDU does not interfere with the data.
+    fn control_losses(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
+        let Some(place) = self.control.places[direction.index()].filter(|_| self.config.ack.errors) else {
             return Lost(0);
         };
-        if !self.config.ack.errors {
-            return Lost(0);
-        }
         let codes = self.config.layout.layout().codes_per_block;
         let sent = SlotTransmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes };
-        if radio.is_lost_beside(frame, &sent) { Lost::all(1) } else { Lost(0) }
+        self.air.losses_beside(frame, &sent)
     }
 }

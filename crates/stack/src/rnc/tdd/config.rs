@@ -13,7 +13,7 @@ pub struct TddConfig {
     pub layout: LayoutKind,
     /// Fixed direction of each slot. `None`: directions follow the demand.
     pub pattern: Option<Vec<Option<Direction>>>,
-    /// Size and end of grants.
+    /// Size and order of grants.
     pub grant: GrantConfig,
     /// How users request a grant.
     pub rach: TddRachConfig,
@@ -23,7 +23,7 @@ pub struct TddConfig {
     pub radio: Option<TddRadioConfig>,
 }
 
-/// Size, end and order of grants.
+/// Size and order of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantConfig {
     /// Maximum number of SDUs that may be started in a grant, N.
@@ -32,8 +32,6 @@ pub struct GrantConfig {
     pub levels: [u32; 2],
     /// Blocks per frame for each level.
     pub weights: [u32; 3],
-    /// Condition that ends a grant.
-    pub ends: GrantEnds,
     /// Treatment of a request without room.
     pub refused: Refused,
     /// Order in which requests are granted.
@@ -68,18 +66,6 @@ impl GrantOrder {
             GrantOrder::LargestBacklog => Some(SchedulerKind::LargestBacklog),
         }
     }
-}
-
-/// Condition that ends a grant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-pub enum GrantEnds {
-    /// The first frame in which nothing is sent. Later retransmissions need a new grant.
-    #[default]
-    UnusedFrame,
-    /// The first frame in which nothing is sent and nothing waits for an acknowledgment.
-    Acknowledged,
 }
 
 /// Treatment of a request without room.
@@ -150,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_backlog_has_one_of_three_levels() {
-        let (ends, refused, order) = (GrantEnds::default(), Refused::default(), GrantOrder::default());
-        let grant = GrantConfig { sdus: 20, levels: [1, 5], weights: [1, 2, 4], ends, refused, order };
+        let (refused, order) = (Refused::default(), GrantOrder::default());
+        let grant = GrantConfig { sdus: 20, levels: [1, 5], weights: [1, 2, 4], refused, order };
         assert_eq!([0, 1, 2, 5, 6, 1000].map(|sdus| grant.blocks(sdus)), [1, 1, 2, 2, 4, 4]);
     }
 }

@@ -1,5 +1,6 @@
-//! Grants. A grant is a DCH in one direction with a number of blocks per frame, until it ends
-//! (`GrantEnds`).
+//! Grants. A grant is a DCH in one direction with a number of blocks per frame. It ends with the first
+//! frame in which nothing is sent (Baiocchi and Vacirca 2002, §II.B). Later retransmissions need a new
+//! grant.
 
 use super::config::{AckChannel, TddConfig};
 use super::slots::{Place, Slots};

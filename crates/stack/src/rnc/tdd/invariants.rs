@@ -47,7 +47,7 @@ impl MacTdd {
         assert_eq!(self.slots.free() + held_total, units, "free and held are all");
         let per_slot = layout.blocks_per_slot() * u32::from(layout.codes_per_block);
         assert!(held.iter().all(|codes| codes.count_ones() <= per_slot), "a slot has too many blocks");
-        for sent in &self.sent_blocks {
+        for sent in &self.air.blocks {
             let slot_direction = slot_direction[usize::from(sent.slot)];
             assert!(
                 slot_direction.is_none_or(|slot_direction| slot_direction == sent.direction),
@@ -58,7 +58,7 @@ impl MacTdd {
 
     /// Number of grants and of open requests. Requests at the RNC count as one.
     pub(crate) fn held(&self) -> usize {
-        self.grants.len() + usize::from(self.requests.next().is_some()) + self.requesting.len()
+        self.grants.len() + usize::from(self.demand.known.next().is_some()) + self.demand.planned.len()
     }
 
     /// Number of resource units of the common channels for control PDUs.

@@ -2,7 +2,7 @@
 //!
 //! One carrier serves both directions. At the start of a frame (`turn.rs`) requests are decided, data
 //! PDUs are pulled from RLC, blocks get the slots and codes of their grants, and the radio decides
-//! for all blocks together which are lost. Then users send requests on the RACH. Control PDUs are
+//! for all blocks together which are lost (`air.rs`). Then users send requests on the RACH. Control PDUs are
 //! sent at the end of the frame, after the data that they acknowledge (`acks.rs`).
 //!
 //! ```text
@@ -14,6 +14,7 @@
 //! A frame without grants, requests and control PDUs costs no event.
 
 mod acks;
+mod air;
 mod config;
 mod grants;
 #[cfg(test)]
@@ -22,25 +23,21 @@ mod requests;
 mod slots;
 mod turn;
 
-use std::collections::BTreeSet;
-
 use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-pub use self::config::{
-    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
-};
+use self::acks::ControlChannels;
+use self::air::FrameAir;
+pub use self::config::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
 use self::grants::Grant;
-use self::requests::{Request, Requests};
-use self::slots::{Place, Slots};
+use self::requests::Demand;
+use self::slots::Slots;
 use crate::ids::{CellId, Direction, MacTimer, UeId};
 use crate::mac::{Below, CarrierConfig, Mac};
-use crate::radio::mac::{AckContention, AckTurns, TddAccess};
+use crate::radio::phy::tdd::TddRadio;
 use crate::radio::phy::tdd::layout::FRAME;
-use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
-use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
 use crate::{Context, EventContext};
@@ -51,45 +48,17 @@ pub struct MacTdd {
     cell: CellId,
     config: TddConfig,
     slots: Slots,
-    /// State of the capacity requests, by UE and direction. Requests for the downlink are made in the
-    /// RNC and take the same steps, except for the RACH.
-    request_states: Vec<[CapacityRequest; 2]>,
-    /// Planned requests on the RACH: frame and UE.
-    requesting: BTreeSet<(u64, UeId)>,
-    access: TddAccess,
-    requests: Requests,
-    /// Schedulers of the requests, by direction; `None`: first come, first served.
-    schedulers: Option<[Scheduler; 2]>,
+    demand: Demand,
     /// In the order of granting.
     grants: Vec<Grant>,
-    turns: AckTurns,
-    contention: AckContention,
-    /// The first slot and codes of the common channels for control PDUs, by direction.
-    ack_places: [Option<Place>; 2],
-    radio: Option<TddRadio>,
+    control: ControlChannels,
+    air: FrameAir,
     /// The last frame that was started.
     frame: Option<u64>,
-    /// The blocks sent in this frame.
-    sent_blocks: Vec<SlotTransmission>,
-    /// The frame before whose start control PDUs were sent last.
-    boundary: Option<u64>,
     /// Start of the next frame that has something to do.
     next_start: Option<Time>,
-    /// End of the next frame at which control PDUs may be sent.
-    next_control: Option<Time>,
     /// RLC entities that were queried since the last `end_timeout`.
     queried: Vec<(UeId, Direction)>,
-    scratch: Scratch,
-}
-
-/// Vectors that are kept so that their memory is reused.
-#[derive(Debug, Default)]
-struct Scratch {
-    verdicts: Vec<bool>,
-    requesting: Vec<UeId>,
-    heard: Vec<bool>,
-    through: Vec<UeId>,
-    collided: Vec<UeId>,
 }
 
 impl MacTdd {
@@ -97,34 +66,16 @@ impl MacTdd {
     pub fn new(cell: CellId, config: &TddConfig, streams: &Streams) -> Self {
         let draws = |purpose: &str| streams.addressed(&format!("cell{}/tdd/{purpose}", cell.0));
         let mut slots = Slots::new(config.layout.layout(), config.pattern.as_deref());
-        let ack = config.ack;
-        let room = [ack.downlink_per_frame.unwrap_or(1), ack.uplink_places];
-        let mut ack_places = [None; 2];
-        for direction in Direction::BOTH.into_iter().filter(|_| ack.channel == AckChannel::Common) {
-            let places = (0..room[direction.index()]).map_while(|_| slots.take(direction));
-            ack_places[direction.index()] = places.min_by_key(|place| place.slot);
-        }
-        let rach = config.rach;
         MacTdd {
             cell,
+            demand: Demand::new(config, draws),
+            control: ControlChannels::new(&config.ack, &mut slots, draws("ack")),
             slots,
-            request_states: Vec::new(),
-            requesting: BTreeSet::new(),
-            access: TddAccess::new(rach.codes, rach.backoff, draws("rach/code"), draws("rach/backoff")),
-            requests: Requests::default(),
-            schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
             grants: Vec::new(),
-            turns: AckTurns::new(ack.downlink_per_frame),
-            contention: AckContention::new(ack.uplink_places, ack.uplink_backoff, draws("ack")),
-            ack_places,
-            radio: config.radio.map(|radio| TddRadio::new(radio, streams)),
+            air: FrameAir::new(config.radio.map(|radio| TddRadio::new(radio, streams))),
             frame: None,
-            sent_blocks: Vec::new(),
-            boundary: None,
             next_start: None,
-            next_control: None,
             queried: Vec::new(),
-            scratch: Scratch::default(),
             config: config.clone(),
         }
     }
@@ -140,10 +91,10 @@ impl MacTdd {
         direction: Direction,
     ) -> bool {
         let now = cx.now;
-        let asks = self.request_state(ue, direction) == CapacityRequest::Idle
+        let asks = self.demand.state(ue, direction) == CapacityRequest::Idle
             && self.needs_capacity(now, ue, direction, rlc);
         if asks {
-            self.request_capacity(cx, ue, direction, self.next_frame(now));
+            self.demand.request(cx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
@@ -155,8 +106,8 @@ impl MacTdd {
     /// already.
     fn queue_control_pdu(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
         match direction {
-            Direction::Downlink => self.turns.want(ue),
-            Direction::Uplink => self.contention.want(ue, self.next_boundary(now) - 1),
+            Direction::Downlink => self.control.turns.want(ue),
+            Direction::Uplink => self.control.contention.want(ue, self.next_boundary(now) - 1),
         }
     }
 
@@ -181,50 +132,6 @@ impl MacTdd {
         rlc.has_data(now) || (has_own && rlc.has_control(now) && !has_room())
     }
 
-    /// Requests capacity from `frame` on: on the RACH for the uplink, within the RNC for the
-    /// downlink.
-    #[inline(never)]
-    fn request_capacity<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        ue: UeId,
-        direction: Direction,
-        frame: u64,
-    ) {
-        let want = self.request_state_mut(ue, direction);
-        if !want.backlog(frame) {
-            return;
-        }
-        match direction {
-            Direction::Uplink => {
-                self.requesting.insert((frame, ue));
-            }
-            Direction::Downlink => {
-                want.heard();
-                self.requests.push(Request {
-                    ue,
-                    direction,
-                    from: frame,
-                    reported_sdus: None,
-                    was_refused: false,
-                });
-            }
-        }
-        cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
-    }
-
-    #[inline]
-    fn request_state(&self, ue: UeId, direction: Direction) -> CapacityRequest {
-        self.request_states.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
-    }
-
-    fn request_state_mut(&mut self, ue: UeId, direction: Direction) -> &mut CapacityRequest {
-        if self.request_states.len() <= ue.index() {
-            self.request_states.resize(ue.index() + 1, [CapacityRequest::Idle; 2]);
-        }
-        &mut self.request_states[ue.index()][direction.index()]
-    }
-
     /// The first frame at or after `now` that was not started yet.
     fn next_frame(&self, now: Time) -> u64 {
         frame_at_or_after(now).max(self.frame.map_or(0, |frame| frame + 1))
@@ -233,21 +140,15 @@ impl MacTdd {
     /// The first frame at whose start control PDUs of the previous frame can still be sent. They are
     /// sent before the data of a frame. Frame 0 has no previous frame.
     fn next_boundary(&self, now: Time) -> u64 {
-        self.next_frame(now).max(self.boundary.map_or(1, |boundary| boundary + 1))
+        self.next_frame(now).max(self.control.boundary.map_or(1, |boundary| boundary + 1))
     }
 
     /// Determines the next frame with data or requests and the next one with control PDUs.
     fn update_deadlines(&mut self, now: Time) {
-        let asked = self.requesting.first().map(|&(frame, _)| frame);
-        let wanted = if self.grants.is_empty() {
-            asked.into_iter().chain(self.requests.next()).min()
-        } else {
-            Some(0)
-        };
+        let wanted = if self.grants.is_empty() { self.demand.next() } else { Some(0) };
         self.next_start = wanted.map(|frame| frame_start(frame.max(self.next_frame(now))));
-        let turns = (!self.turns.is_idle()).then_some(0);
-        let wanted = turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min();
-        self.next_control = wanted.map(|boundary| frame_start(boundary.max(self.next_boundary(now))));
+        let wanted = self.control.next_boundary();
+        self.control.next = wanted.map(|boundary| frame_start(boundary.max(self.next_boundary(now))));
     }
 }
 
@@ -276,7 +177,7 @@ impl Mac for MacTdd {
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
         match timer {
             MacTimer::First => self.next_start.map(|at| (at, Phase::Transmit)),
-            MacTimer::Second => self.next_control.map(|at| (at, Phase::Schedule)),
+            MacTimer::Second => self.control.next.map(|at| (at, Phase::Schedule)),
         }
     }
 

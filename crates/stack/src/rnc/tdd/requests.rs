@@ -1,10 +1,105 @@
-//! Requests for capacity that the RNC knows, in order of arrival: requests of users for the uplink,
-//! and of the RNC itself for the downlink.
+//! Requests for capacity: users request the uplink on the RACH, and the RNC requests the downlink
+//! itself. The RNC decides them in order of arrival, or as a scheduler ranks their users.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
+use umts_kernel::TraceSink;
+use umts_kernel::random::AddressedStream;
+
+use super::config::TddConfig;
+use crate::Context;
 use crate::ids::{Direction, UeId};
+use crate::radio::mac::TddAccess;
 use crate::scheduling::{Candidate, Scheduler};
+use crate::trace::TraceEvent;
+use crate::ue::CapacityRequest;
+
+/// Capacity requests, from the need for capacity to the decision.
+#[derive(Debug)]
+pub(super) struct Demand {
+    /// By UE and direction. Requests for the downlink are made in the RNC and take the same steps,
+    /// except for the RACH.
+    states: Vec<[CapacityRequest; 2]>,
+    /// Planned requests on the RACH: frame and UE.
+    pub planned: BTreeSet<(u64, UeId)>,
+    pub access: TddAccess,
+    /// Requests that the RNC knows.
+    pub known: Requests,
+    /// Schedulers of the requests, by direction; `None`: first come, first served.
+    pub schedulers: Option<[Scheduler; 2]>,
+}
+
+impl Demand {
+    pub fn new(config: &TddConfig, draws: impl Fn(&str) -> AddressedStream) -> Self {
+        let rach = config.rach;
+        Demand {
+            states: Vec::new(),
+            planned: BTreeSet::new(),
+            access: TddAccess::new(rach.codes, rach.backoff, draws("rach/code"), draws("rach/backoff")),
+            known: Requests::default(),
+            schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
+        }
+    }
+
+    /// Requests capacity from `frame` on: on the RACH for the uplink, within the RNC for the
+    /// downlink.
+    #[inline(never)]
+    pub fn request<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        ue: UeId,
+        direction: Direction,
+        frame: u64,
+    ) {
+        let want = self.state_mut(ue, direction);
+        if !want.backlog(frame) {
+            return;
+        }
+        match direction {
+            Direction::Uplink => {
+                self.planned.insert((frame, ue));
+            }
+            Direction::Downlink => {
+                want.heard();
+                self.known.push(Request {
+                    ue,
+                    direction,
+                    from: frame,
+                    reported_sdus: None,
+                    was_refused: false,
+                });
+            }
+        }
+        cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
+    }
+
+    #[inline]
+    pub fn state(&self, ue: UeId, direction: Direction) -> CapacityRequest {
+        self.states.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
+    }
+
+    pub fn state_mut(&mut self, ue: UeId, direction: Direction) -> &mut CapacityRequest {
+        if self.states.len() <= ue.index() {
+            self.states.resize(ue.index() + 1, [CapacityRequest::Idle; 2]);
+        }
+        &mut self.states[ue.index()][direction.index()]
+    }
+
+    /// The first frame with a planned request or a request that can be decided.
+    pub fn next(&self) -> Option<u64> {
+        let planned = self.planned.first().map(|&(frame, _)| frame);
+        planned.into_iter().chain(self.known.next()).min()
+    }
+
+    /// `ue` repeats its request after a back-off.
+    #[inline(never)]
+    pub fn back_off(&mut self, frame: u64, ue: UeId) {
+        let access = &self.access;
+        let state = &mut self.states[ue.index()][Direction::Uplink.index()];
+        let until = state.failed(|failures| access.backed_off_until(frame, ue, failures));
+        self.planned.insert((until, ue));
+    }
+}
 
 /// A request for capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

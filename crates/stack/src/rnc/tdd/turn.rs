@@ -1,23 +1,21 @@
-//! The start of a frame of a TDD cell: decides requests, sends the data of all grants, decides block
-//! losses, and sends requests on the RACH.
+//! The start of a frame of a TDD cell: decides requests, sends the data of all grants, and sends
+//! requests on the RACH.
 
 use umts_kernel::TraceSink;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Duration};
 
-use super::config::{GrantEnds, Refused};
+use super::config::Refused;
 use super::grants::Grant;
 use super::requests::{Request, RequestFate};
 use super::{MacTdd, frame_start};
 use crate::EventContext;
-use crate::detail::Detail;
-use crate::ids::{Direction, UeId};
+use crate::ids::Direction;
 use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::Iub;
 use crate::radio::air::Transmission;
 use crate::radio::mac::Channel;
-use crate::radio::phy::Lost;
-use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
-use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
+use crate::radio::phy::tdd::SlotTransmission;
+use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::rlc::Rlc;
 use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
@@ -59,11 +57,11 @@ impl MacTdd {
 
     /// Grants requests for which there is room, in the order of arrival or as a scheduler selects.
     fn decide<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, frame: u64, ues: &mut Ues) {
-        if self.requests.next().is_none_or(|from| from > frame) {
+        if self.demand.known.next().is_none_or(|from| from > frame) {
             return;
         }
-        let mut requests = std::mem::take(&mut self.requests);
-        if let Some(schedulers) = &self.schedulers {
+        let mut requests = std::mem::take(&mut self.demand.known);
+        if let Some(schedulers) = &self.demand.schedulers {
             for direction in Direction::BOTH {
                 let scheduler = &schedulers[direction.index()];
                 requests.reorder(frame, direction, scheduler, |request| candidate(ues, request));
@@ -73,8 +71,8 @@ impl MacTdd {
         // for the next of the same direction.
         let mut is_full = [false; 2];
         requests.decide(frame, |request| self.decide_request(ctx, frame, (request, &mut is_full), ues));
-        debug_assert!(self.requests.next().is_none(), "decisions add no requests");
-        self.requests = requests;
+        debug_assert!(self.demand.known.next().is_none(), "decisions add no requests");
+        self.demand.known = requests;
     }
 
     /// Withdraws, grants or refuses a request. `is_full`: there is no room left, by direction.
@@ -89,7 +87,7 @@ impl MacTdd {
         let Request { ue, direction, .. } = *request;
         let rlc = &mut ues[ue].rlc[direction.index()];
         if !self.needs_capacity(ctx.cx.now, ue, direction, rlc) {
-            self.request_state_mut(ue, direction).released();
+            self.demand.state_mut(ue, direction).released();
             ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return RequestFate::Removed;
         }
@@ -113,8 +111,8 @@ impl MacTdd {
         };
         grant.sdus_before = rlc.sdus_done();
         rlc.limit_sdus(&mut ctx.cx, Some(self.config.grant.sdus));
-        self.request_state_mut(ue, direction).granted();
-        if let Some(schedulers) = &mut self.schedulers {
+        self.demand.state_mut(ue, direction).granted();
+        if let Some(schedulers) = &mut self.demand.schedulers {
             schedulers[direction.index()].served(ue);
         }
         let blocks = grant.places.len() as u32;
@@ -140,17 +138,8 @@ impl MacTdd {
         if is_kept {
             return RequestFate::Kept;
         }
-        self.back_off(frame, ue);
+        self.demand.back_off(frame, ue);
         RequestFate::Removed
-    }
-
-    /// `ue` repeats its request after a back-off.
-    #[inline(never)]
-    fn back_off(&mut self, frame: u64, ue: UeId) {
-        let access = &self.access;
-        let want = &mut self.request_states[ue.index()][Direction::Uplink.index()];
-        let until = want.failed(|failures| access.backed_off_until(frame, ue, failures));
-        self.requesting.insert((until, ue));
     }
 
     /// Sends the blocks of all grants.
@@ -163,22 +152,21 @@ impl MacTdd {
     ) {
         let Below { ues, air, .. } = below;
         let mut transmissions = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
-        self.sent_blocks.clear();
+        self.air.blocks.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let blocks = self.pull(ctx, grant, ues, &mut transmissions);
-            let continues = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
-            if !continues {
+            let is_used = self.pull(ctx, grant, ues, &mut transmissions) > 0;
+            if !is_used {
                 grant.release(&mut self.slots);
                 self.end_grant(ctx, frame, grant, ues);
             }
-            continues
+            is_used
         });
         // Ending a grant does not add one: a new request is granted in the next frame or later.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.decide_losses(ctx, frame, &mut transmissions);
-        self.record_frame(ctx);
+        self.air.decide_losses(ctx, frame, &mut transmissions);
+        self.air.record_frame(ctx, self.cell, &self.slots);
         for (direction, transmission) in Direction::BOTH.into_iter().zip(transmissions) {
             let set_octets = transmission
                 .sets()
@@ -208,9 +196,9 @@ impl MacTdd {
         let blocks = context.send(&mut ctx.cx, direction, pdus, max_blocks, None, transmission);
         self.queried.push((ue, direction));
         if blocks > 0 {
-            transmission.last().first = self.sent_blocks.len() as u32;
+            transmission.last().first = self.air.blocks.len() as u32;
             let sent = (0..blocks).zip(&grant.places);
-            self.sent_blocks.extend(sent.map(|(block, place)| SlotTransmission {
+            self.air.blocks.extend(sent.map(|(block, place)| SlotTransmission {
                 ue,
                 direction,
                 slot: place.slot,
@@ -223,21 +211,12 @@ impl MacTdd {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
             let transmission = &mut transmissions[direction.index()];
             if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, transmission) > 0 {
-                transmission.last().first = self.sent_blocks.len() as u32;
-                self.sent_blocks.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
+                transmission.last().first = self.air.blocks.len() as u32;
+                self.air.blocks.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
             }
             self.queried.push((ue, direction));
         }
         blocks
-    }
-
-    /// Whether a grant ends that was not used in this frame.
-    fn is_over(&self, now: Time, grant: &Grant, ues: &Ues) -> bool {
-        let rlc = &ues[grant.ue].rlc[grant.direction.index()];
-        match self.config.grant.ends {
-            GrantEnds::UnusedFrame => true,
-            GrantEnds::Acknowledged => rlc.is_settled() && !rlc.has_data(now),
-        }
     }
 
     /// Ends a grant. A new request follows if there is still something to send.
@@ -254,82 +233,9 @@ impl MacTdd {
         let sdus = (rlc.sdus_done() - grant.sdus_before) as u32;
         let frames = (frame - from) as u32;
         ctx.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
-        self.request_state_mut(ue, direction).released();
+        self.demand.state_mut(ue, direction).released();
         // `end_timeout` notes whether the other direction needs capacity without this grant.
         self.queried.push((ue, direction.reversed()));
-    }
-
-    /// Records the use of the frame: slots, resource units, and losses.
-    fn record_frame<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
-        let cell = self.cell.0;
-        ctx.cx.record(|| {
-            let (slots, held) = self.slots.in_use();
-            let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
-            for sent in &self.sent_blocks {
-                used[sent.direction.index()] += u16::from(sent.codes);
-                in_slot[usize::from(sent.slot)] += 1;
-            }
-            let (sent, lost) = self.count_by_neighbours(&in_slot);
-            TraceEvent::FrameUsed { cell, slots, held, used, sent, lost }
-        });
-    }
-
-    /// Counts the blocks of this frame, and the lost ones, by the number of other UEs' blocks in the
-    /// same slot: 0, 1, 2, and 3 or more. `in_slot`: blocks per slot.
-    fn count_by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
-        let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut add = |slot: u8, blocks: u8, lost_blocks: u8| {
-            let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
-            sent[neighbours] += blocks;
-            lost[neighbours] += lost_blocks;
-        };
-        // Blocks of one UE in one slot are consecutive in `sent_blocks`.
-        let (mut current, mut slot, mut blocks, mut lost_blocks) = (None, 0, 0, 0);
-        for (this, &is_lost) in self.sent_blocks.iter().zip(&self.scratch.verdicts) {
-            let key = Some((this.slot, this.direction, this.ue));
-            if current != key {
-                add(slot, blocks, lost_blocks);
-                (current, slot, blocks, lost_blocks) = (key, this.slot, 0, 0);
-            }
-            blocks += 1;
-            lost_blocks += u8::from(is_lost);
-        }
-        add(slot, blocks, lost_blocks);
-        (sent, lost)
-    }
-
-    /// Decides which blocks of this frame are lost.
-    fn decide_losses<T: TraceSink<TraceEvent>>(
-        &mut self,
-        ctx: &mut EventContext<'_, T>,
-        frame: u64,
-        transmissions: &mut [Box<Transmission>; 2],
-    ) {
-        let verdicts = &mut self.scratch.verdicts;
-        match &mut self.radio {
-            Some(radio) => radio.decide_losses(frame, &self.sent_blocks, verdicts),
-            None => {
-                verdicts.clear();
-                verdicts.resize(self.sent_blocks.len(), false);
-            }
-        }
-        for sent in transmissions.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
-            let of_set = &verdicts[sent.first as usize..][..sent.set.blocks as usize];
-            sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
-        }
-        if T::WANTS_DETAIL {
-            self.record_slots(ctx);
-        }
-    }
-
-    /// Records slot, codes, SIR and loss of each block.
-    fn record_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
-        let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
-        for (sent, &lost) in self.sent_blocks.iter().zip(&self.scratch.verdicts) {
-            let SlotTransmission { ue, direction, slot, codes, .. } = *sent;
-            let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
-            ctx.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
-        }
     }
 
     /// Sends the requests that are due on the RACH of this frame.
@@ -340,31 +246,28 @@ impl MacTdd {
         ues: &Ues,
     ) {
         let direction = Direction::Uplink;
-        let mut requesting = std::mem::take(&mut self.scratch.requesting);
-        requesting.clear();
-        while let Some(&(at, ue)) = self.requesting.first().filter(|(at, _)| *at <= frame) {
-            self.requesting.remove(&(at, ue));
+        let mut requesting = Vec::new();
+        while let Some(&(at, ue)) = self.demand.planned.first().filter(|(at, _)| *at <= frame) {
+            self.demand.planned.remove(&(at, ue));
             if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
                 requesting.push(ue);
             } else {
-                self.request_state_mut(ue, direction).withdraw();
+                self.demand.state_mut(ue, direction).withdraw();
                 ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
-        let mut heard = std::mem::take(&mut self.scratch.heard);
-        self.access.resolve(frame, &mut requesting, &mut heard);
+        let heard = self.demand.access.resolve(frame, &mut requesting);
         for (&ue, &is_heard) in requesting.iter().zip(&heard) {
             ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {
-                self.request_state_mut(ue, direction).heard();
+                self.demand.state_mut(ue, direction).heard();
                 let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
                 let from = frame + self.config.rach.answer + 1;
-                self.requests.push(Request { ue, direction, from, reported_sdus, was_refused: false });
+                self.demand.known.push(Request { ue, direction, from, reported_sdus, was_refused: false });
             } else {
                 ctx.cx.record(|| TraceEvent::RachCollision { ue });
-                self.back_off(frame, ue);
+                self.demand.back_off(frame, ue);
             }
         }
-        (self.scratch.requesting, self.scratch.heard) = (requesting, heard);
     }
 }

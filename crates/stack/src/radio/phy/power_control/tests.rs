@@ -258,10 +258,10 @@ fn outer_loop_keeps_one_percent_of_errors() {
     let (mut outer, mut lost) = (OuterLoop::default(), 0_u32);
     let (warm_up, blocks) = (20_000_u32, 400_000_u32);
     for block in 0..warm_up + blocks {
-        let loss = table.loss(linear(2.25 - 1.5) * outer.factor());
-        let is_lost = draws.tti(u64::from(block)).happens(0, loss);
-        lost += u32::from(is_lost && block >= warm_up);
-        outer.handle_blocks(&config, 1, u32::from(is_lost));
+        let ebn0 = linear(2.25 - 1.5) * outer.factor();
+        let lost_now = table.losses(draws.tti(u64::from(block)), 0, 1, ebn0).count();
+        lost += if block >= warm_up { lost_now } else { 0 };
+        outer.handle_blocks(&config, 1, lost_now);
     }
     let ratio = f64::from(lost) / f64::from(blocks);
     let standard_error = (0.01_f64 * 0.99 / f64::from(blocks)).sqrt();

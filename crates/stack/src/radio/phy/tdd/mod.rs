@@ -1,8 +1,8 @@
 //! The radio of UMTS-TDD: block errors follow from the interference of simultaneous transmissions.
 //!
-//! All transmissions of a frame are decided together. Each UE has a power error in each direction
-//! ([`estimate`]), transmissions in one slot interfere ([`sir`]), and a block is lost with the
-//! probability that its SIR gives ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002),
+//! All transmissions of a frame are known before the first is decided. Each UE has a power error in
+//! each direction ([`estimate`]), transmissions in one slot interfere ([`sir`]), and a block is lost with
+//! the probability that its SIR gives ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002),
 //! §II.A.
 
 mod estimate;
@@ -14,6 +14,7 @@ use umts_kernel::random::{AddressedStream, Chance, Streams};
 use self::estimate::{Estimate, EstimateLaw};
 use self::sir::Interference;
 use super::link_curve::{Curve, LinkCurve};
+use super::{Lost, independent_losses};
 use crate::ids::{Direction, UeId};
 
 /// Transmissions that interfere with each other.
@@ -131,16 +132,21 @@ impl TddRadio {
         }
     }
 
-    /// Decides which transmissions of frame `frame` are lost, in the order of `all`.
-    pub fn decide_losses(&mut self, frame: u64, all: &[SlotTransmission], lost: &mut Vec<bool>) {
+    /// Begins frame `frame` with all its transmissions, which interfere with each other.
+    pub fn begin_frame(&mut self, frame: u64, all: &[SlotTransmission]) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
         self.shares.clear();
         self.shares.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
-        lost.clear();
-        lost.extend(
-            self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].1.is_met(sent.draw)),
-        );
+    }
+
+    /// Decides which of `blocks` transmissions are lost, from number `first` of the frame on.
+    #[inline]
+    pub fn losses(&self, first: u32, blocks: u32) -> Lost {
+        Lost::which(blocks, |block| {
+            let sent = &self.gathered[(first + block) as usize];
+            self.shares[usize::from(sent.share)].1.is_met(sent.draw)
+        })
     }
 
     /// Linear SIR of each transmission of the last frame, in order.
@@ -148,16 +154,16 @@ impl TddRadio {
         self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].0)
     }
 
-    /// Whether an additional transmission of this frame is lost. It suffers interference from the
-    /// decided transmissions but causes none.
-    pub fn is_lost_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> bool {
+    /// Decides whether an additional transmission of this frame is lost. It suffers interference from
+    /// the transmissions of the frame but causes none.
+    pub fn losses_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> Lost {
         if self.frame != Some(frame) {
             self.gather(frame, &[]);
         }
         let user = user(&mut self.users, &self.law, &self.streams, transmission);
         let error = user.estimate.error(&self.law, frame);
         let loss = self.curve.loss(self.interference.sir_beside(&self.config, transmission, error));
-        user.blocks.tti(frame).happens(transmission.block, loss)
+        independent_losses(user.blocks.tti(frame), transmission.block, 1, loss)
     }
 
     /// Adds all transmissions of a frame to the interference, and draws their random numbers.

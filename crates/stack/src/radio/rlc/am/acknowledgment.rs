@@ -1,13 +1,44 @@
-//! Effect of a STATUS on the sending side: VT(A), and missing PDUs (TS 25.322 §9.4, §11.5.3).
+//! Effect of a STATUS: VT(A), missing PDUs, and the windows of both sides (TS 25.322 §9.4, §11.5.3).
 
 use umts_kernel::TraceSink;
 
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
+use super::{AmEntity, ErroneousSn};
 use crate::Context;
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::{Sn, SnRun};
-use crate::trace::TraceEvent;
+use crate::radio::rlc::{BlockSet, Sn, SnRun, Status};
+use crate::trace::{PduDrop, TraceEvent};
+
+impl AmEntity {
+    /// Handles a STATUS: its report, window, and MRW or the answer to one.
+    pub(super) fn handle_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        set: &BlockSet,
+        status: &Status,
+    ) {
+        let (config, timers) = (&self.config, &mut self.timers);
+        if let Some(lsn) = status.lsn {
+            let missing = set.missing_of(status);
+            let applied = self.sender.apply_report(cx, config, timers, lsn, missing);
+            if applied.is_err() {
+                self.sender.wants_reset |= config.erroneous_sn == ErroneousSn::Reset;
+                self.receiver.record_dropped(cx, 1, PduDrop::ErroneousSn);
+                return;
+            }
+        }
+        if let Some(wsn) = status.window {
+            self.sender.apply_window(config, wsn);
+        }
+        if let Some(ack) = status.mrw_ack {
+            self.sender.apply_mrw_ack(cx, config, timers, ack);
+        }
+        if let Some(mrw) = status.mrw {
+            self.receiver.move_window(cx, config, timers, mrw, &set.discarded);
+        }
+    }
+}
 
 impl Sender {
     /// Applies the acknowledgment of a STATUS. Returns an error without any effect if the STATUS

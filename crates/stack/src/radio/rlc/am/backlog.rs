@@ -2,10 +2,36 @@
 
 use umts_units::{Bytes, Time};
 
+use super::AmEntity;
 use super::sender::Sender;
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::backlog::BlockCounter;
 use crate::radio::rlc::{Backlog, WaitingSdu};
+
+impl AmEntity {
+    /// New data and retransmissions to send.
+    pub fn backlog(&self) -> Backlog {
+        self.sender.backlog(&self.config)
+    }
+
+    /// Appends the SDUs that wait to be sent in order.
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
+        self.sender.waiting_sdus(into);
+    }
+
+    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321
+    /// §8.2.2). A control PDU counts as a whole PDU.
+    pub fn available_for_transmission(&self, now: Time) -> Bytes {
+        let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
+        let data = self.sender.available_for_transmission(&self.config, now);
+        Bytes(data + control * u64::from(self.config.pdu_octets()))
+    }
+
+    /// Octets of SDUs that are waiting or not completely acknowledged.
+    pub fn buffer_occupancy(&self) -> Bytes {
+        self.sender.occupancy()
+    }
+}
 
 impl Sender {
     /// New data and retransmissions to send.

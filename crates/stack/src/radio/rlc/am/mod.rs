@@ -16,9 +16,12 @@ mod polling;
 mod receiver;
 mod reporting;
 mod reset;
+mod retransmission;
 mod sender;
 mod status;
+mod suspension;
 mod timers;
+mod triggers;
 mod two_channels;
 
 #[cfg(test)]
@@ -37,10 +40,11 @@ pub use config::{
 
 use self::receiver::Receiver;
 use self::reset::Reset;
-use self::sender::{RetransmissionPiggyback, Sender};
+use self::retransmission::RetransmissionPiggyback;
+use self::sender::Sender;
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
-use super::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status, WaitingSdu};
+use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -199,33 +203,6 @@ impl AmEntity {
             && !self.timers.is_running(Timer::StatusPeriodic)
         {
             self.timers.set(Timer::StatusPeriodic, now + period);
-        }
-    }
-
-    fn handle_status<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        set: &BlockSet,
-        status: &Status,
-    ) {
-        let (config, timers) = (&self.config, &mut self.timers);
-        if let Some(lsn) = status.lsn {
-            let missing = set.missing_of(status);
-            let applied = self.sender.apply_report(cx, config, timers, lsn, missing);
-            if applied.is_err() {
-                self.sender.wants_reset |= config.erroneous_sn == ErroneousSn::Reset;
-                self.receiver.record_dropped(cx, 1, PduDrop::ErroneousSn);
-                return;
-            }
-        }
-        if let Some(wsn) = status.window {
-            self.sender.apply_window(config, wsn);
-        }
-        if let Some(ack) = status.mrw_ack {
-            self.sender.apply_mrw_ack(cx, config, timers, ack);
-        }
-        if let Some(mrw) = status.mrw {
-            self.receiver.move_window(cx, config, timers, mrw, &set.discarded);
         }
     }
 
@@ -393,47 +370,6 @@ impl AmEntity {
         self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
     }
 
-    /// Stops sending until [`resume`](Self::resume), while the transport channel changes ("stop",
-    /// TS 25.322 §8.1). All state is kept, timers keep running, and PDUs in flight are received.
-    pub fn suspend(&mut self) {
-        self.suspended = true;
-    }
-
-    /// Sends only `n` further new PDUs until [`resume`](Self::resume): PDUs from VT(S) + N on wait
-    /// (CRLC-SUSPEND, TS 25.322 §9.7.5). Retransmissions and reports continue. A RESET does not
-    /// change the number of PDUs still allowed. Returns VT(S).
-    pub fn suspend_after(&mut self, n: u32) -> Sn {
-        self.sender.suspend_from(n.into());
-        Sn::of(self.sender.vt_s)
-    }
-
-    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after). The
-    /// channel, and with it the blocks per TTI, may have changed.
-    pub fn resume(&mut self) {
-        self.suspended = false;
-        self.sender.resume();
-    }
-
-    pub fn is_suspended(&self) -> bool {
-        self.suspended
-    }
-
-    /// Re-establishes the entity: state variables get their initial values, and all timers stop.
-    /// SDUs with a sent part are lost, the others stay. The peer must be re-established, too.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        self.timers = Timers::default();
-        self.reset = Reset::default();
-        self.return_to_initial_state(cx);
-        if !self.sender.buffer.is_empty() {
-            self.sender.start_timer_poll_periodic(cx.now, &self.config, &mut self.timers);
-        }
-    }
-
-    /// Discards the SDUs without a sent part. Transmission of the others continues.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        self.sender.lose_unsent(cx, &self.config, &mut self.timers);
-    }
-
     /// Grants the peer this window with every report from now on, in a WINDOW SUFI. `None`: no such
     /// SUFI.
     ///
@@ -448,29 +384,6 @@ impl AmEntity {
     /// (TS 25.322 §11.4.4, unrecoverable error).
     pub fn has_failed(&self) -> bool {
         self.reset.has_failed()
-    }
-
-    /// New data and retransmissions to send.
-    pub fn backlog(&self) -> Backlog {
-        self.sender.backlog(&self.config)
-    }
-
-    /// Appends the SDUs that wait to be sent in order.
-    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.sender.waiting_sdus(into);
-    }
-
-    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321
-    /// §8.2.2). A control PDU counts as a whole PDU.
-    pub fn available_for_transmission(&self, now: Time) -> Bytes {
-        let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
-        let data = self.sender.available_for_transmission(&self.config, now);
-        Bytes(data + control * u64::from(self.config.pdu_octets()))
-    }
-
-    /// Octets of SDUs that are waiting or not completely acknowledged.
-    pub fn buffer_occupancy(&self) -> Bytes {
-        self.sender.occupancy()
     }
 
     /// Octets of a PDU after its header.

@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
 use umts_kernel::TraceSink;
-use umts_units::{Duration, Time};
+use umts_units::Time;
 
-use super::config::{GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
-use super::timers::{Timer, Timers};
+use super::config::{MissingPduIndication, MrwAcknowledgment};
+use super::timers::Timers;
 use crate::Context;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::window::PduSet;
-use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::radio::rlc::{Mrw, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// The receiving side. `direction` is the direction of the data that it receives.
@@ -22,11 +22,11 @@ use crate::trace::{PduDrop, TraceEvent};
 pub(super) struct Receiver {
     /// Earliest time at which the pending report may be sent (Timer_Status_Prohibit).
     /// `Time::NEVER`: no report is pending.
-    report_due: Time,
+    pub(super) report_due: Time,
     /// SN_MRW_LENGTH and N_LENGTH of an MRW that must be answered.
-    mrw: Option<(Sn, u8)>,
+    pub(super) mrw: Option<(Sn, u8)>,
     ue: UeId,
-    direction: Direction,
+    pub(super) direction: Direction,
     /// Number of SDUs ending in PDU `discarded_below` that the sender discarded, too. Their ends
     /// are removed when that PDU arrives. 0 if it has arrived.
     discarded_ends: u8,
@@ -42,11 +42,11 @@ pub(super) struct Receiver {
     /// The sender discarded the PDUs below this count.
     discarded_below: u64,
     delivered: VecDeque<Sdu>,
-    prohibited_until: Time,
+    pub(super) prohibited_until: Time,
     /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: PduSet,
     /// All PDUs requested by the last report are below this count (estimated PDU counter, EPC).
-    requested_below: u64,
+    pub(super) requested_below: u64,
     /// If a report did not fit into one STATUS: the first PDU of its next part.
     pub(super) next_part_from: Option<u64>,
     /// A report that was built before the TTI in which it is sent (EURANE).
@@ -351,47 +351,6 @@ impl Receiver {
         (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
-    /// Starts the EPC (estimated PDU counter) for the PDUs requested by a report, or stops it if
-    /// there are none.
-    pub fn start_epc(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        if config.timer_epc.is_none() {
-            return;
-        }
-        let requested = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
-        self.requested_below = self.vr_h;
-        match config.epc_wait(self.direction, requested).filter(|_| requested > 0) {
-            Some(wait) => timers.set(Timer::Epc, now + wait),
-            None => timers.stop(Timer::Epc),
-        }
-    }
-
-    /// Handles the expiry of the EPC: triggers a report if a PDU requested by the last report is
-    /// still missing.
-    pub fn epc_expired(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        if self.vr_r < self.requested_below {
-            self.trigger(now, config, timers);
-        }
-    }
-
-    /// Whether neither a report nor an MRW_ACK is due.
-    #[inline]
-    pub fn has_no_status_due(&self, now: Time) -> bool {
-        !(self.report_is_due(now) | self.mrw.is_some())
-    }
-
-    /// Whether an MRW must be answered.
-    #[inline]
-    pub fn owes_mrw_ack(&self) -> bool {
-        self.mrw.is_some()
-    }
-
-    /// The answer to the last MRW (TS 25.322 §11.6.3).
-    pub fn take_mrw_ack(&mut self) -> Option<MrwAck> {
-        let (sn, n_length) = self.mrw.take()?;
-        let vr_r = Sn::of(self.vr_r);
-        Some(MrwAck { sn: vr_r, n: if sn == vr_r { n_length } else { 0 } })
-    }
-
     /// Number of stored elements.
     #[cfg(test)]
     pub fn stored_elements(&self) -> usize {
@@ -402,57 +361,6 @@ impl Receiver {
     pub fn reset(&mut self, config: &RlcConfig) {
         let delivered = std::mem::take(&mut self.delivered);
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
-    }
-
-    /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
-    /// the trigger waits or is forgotten.
-    #[inline]
-    fn trigger_for_gap(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        let is_forgotten =
-            now < self.prohibited_until && config.gap_while_prohibited == GapWhileProhibited::Forgotten;
-        if !is_forgotten {
-            self.trigger(now, config, timers);
-        }
-    }
-
-    /// Triggers a report, unless one is pending. While reports are prohibited, the report waits.
-    #[inline]
-    pub fn trigger(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        if self.report_due == Time::NEVER {
-            self.schedule_report(now, config, timers);
-        }
-    }
-
-    fn schedule_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        let due = now.max(self.prohibited_until);
-        self.report_due = due;
-        if now < due {
-            timers.set(Timer::StatusProhibit, due);
-        }
-        if !config.piggyback_wait.is_zero() {
-            // One nanosecond later than the wait: data that leave at its last instant still carry
-            // the report. Timers are handled before the transmissions of the same instant.
-            timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
-        }
-    }
-
-    /// Whether a report is pending and may be sent.
-    #[inline]
-    pub fn report_is_due(&self, now: Time) -> bool {
-        self.report_due <= now
-    }
-
-    /// Ends the pending report after its last part was sent, and starts Timer_Status_Prohibit.
-    pub fn finish_report(&mut self, now: Time, config: &RlcConfig, timers: &mut Timers) {
-        self.report_due = Time::NEVER;
-        self.next_part_from = None;
-        self.prepared = None;
-        self.prepared_missing.clear();
-        timers.stop(Timer::StatusProhibit);
-        timers.stop(Timer::StatusWait);
-        if let Some(prohibit) = config.timer_status_prohibit {
-            self.prohibited_until = now + prohibit;
-        }
     }
 }
 

@@ -4,8 +4,8 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::AmEntity;
-use super::sender::RetransmissionPiggyback;
-use super::status::OtherSufis;
+use super::retransmission::RetransmissionPiggyback;
+use super::status::{Extent, OtherSufis};
 use crate::Context;
 use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
@@ -96,26 +96,7 @@ impl AmEntity {
         if !is_on_new_pdu && report_due && self.report_waits() && others.mrw.is_none() {
             return StatusDelivery::Waits;
         }
-        let is_first_part = self.receiver.next_part_from.is_none();
-        let mut status = match (self.receiver.prepared.take(), extent) {
-            (Some(status), _) => {
-                debug_assert!(set.missing.is_empty());
-                set.missing.append(&mut self.receiver.prepared_missing);
-                status
-            }
-            (None, Some(extent)) => self.receiver.report(&self.config, extent, &mut set.missing),
-            (None, None) => Status { octets, ..Status::default() },
-        };
-        // The first part of a report starts the EPC. The last part ends the report and starts
-        // Timer_Status_Prohibit. `Receiver::report` has updated `next_part_from`.
-        let has_report = extent.is_some() || is_prepared;
-        if has_report && is_first_part {
-            self.receiver.start_epc(cx.now, &self.config, &mut self.timers);
-        }
-        let is_last_part = self.receiver.next_part_from.is_none();
-        if has_report && is_last_part {
-            self.receiver.finish_report(cx.now, &self.config, &mut self.timers);
-        }
+        let mut status = self.take_report(cx.now, extent, octets, set);
         status.window = self.receiver.granted_window.filter(|_| others.window);
         status.mrw_ack = self.receiver.take_mrw_ack();
         status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
@@ -131,6 +112,32 @@ impl AmEntity {
                 StatusDelivery::OwnPdu
             }
         }
+    }
+
+    /// Builds the next part of the due report, or a STATUS of `octets` for other fields only. The first
+    /// part starts the EPC. The last part ends the report and starts Timer_Status_Prohibit.
+    #[inline]
+    fn take_report(&mut self, now: Time, extent: Option<Extent>, octets: u16, set: &mut BlockSet) -> Status {
+        let is_first_part = self.receiver.next_part_from.is_none();
+        let prepared = self.receiver.prepared.take();
+        let has_report = extent.is_some() || prepared.is_some();
+        let status = match (prepared, extent) {
+            (Some(status), _) => {
+                debug_assert!(set.missing.is_empty());
+                set.missing.append(&mut self.receiver.prepared_missing);
+                status
+            }
+            (None, Some(extent)) => self.receiver.report(&self.config, extent, &mut set.missing),
+            (None, None) => Status { octets, ..Status::default() },
+        };
+        if has_report && is_first_part {
+            self.receiver.start_epc(now, &self.config, &mut self.timers);
+        }
+        // `Receiver::report` has updated `next_part_from`.
+        if has_report && self.receiver.next_part_from.is_none() {
+            self.receiver.finish_report(now, &self.config, &mut self.timers);
+        }
+        status
     }
 }
 

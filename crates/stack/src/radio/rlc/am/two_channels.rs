@@ -83,12 +83,4 @@ impl AmEntity {
     pub fn sdus_done(&self) -> u64 {
         self.sender.sdus_done
     }
-
-    /// Whether no sent PDU waits for an acknowledgment and no MRW is due. Also true if no
-    /// acknowledgment can be processed, because the entity has failed or is suspended.
-    pub fn is_settled(&self) -> bool {
-        self.has_failed()
-            || self.suspended
-            || (self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none())
-    }
 }

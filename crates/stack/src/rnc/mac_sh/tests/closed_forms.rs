@@ -80,7 +80,7 @@ fn a_mean_decays_in_closed_form() {
 }
 
 /// Outcome for a user at path loss `loss` that wants TF6, when calls leave `left` of the power.
-fn far(loss: f64, left: f64) -> (Option<u16>, Option<Reason>) {
+fn far(loss: f64, left: f64) -> (Option<u16>, Option<Postponed>) {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi)).user_at(loss, &[(0, 570, 100)]);
     cell.dchs.outside = cell.power.max * (1.0 - left);
     let row = cell.tti(&[])[0];
@@ -98,7 +98,7 @@ fn the_rate_is_halved_until_power_is_enough() {
         (0.015, Some(32), None),
         (0.008, Some(64), None),
         (0.005, Some(128), None),
-        (0.003, None, Some(Reason::Power)),
+        (0.003, None, Some(Postponed::Power)),
     ];
     for (left, spreading_factor, reason) in table {
         assert_eq!(far(130.0, left), (spreading_factor, reason), "{left} of the power left");
@@ -137,6 +137,6 @@ fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
         (users.into_inner(), reasons)
     };
     // Two codes of SF 8 are all of the branch. If calls need all of the power, no user is served.
-    assert_eq!(asked_about(0.0), (vec![0, 1], vec![Reason::Codes; 3]));
-    assert_eq!(asked_about(power.max), (vec![], vec![Reason::Power; 5]));
+    assert_eq!(asked_about(0.0), (vec![0, 1], vec![Postponed::Codes; 3]));
+    assert_eq!(asked_about(power.max), (vec![], vec![Postponed::Power; 5]));
 }

@@ -17,7 +17,7 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
 use crate::scheduling::{
     Accrual, CreditConfig, Debit, DschScheduler, Expired, FormatRequest, LooksAt, SchedulerKind,
-    TimeoutConfig, WithoutCredit,
+    TimeoutConfig,
 };
 
 const TTI: Duration = Duration::from_millis(20);
@@ -54,7 +54,6 @@ fn config(requirement: RatePolicy, priority: SchedulerKind, per_tti: f64, timeou
             most: (2.0 * per_tti).max(16.0),
             accrues: Accrual::Always,
             debit: Debit::Sent,
-            without: WithoutCredit::OneBlock,
         },
         timeout: TimeoutConfig {
             timeout: Duration::from_millis(timeout),

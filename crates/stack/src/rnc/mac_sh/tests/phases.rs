@@ -31,7 +31,7 @@ fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<
     let radio = Radio { power: &power, interference: &interference };
     let grants = mac.schedule(now, number, &candidates, &radio, &mut Load::default()).to_vec();
     let refused = mac.refusals().iter().map(|refusal| {
-        assert_eq!(refusal.reason, Reason::Codes);
+        assert_eq!(refusal.reason, Postponed::Codes);
         refusal.ue.0
     });
     let refused = refused.collect();

@@ -71,7 +71,7 @@ fn s3_spreading_factors_are_doubled_until_they_fit() {
 fn s7_two_of_three_users_fill_the_branch() {
     let mut cell = Cell::new(credits(16.0)).user(&[SDU]).user(&[SDU]).user(&[SDU]);
     assert_eq!(cell.tti(&[]), [Row(6, Some(8), 15), Row(6, Some(8), 15), Row(6, None, 0)]);
-    assert_eq!(cell.mac.refusals(), [Refusal { ue: UeId(2), wanted: 5, reason: Reason::Codes }]);
+    assert_eq!(cell.mac.refusals(), [Refusal { ue: UeId(2), wanted: 5, reason: Postponed::Codes }]);
 }
 
 #[test]
@@ -108,29 +108,21 @@ fn credits_that_always_accrue_begin_with_the_run() {
 
 #[test]
 fn blocks_are_debited_by_the_reading() {
-    for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Received, 8.0 - 5.0), (Debit::Format, 0.0)] {
+    for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Format, 0.0)] {
         let config = CreditConfig { debit, ..credits(8.0).credit };
         let mut credit = Credit::new(&config, 0);
-        credit.spend(&config, 8, 7, 5);
+        credit.spend(&config, 8, 7);
         assert_eq!(credit.blocks(), left, "{debit:?}");
     }
 }
 
 #[test]
-fn a_debt_is_one_block_at_a_time_or_a_wait() {
-    for (without, row) in
-        [(WithoutCredit::OneBlock, Row(1, Some(128), 1)), (WithoutCredit::Waits, Row(1, None, 0))]
-    {
-        let mut config = credits(1.0);
-        config.credit.without = without;
-        let mut cell = Cell::new(config).user(&[SDU]);
-        let mut credit = Credit::new(&cell.mac.config().credit, 0);
-        credit.blocks = -3.0;
-        cell.mac.join(UeId(0), credit);
-        assert_eq!(cell.tti(&[]), [row], "{without:?}");
-        let reasons: Vec<Reason> = cell.mac.refusals().iter().map(|refusal| refusal.reason).collect();
-        assert_eq!(reasons.contains(&Reason::Credit), without == WithoutCredit::Waits);
-    }
+fn user_in_debt_requests_one_block() {
+    let mut cell = Cell::new(credits(1.0)).user(&[SDU]);
+    let mut credit = Credit::new(&cell.mac.config().credit, 0);
+    credit.blocks = -3.0;
+    cell.mac.join(UeId(0), credit);
+    assert_eq!(cell.tti(&[]), [Row(1, Some(128), 1)]);
 }
 
 #[test]

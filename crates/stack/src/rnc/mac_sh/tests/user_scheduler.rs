@@ -46,7 +46,7 @@ fn the_order_of_the_answer_counts_and_other_users_wait() {
     let granted = Row(5, Some(8), 12);
     assert_eq!(cell.tti(&[]), [postponed[0], granted, granted, postponed[1]]);
     let reasons: Vec<_> = cell.mac.refusals().iter().map(|refusal| (refusal.ue.0, refusal.reason)).collect();
-    assert_eq!(reasons, [(0, Reason::Codes), (3, Reason::Credit)]);
+    assert_eq!(reasons, [(0, Postponed::Codes), (3, Postponed::LeftOut)]);
     assert_eq!(*heard.lock().unwrap(), [(0, 2, 12), (0, 1, 12)]);
 }
 

@@ -32,9 +32,7 @@ use crate::rnc::multicell::{
 };
 use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::{Limits, Reserved};
-use crate::scheduling::{
-    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
-};
+use crate::scheduling::{Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
 use crate::utran::{CellConfig, FachMode, RachMode, Utran};
@@ -77,7 +75,6 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
                 most: f64::max(16.0, 2.0 * guaranteed_blocks),
                 accrues: Accrual::Backlogged,
                 debit: Debit::Sent,
-                without: WithoutCredit::OneBlock,
             },
             timeout: TimeoutConfig {
                 timeout: Duration::from_millis(300),

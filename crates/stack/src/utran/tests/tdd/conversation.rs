@@ -138,18 +138,12 @@ fn new_sdus_use_the_present_grant() {
 }
 
 #[test]
-fn grant_is_kept_until_acknowledged() {
-    let run = |ends| {
-        let ack = AckConfig { delay: 3, ..tdd().ack };
-        let grant = GrantConfig { ends, ..tdd().grant };
-        let mut bench = Bench::new(TddConfig { ack, grant, ..tdd() }, rlc(), 1, 1);
-        bench.sends(3, 0, Uplink, 0, 100);
-        bench.frames(40);
-        bench.lines_with("leaves")
-    };
-    assert_eq!(run(GrantEnds::UnusedFrame), ["7: 0▲ leaves after 3"]);
-    // The acknowledgment of frame 6 is heard three frames after its end.
-    assert_eq!(run(GrantEnds::Acknowledged), ["10: 0▲ leaves after 3"]);
+fn unused_grant_ends_before_its_data_are_acknowledged() {
+    let ack = AckConfig { delay: 3, ..tdd().ack };
+    let mut bench = Bench::new(TddConfig { ack, ..tdd() }, rlc(), 1, 1);
+    bench.sends(3, 0, Uplink, 0, 100);
+    bench.frames(40);
+    assert_eq!(bench.lines_with("leaves"), ["7: 0▲ leaves after 3"]);
 }
 
 #[test]
@@ -245,7 +239,7 @@ fn failed_rlc_entity_releases_its_capacity() {
     let radio = TddRadioConfig { estimate_sigma_db: 10.0, rho: 0.39, ..TddRadioConfig::default() };
     let cell = TddConfig {
         layout: LayoutKind::LowChipRate,
-        grant: GrantConfig { sdus: 4, ends: GrantEnds::Acknowledged, ..tdd().grant },
+        grant: GrantConfig { sdus: 4, ..tdd().grant },
         ack: AckConfig { channel: AckChannel::Dedicated, ..tdd().ack },
         radio: Some(radio),
         ..tdd()

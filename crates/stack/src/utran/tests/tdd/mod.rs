@@ -22,9 +22,7 @@ use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::{MissingPduIndication, Piggyback};
 use crate::radio::rlc::testing::packet;
 use crate::rnc::rrc::ConnectionConfig;
-use crate::rnc::tdd::{
-    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
-};
+use crate::rnc::tdd::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
 use crate::rnc::{Limits, Reserved};
 use crate::scheduling::SchedulerKind;
 use crate::trace::TraceEvent;
@@ -41,7 +39,6 @@ fn tdd() -> TddConfig {
             sdus: 20,
             levels: [1, 5],
             weights: [1, 2, 4],
-            ends: GrantEnds::UnusedFrame,
             refused: Refused::BackOff,
             order: GrantOrder::FirstCome,
         },

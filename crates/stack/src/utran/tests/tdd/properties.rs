@@ -62,7 +62,6 @@ fn cell() -> impl Strategy<Value = TddConfig> {
         1 => Just((LayoutKind::LowChipRate, Some("CUUUDDD"))),
     ];
     let weights = prop_oneof![Just([1, 2, 4]), Just([2, 4, 8]), Just([1, 1, 1]), Just([3, 9, 12])];
-    let ends = prop_oneof![Just(GrantEnds::UnusedFrame), Just(GrantEnds::Acknowledged)];
     let refused = prop_oneof![Just(Refused::BackOff), Just(Refused::Queue)];
     let order = prop_oneof![
         Just(GrantOrder::FirstCome),
@@ -70,10 +69,13 @@ fn cell() -> impl Strategy<Value = TddConfig> {
         Just(GrantOrder::OldestFirst),
         Just(GrantOrder::LargestBacklog),
     ];
-    let grant =
-        (1u32..40, weights, ends, refused, order).prop_map(|(sdus, weights, ends, refused, order)| {
-            GrantConfig { sdus, levels: [1, 5], weights, ends, refused, order }
-        });
+    let grant = (1u32..40, weights, refused, order).prop_map(|(sdus, weights, refused, order)| GrantConfig {
+        sdus,
+        levels: [1, 5],
+        weights,
+        refused,
+        order,
+    });
     let channel = prop_oneof![3 => Just(AckChannel::Common), 1 => Just(AckChannel::Dedicated)];
     let per_frame = prop_oneof![Just(None), Just(Some(1)), Just(Some(4))];
     let ack = (channel, per_frame, 1u32..5, 8u64..20, 0u64..4, any::<bool>()).prop_map(

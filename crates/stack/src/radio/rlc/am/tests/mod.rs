@@ -10,6 +10,8 @@ mod procedures;
 mod properties;
 mod respect_figures;
 mod segmentation;
+mod suspension;
+mod triggers;
 mod two_channels;
 
 use umts_units::{Bytes, Duration, Octets, Time};

@@ -1,4 +1,4 @@
-//! MRW, RESET, WINDOW, report formats and suspension. Each test has one entity and plays its peer.
+//! MRW, RESET, WINDOW and report formats. Each test has one entity and plays its peer.
 
 use std::num::NonZeroU16;
 
@@ -343,119 +343,6 @@ fn a_pdu_beyond_the_receiving_window_is_dropped_but_its_poll_is_answered() {
 }
 
 #[test]
-fn a_suspended_entity_keeps_its_state_and_continues_with_other_blocks_per_tti() {
-    let mut entity = TestEntity::new(config());
-    entity.submits(0, 1000).unwrap();
-    assert_eq!(entity.at(10).sends(1), ["0"]);
-    entity.am.suspend();
-    assert!(entity.at(20).sends(1).is_empty() && !entity.am.has_work(ms(20)) && entity.am.is_suspended());
-    // PDUs in flight still arrive at both ends.
-    entity.at(30).receives_status(1, &[]).receives(&data(0, 0, true, &[(7, 0, 0)]), &[]);
-    assert_eq!(entity.delivers(), [7]);
-    entity.am.resume();
-    assert!(entity.am.has_work(ms(500)));
-    assert_eq!(entity.at(500).sends(12), ["STATUS ack 1", "1-11"]);
-}
-
-/// CRLC-SUSPEND with N at the sending end.
-#[test]
-fn suspension_with_n_permits_n_further_pdus() {
-    let mut entity = TestEntity::new(config());
-    entity.submits(0, 1000).unwrap();
-    assert_eq!(entity.at(10).sends(4), ["0-3"]);
-    assert_eq!(entity.am.suspend_after(3), Sn::of(4));
-    assert_eq!(entity.at(20).sends(12), ["4-6"]);
-    assert!(entity.at(30).sends(12).is_empty() && !entity.am.has_work(ms(30)));
-    // Missing PDUs are retransmitted, and requested reports are sent. An acknowledgment does not
-    // permit new PDUs.
-    entity.at(40).receives_status(7, &[2]).receives(&data(0, 0, true, &[]), &[]);
-    assert_eq!(entity.at(50).sends(12), ["STATUS ack 1", "2 R P"]);
-    entity.at(60).receives_status(7, &[]);
-    assert!(entity.at(70).sends(12).is_empty());
-    entity.am.resume();
-    assert_eq!(entity.at(80).sends(2), ["7-8"]);
-}
-
-/// CRLC-SUSPEND with N during a RESET (state RESET_AND_SUSPEND, TS 25.322 §9.3.3.5).
-#[test]
-fn a_reset_keeps_the_limit_of_a_suspension() {
-    let mut entity = TestEntity::new(config());
-    for id in 0..3 {
-        entity.submits(id, 390).unwrap();
-    }
-    assert_eq!(entity.at(10).sends(2), ["0-1"]);
-    entity.am.suspend_after(3);
-    entity.at(20).receives_status(100, &[]);
-    assert_eq!(entity.at(30).sends(2), ["RESET 0"]);
-    entity.at(40).receives_control(Pdu::ResetAck(false));
-    // VT(S) is 0 again. The three PDUs of the suspension are still to be sent.
-    assert_eq!(entity.at(50).sends(12), ["0-2"]);
-    assert!(entity.at(60).sends(12).is_empty());
-    entity.am.resume();
-    assert_eq!(entity.at(70).sends(2), ["3-4"]);
-}
-
-/// A suspended peer does not answer polls, so they are repeated. Its earlier PDUs are still received
-/// and reported.
-#[test]
-fn polls_to_a_suspended_peer_are_repeated() {
-    let mut entity = TestEntity::new(config());
-    entity.submits(0, 39).unwrap();
-    assert_eq!(entity.at(10).sends(4), ["0 P"]);
-    entity.at(20).receives(&data(0, 1, true, &[(7, 0, 1)]), &[]);
-    assert_eq!((entity.delivers(), entity.at(30).sends(4)), (vec![7], vec!["STATUS ack 2".to_owned()]));
-    assert_eq!(entity.at(180).sends(4), ["0 R P"]);
-    assert_eq!(entity.at(350).sends(4), ["0 R P"]);
-    entity.at(400).receives_status(1, &[]);
-    assert_eq!((entity.am.poll_timeout(), entity.am.buffer_occupancy()), (None, Bytes(0)));
-}
-
-/// With Timer_EPC in ms, and four PDUs per TTI of 10 ms for the estimated PDU counter (EPC).
-fn with_epc(timer_epc: u64) -> RlcConfig {
-    let arrivals = [Arrivals { pdus: 4, tti: Duration::from_millis(10) }; 2];
-    RlcConfig { timer_epc: Some(Duration::from_millis(timer_epc)), arrivals, ..config() }
-}
-
-#[test]
-fn unanswered_status_report_is_repeated_by_timer_epc() {
-    let mut entity = TestEntity::new(with_epc(100));
-    // Ten PDUs are missing. At four per TTI they take three TTIs, 30 ms, in addition to Timer_EPC.
-    entity.at(10).receives(&data(0, 11, false, &[]), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    assert_eq!(entity.at(20).sends(1), ["STATUS ack 12"]);
-    assert_eq!(entity.am.poll_timeout(), Some(ms(20 + 100 + 30)));
-    // All except two arrive.
-    entity.at(120).receives(&data(1, 8, false, &[]), &[]);
-    let retransmitted = entity.at(150).sends_set(1);
-    assert_eq!(
-        (describe(&retransmitted.pdus[0]).as_str(), missing(&retransmitted)),
-        ("STATUS ack 12", vec![9, 10])
-    );
-    // Two take one TTI. When they have arrived, the EPC stops.
-    assert_eq!(entity.am.poll_timeout(), Some(ms(150 + 100 + 10)));
-    entity.at(200).receives(&data(9, 10, false, &[]), &[]);
-    assert!(entity.at(260).sends(1).is_empty());
-    assert_eq!(entity.am.poll_timeout(), None);
-}
-
-#[test]
-fn report_without_requests_starts_no_epc() {
-    let mut entity = TestEntity::new(with_epc(100));
-    entity.at(10).receives(&data(0, 3, true, &[]), &[]);
-    assert_eq!(entity.at(20).sends(1), ["STATUS ack 4"]);
-    assert_eq!(entity.am.poll_timeout(), None);
-}
-
-#[test]
-fn report_due_by_epc_respects_status_prohibit() {
-    let prohibit = Some(Duration::from_millis(200));
-    let mut entity = TestEntity::new(RlcConfig { timer_status_prohibit: prohibit, ..with_epc(50) });
-    entity.at(10).receives(&data(0, 2, false, &[]), &[1]);
-    assert_eq!(entity.at(20).sends(1), ["STATUS ack 3"]);
-    assert!(entity.at(100).sends(1).is_empty());
-    assert_eq!(entity.at(220).sends(1), ["STATUS ack 3"]);
-}
-
-#[test]
 fn unexpected_pdus_are_dropped_and_recorded() {
     let mut entity = TestEntity::new(RlcConfig { rx_window: Some(4), ..config() });
     let of_other_modes =
@@ -484,31 +371,4 @@ fn unexpected_pdus_are_dropped_and_recorded() {
         (PduDrop::Resetting, 1),
     ];
     assert_eq!(drops, expected);
-}
-
-#[test]
-fn a_poll_timer_that_expires_in_suspension_polls_afterwards() {
-    let mut entity = TestEntity::new(config());
-    entity.submits(0, 39).unwrap();
-    assert_eq!(entity.at(10).sends(1), ["0 P"]);
-    entity.am.suspend();
-    assert!(entity.at(400).sends(1).is_empty());
-    assert_eq!(entity.am.poll_timeout(), None);
-    entity.am.resume();
-    assert_eq!(entity.at(410).sends(4), ["0 R P"]);
-}
-
-#[test]
-fn a_reestablished_entity_continues_with_the_unsent_sdus() {
-    let mut entity = TestEntity::new(config());
-    entity.submits(0, 100).unwrap();
-    entity.submits(1, 50).unwrap();
-    assert_eq!(entity.at(10).sends(2), ["0-1"]);
-    entity.receives(&data(0, 2, true, &[]), &[1]);
-    entity.am.reestablish(&mut Context::new(ms(20), &mut entity.trace));
-    assert_eq!(entity.discarded(), [0]);
-    assert_eq!(entity.am.poll_timeout(), None);
-    assert_eq!(entity.at(30).sends(4), ["0-1 P"]);
-    entity.receives(&data(0, 0, false, &[(5, 0, 0)]), &[]);
-    assert_eq!(entity.delivers(), [5]);
 }

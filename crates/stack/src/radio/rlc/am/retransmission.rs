@@ -1,0 +1,124 @@
+//! Retransmission of PDUs that the peer reported missing: TS 25.322 §11.3.3, VT(DAT).
+
+use std::ops::Range;
+
+use umts_kernel::TraceSink;
+
+use super::config::Piggyback;
+use super::sender::Sender;
+use super::timers::Timers;
+use crate::Context;
+use crate::detail::PollCauses;
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::{BlockSet, DataRun, Sn, Status};
+use crate::trace::TraceEvent;
+
+/// A STATUS to be carried in the padding of PDU `pdu`, which is about to be retransmitted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RetransmissionPiggyback {
+    pub pdu: u64,
+    pub status: Status,
+}
+
+impl Sender {
+    /// VT(DAT) of a PDU between VT(A) and VT(S).
+    #[inline]
+    pub(super) fn transmissions(&self, pdu: u64) -> u16 {
+        if self.retransmitted.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
+    }
+
+    #[inline]
+    fn place(&self, pdu: u64) -> usize {
+        pdu as usize & (self.vt_dat.len() - 1)
+    }
+
+    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. `on_retransmission`: the STATUS
+    /// that one of them carries.
+    pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &RlcConfig,
+        timers: &mut Timers,
+        room: u32,
+        on_retransmission: Option<RetransmissionPiggyback>,
+        set: &mut BlockSet,
+    ) {
+        let mut sent = 0;
+        let mut from = self.vt_a.max(self.discards.floor);
+        while sent < room && self.nacked_count > 0 {
+            let first = self.nacked.first_member(from, self.vt_s);
+            let max_run = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
+            let mut end = self.nacked.first_gap(first, (first + max_run).min(self.vt_s));
+            // The PDU with the STATUS is a run of its own.
+            let status =
+                on_retransmission.filter(|carrier| carrier.pdu == first).map(|carrier| carrier.status);
+            end = match on_retransmission {
+                Some(carrier) if carrier.pdu == first => first + 1,
+                Some(carrier) if carrier.pdu > first => end.min(carrier.pdu),
+                _ => end,
+            };
+            debug_assert!(first < end, "nacked_count counts members between VT(A) and VT(S)");
+            let count = (end - first) as u32;
+            self.nacked.clear_range(first, end);
+            self.nacked_count -= count;
+            let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
+            let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(last);
+            self.retransmit(cx, config, timers, first..end, wanted, status, set);
+            sent += count;
+            from = end;
+        }
+    }
+
+    /// Retransmits the consecutive PDUs `pdus`. The last one polls if `wanted` or another cause
+    /// requires it.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of its callers")]
+    pub(super) fn retransmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        config: &RlcConfig,
+        timers: &mut Timers,
+        pdus: Range<u64>,
+        wanted: PollCauses,
+        status: Option<Status>,
+        set: &mut BlockSet,
+    ) {
+        let (first, count) = (pdus.start, (pdus.end - pdus.start) as u32);
+        let mark = set.ends_mark();
+        let mut at = self.ends.partition_point(|end| end.sn < first);
+        while let Some(end) = self.ends.get(at).filter(|end| end.sn < pdus.end) {
+            set.ends.push(end.sdu_end());
+            at += 1;
+        }
+        if self.vt_dat.is_empty() {
+            self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
+        }
+        for pdu in pdus {
+            let place = self.place(pdu);
+            self.vt_dat[place] = self.transmissions(pdu).saturating_add(1);
+            self.retransmitted.insert(pdu);
+        }
+        let poll = self.decide_poll(cx, config, timers, count, wanted);
+        let run = DataRun {
+            first: Sn::of(first),
+            count: count as u16,
+            poll,
+            retransmission: true,
+            ends: (mark, set.ends_mark()),
+            starts: false,
+            piggyback: status,
+        };
+        self.record_sent(cx, first, &run);
+        set.push_data(run);
+    }
+
+    /// The first PDU to retransmit that has enough padding for a STATUS of `octets`. `None` if not
+    /// all retransmissions fit into the `room` blocks of this TTI.
+    pub fn retransmission_with_room(&self, config: &RlcConfig, octets: u16, room: u32) -> Option<u64> {
+        if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
+            return None;
+        }
+        let needed = octets + self.rules.length_indicator;
+        let fits = |&&(pdu, padding): &&(u64, u16)| padding >= needed && self.nacked.contains(pdu);
+        self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
+    }
+}

@@ -1,0 +1,146 @@
+//! Evaluates the RLC buffers: whether the UE needs a DCH, a larger one or a smaller one, and when it is
+//! promoted from a state that carries no data.
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+use super::{FRAME, Measured, Order, Phase, Promotion, Rrc, RrcConfig};
+use crate::Context;
+use crate::ids::Direction;
+use crate::radio::RrcState;
+use crate::trace::{SwitchCause, TraceEvent};
+
+impl Rrc {
+    #[inline]
+    pub(super) fn wants_dch(&self, measured: &Measured) -> bool {
+        let thresholds = self.config.upswitch_thresholds().into_iter();
+        thresholds
+            .zip(measured.buffered)
+            .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
+    }
+
+    /// Evaluates the measurements according to the current state.
+    pub(super) fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
+        match self.phase {
+            Phase::Switching { .. } => {}
+            Phase::In(RrcState::CellDch) => self.evaluate_rate(cx, measured),
+            Phase::In(RrcState::CellFach) => {
+                let wants = self.wants_dch(&measured);
+                self.evaluate_need(cx, wants, None);
+            }
+            Phase::In(_) => self.evaluate_promotion(cx, measured),
+        }
+    }
+
+    /// CELL_FACH: requests a DCH if the need has lasted for the time to trigger. CELL_DCH: requests
+    /// a larger DCH on the same condition.
+    fn evaluate_need<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        wants: bool,
+        instead_of: Option<u8>,
+    ) {
+        if !wants {
+            return self.forget_need(cx);
+        }
+        let RrcConfig { measurement_interval, time_to_trigger, .. } = *self.config;
+        let measured_at =
+            if measurement_interval.is_zero() { cx.now } else { cx.now.round_up_to(measurement_interval) };
+        let trigger = *self.trigger.get_or_insert(measured_at + time_to_trigger);
+        if trigger <= cx.now && self.barred_until <= cx.now && !self.queued {
+            self.request(cx, instead_of);
+        }
+    }
+
+    fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, instead_of: Option<u8>) {
+        let (ue, again) = (self.ue, self.requested);
+        self.requested = true;
+        cx.record(|| TraceEvent::DchRequested { ue, again });
+        self.orders.push_back(Order::RequestDch { instead_of });
+    }
+
+    /// The need for a DCH has ended: withdraws a queued request.
+    pub(super) fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+        self.trigger = None;
+        if std::mem::take(&mut self.queued) {
+            self.orders.push_back(Order::Withdraw);
+        }
+        if std::mem::take(&mut self.requested) {
+            let ue = self.ue;
+            cx.record(|| TraceEvent::DchWithdrawn { ue });
+        }
+    }
+
+    /// CELL_DCH: changes to a smaller DCH if the utilisation is low, or requests a larger one.
+    fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
+        if let Some(utilisation) = self.config.rate_downswitch_utilisation
+            && self.window.0 <= cx.now
+        {
+            let carried = [0, 1].map(|way| measured.carried[way] - self.window.1[way]);
+            self.open_window(cx.now, measured);
+            if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
+                let window = self.config.rate_downswitch_window.as_secs();
+                let fits = |way: usize| {
+                    let most = next.0[way].bps() as f64 * window * utilisation.value();
+                    (carried[way] as f64) < most
+                };
+                if fits(0) && fits(1) {
+                    self.dch += 1;
+                    return self.begin_switch(
+                        cx,
+                        RrcState::CellDch,
+                        Duration::ZERO,
+                        SwitchCause::SmallerRate,
+                    );
+                }
+            }
+        }
+        if let Some(threshold) = self.config.rate_upswitch_threshold
+            && self.dch > 0
+        {
+            let wants = measured.buffered[Direction::Downlink.index()] > threshold;
+            self.evaluate_need(cx, wants, Some(self.dch));
+        }
+    }
+
+    pub(super) fn open_window(&mut self, now: Time, measured: Measured) {
+        let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
+        let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();
+        let end = if shrinks { now + self.config.rate_downswitch_window } else { Time::NEVER };
+        self.window = (end, measured.carried);
+    }
+
+    /// PCH states and idle mode: uplink data promotes the UE immediately, downlink data when it is
+    /// paged.
+    fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
+        let [down, up] = measured.buffered;
+        if down.0 > 0 && self.paged_at.is_none() {
+            self.paged_at = Some(self.paging_occasion(cx.now));
+        }
+        if up.0 == 0 && self.paged_at.is_none_or(|at| at > cx.now) {
+            return;
+        }
+        self.paged_at = None;
+        if self.config.promotion == Promotion::CellDch {
+            self.request(cx, None);
+        } else {
+            self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
+        }
+    }
+
+    /// The first time from `now` on at which the UE listens for paging, in a frame that depends on its
+    /// identity (TS 25.304 §8.3).
+    pub(super) fn paging_occasion(&self, now: Time) -> Time {
+        let cycle = self.config.paging_cycle;
+        let frames = cycle / FRAME;
+        if frames == 0 {
+            return now;
+        }
+        // The factor 37 spreads UEs with consecutive numbers over the cycle.
+        let offset = FRAME * (u64::from(self.ue.0) * 37 % frames);
+        if now <= Time::ZERO + offset {
+            return Time::ZERO + offset;
+        }
+        (now - offset).round_up_to(cycle) + offset
+    }
+}
