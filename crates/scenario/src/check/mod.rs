@@ -128,7 +128,7 @@ impl Inspection<'_> {
         self.tdd_cells()?;
         self.dschs()?;
         self.hs_dschs()?;
-        self.sectors()?;
+        self.layout_keys()?;
         self.handovers()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
