@@ -161,7 +161,7 @@ pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
 }
 
 /// Writes the length into the IP header. For IPv4, also adds `number` to the identification,
-/// because each part of a segment needs its own, and updates the header's checksum.
+/// because each part of a segment needs another one, and updates the header's checksum.
 fn set_length(packet: &mut [u8], number: u16) {
     let length = packet.len();
     if packet[0] >> 4 == 6 {

@@ -86,7 +86,7 @@ impl Connection {
 }
 
 impl StreamDirection {
-    /// Extends a sequence number of a packet, which wraps at 2³², to one near the highest number so
+    /// Extends a packet's sequence number, which wraps at 2³², to one near the highest number so
     /// far.
     fn unwrapped(&self, number: u32) -> Option<u64> {
         let offset = number.wrapping_sub(self.initial?);
