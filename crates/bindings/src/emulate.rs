@@ -259,6 +259,8 @@ fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
     }
 }
 
+/// Calls the Python function that displays the meter, with a dictionary of the current values.
+/// Unknown values have no entry.
 fn call_meter(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     let Some(meter) = meter else { return Ok(()) };
     Python::attach(|py| {
@@ -299,6 +301,7 @@ fn call_started(started: Option<&Py<PyAny>>, info: &Started<'_>) -> PyResult<()>
     Python::attach(|py| started.call1(py, (settings_map(info.tcp), proxy, info.changes)).map(drop))
 }
 
+/// Converts the results for Python. The fields that are empty here are filled in by the caller.
 fn emulation_result(
     py: Python<'_>,
     scenario: &Scenario,
@@ -350,6 +353,7 @@ fn emulation_result(
     })
 }
 
+/// How well the emulation kept real time, by name.
 fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
     let late = &fidelity.lateness;
     BTreeMap::from([

@@ -370,6 +370,8 @@ impl Analyser {
         }
     }
 
+    /// Describes a connection with its metrics. Fields about the data refer to the end that sent
+    /// more payload.
     fn make_row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
         let sender = connection.sender();
         let receiver = connection.options(sender.other());

@@ -281,6 +281,7 @@ def _share(table: Table, text: str) -> float:
 
 
 def _check(table: Table, campaign: Campaign) -> None:
+    """Check the parts of a campaign against each other: lengths, overlapping keys, forbidden keys."""
     lengths = {len(values) for values in campaign.zipped.values()}
     if len(lengths) > 1:
         listed = ", ".join(f"{key} has {len(values)}" for key, values in campaign.zipped.items())

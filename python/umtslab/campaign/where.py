@@ -114,6 +114,7 @@ class Where:
                 raise self._wrong(_ALLOWED_SYNTAX)
 
     def _value(self, node: ast.expr, point: Mapping[str, object]) -> object:
+        """Evaluate a node of the condition's syntax tree at a point. Other nodes are not allowed."""
         match node:
             case ast.Constant(value=value):
                 return value

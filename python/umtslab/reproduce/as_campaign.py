@@ -132,6 +132,7 @@ def _value_at(scenario: Any, key: str) -> str | None:
 def _lines(
     plan: Plan, selectors: Sequence[str], rows: Sequence[Row], runs: int, series: bool
 ) -> Iterator[str]:
+    """Yield the lines of a campaign file: a grid if the points form one, otherwise a list of points."""
     text = " ".join(selectors)
     yield f"# The points of umts reproduce {text}, to be edited; the campaign is not scored:"
     yield "#"

@@ -85,6 +85,7 @@ fn any_set(draw: &mut Draw, near: u64) -> BlockSet {
     set
 }
 
+/// A run of AMD PDUs near the number `near`, in which SDUs end and begin at random places.
 fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     let first = any_sn(draw, near);
     let count = draw.range(1, 12);
@@ -115,6 +116,7 @@ fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     }
 }
 
+/// A STATUS with any combination of fields, about numbers near `near`.
 fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
     let mark = set.missing.len() as u16;
     for _ in 0..draw.below(4) {

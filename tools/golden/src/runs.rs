@@ -56,6 +56,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Runs the scenario and describes the results: metrics line by line, digests of everything
+    /// else.
     fn golden(&self) -> Result<Golden, GoldenError> {
         let name = if self.is_recorded { "recorded" } else { "whole length" };
         let head = format!("seed {}, {name}", self.seed);

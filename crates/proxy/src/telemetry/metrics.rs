@@ -46,6 +46,7 @@ pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Syn
     }
 }
 
+/// Reads a request up to its empty line, and responds. Only the method and the path count.
 async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     let mut request = Vec::with_capacity(1024);
     while !request.windows(4).any(|octets| octets == b"\r\n\r\n") {

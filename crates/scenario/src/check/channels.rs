@@ -75,6 +75,8 @@ impl Inspection<'_> {
         Ok(groups)
     }
 
+    /// The channels of user group `i`: of a TDD cell, of a layout, of its bearer, or the common
+    /// channels of its cell.
     fn channels_of(&mut self, i: usize) -> Result<GroupChannels, Problem> {
         if let Some(granted) = self.granted_channels(i)? {
             return Ok(granted);

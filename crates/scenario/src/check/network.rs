@@ -73,6 +73,8 @@ impl Inspection<'_> {
         red.try_for_each(|(i, link, red)| self.red_of(i, link, red))
     }
 
+    /// RED (random early detection) has thresholds in one unit and in order, a queue, and no other
+    /// rule that marks.
     fn red_of(&self, i: usize, link: &Link, red: &RedConfig) -> Result<(), Problem> {
         let fail = |key: &str, message: String, help: &str| {
             Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))

@@ -54,6 +54,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// Switched users have at least one DCH, not too many, and in descending order of rates.
     fn order_of_dchs(&self, path: &str, i: usize) -> Result<(), Problem> {
         let dchs = &self.names.groups[i].dchs;
         if dchs.is_empty() {

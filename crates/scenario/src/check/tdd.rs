@@ -73,6 +73,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// The slot pattern is valid, and acknowledgments leave room for data in both directions.
     fn slots_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let path = format!("cell.{i}.tdd.slots");
         let layout = tdd.layout.layout();
@@ -96,6 +97,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// There are three backlog levels with ascending weights, and a frame has room for the largest
+    /// grant.
     fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
         let most = [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
@@ -147,6 +150,7 @@ impl Inspection<'_> {
             .help(format!("choose {up}")))
     }
 
+    /// The levels of the slots' radio are in range, and a block has enough codes.
     fn radio_of_slots(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let radio = &tdd.radio;
         let of_codes = tdd.layout.layout().codes_per_block;

@@ -9,6 +9,7 @@ use crate::radio::rlc::am::Piggyback;
 /// Octets of a PDU of the bearer with 15-bit length indicators (payload 166 octets).
 const LONG_PDU: usize = 168;
 
+/// Test cases of length indicators in acknowledged mode.
 pub fn cases() -> Vec<Case> {
     vec![
         case(
