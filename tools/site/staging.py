@@ -30,11 +30,11 @@ _FENCE = re.compile(r"^(```|~~~)")
 
 def pages() -> dict[Path, PurePosixPath]:
     """Return the Markdown files of the tree that are pages, with their paths in the site."""
-    found = {file: PurePosixPath(file.relative_to(DOCS)) for file in sorted(DOCS.rglob("*.md"))}
+    sources = {file: PurePosixPath(file.relative_to(DOCS)) for file in sorted(DOCS.rglob("*.md"))}
     for name, page in PROJECT_PAGES.items():
         if (ROOT / name).exists():
-            found[ROOT / name] = PurePosixPath(page)
-    return found
+            sources[ROOT / name] = PurePosixPath(page)
+    return sources
 
 
 def stage(into: Path) -> None:

@@ -67,12 +67,12 @@ impl<T> Open<T> {
             let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
             return Some(self.old.remove(at).1);
         };
-        let found = self.row.get_mut(index as usize)?.take()?;
+        let entry = self.row.get_mut(index as usize)?.take()?;
         self.recent_count -= 1;
         while let Some(None) = self.row.front() {
             self.move_first_out();
         }
-        Some(found)
+        Some(entry)
     }
 
     /// All values, in the order of the connection numbers.

@@ -32,24 +32,24 @@ pub(crate) fn all_mistakes<T>(
     mut check: impl FnMut(Node) -> Result<T, FoundMistake>,
 ) -> Result<T, Vec<Problem>> {
     let mut next = match check(tree.clone()) {
-        Ok(found) => return Ok(found),
+        Ok(result) => return Ok(result),
         Err(first) => Some(first),
     };
-    let mut found: Vec<Problem> = Vec::new();
+    let mut mistakes: Vec<Problem> = Vec::new();
     let mut repairs: Vec<Repair> = Vec::new();
     for _ in 0..MAX_MISTAKES {
         let Some(found_mistake) = next.take() else { break };
         let repair = repair(&mut tree, &found_mistake.problem);
         if !repairs.iter().any(|repair| repair.may_have_caused(&found_mistake)) {
-            found.push(found_mistake.problem);
+            mistakes.push(found_mistake.problem);
         }
         let Some(repair) = repair else { break };
         repairs.push(repair);
         next = check(tree.clone()).err();
     }
     // The first mistake found stays first: it is certain, because no repair preceded it.
-    found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
-    Err(found)
+    mistakes[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
+    Err(mistakes)
 }
 
 /// A key that was removed, or that got a substitute value.

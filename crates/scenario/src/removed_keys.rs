@@ -19,14 +19,17 @@ pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(elements)) = elements else { continue };
         for element in elements {
             let table = element.as_table_mut().and_then(|element| element.get_mut(table));
-            let Some(found) = table.and_then(Node::as_table_mut).and_then(|table| table.remove(key)) else {
+            let Some(removed) = table.and_then(Node::as_table_mut).and_then(|table| table.remove(key)) else {
                 continue;
             };
-            if !matches!(found.value, Value::Bool(true)) {
+            if !matches!(removed.value, Value::Bool(true)) {
                 let message = format!("`{key}` can no longer be changed: it is always true");
-                return Err(Problem::new(message).at(found.at).label("here").help("leave it out".to_owned()));
+                return Err(Problem::new(message)
+                    .at(removed.at)
+                    .label("here")
+                    .help("leave it out".to_owned()));
             }
-            warnings.push(format!("{} is always true and can be left out", found.path));
+            warnings.push(format!("{} is always true and can be left out", removed.path));
         }
     }
     Ok(warnings)

@@ -236,14 +236,14 @@ def read_precision(table: Table) -> Precision | None:
     inner = table.table("precision")
     relative = inner.text("relative")
     metric = inner.text("metric", "goodput_kbps")
-    found = Precision(
+    target = Precision(
         _share(inner, relative), metric, inner.whole("least", 5, 2), inner.whole("most", 200, 2)
     )
     inner.done()
     check_metric(inner, "metric", metric)
-    if found.most < found.least:
-        raise inner.wrong("most", f"the maximum of {found.most} runs is below the minimum of {found.least}")
-    return found
+    if target.most < target.least:
+        raise inner.wrong("most", f"the maximum of {target.most} runs is below the minimum of {target.least}")
+    return target
 
 
 def read_metrics(table: Table) -> tuple[str, ...]:

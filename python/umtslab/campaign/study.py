@@ -69,8 +69,8 @@ class Study:
 
     def tasks(self) -> list[Task]:
         """Return the runs required so far, including finished ones, without repetitions."""
-        found = [task for point in self.points for task in self.tasks_of(point)]
-        return list({task.identity.key: task for task in found}.values())
+        tasks = [task for point in self.points for task in self.tasks_of(point)]
+        return list({task.identity.key: task for task in tasks}.values())
 
     def run(
         self,

@@ -152,10 +152,10 @@ class Where:
             raise self._wrong("it divides by zero") from None
 
     def _number(self, value: object) -> float:
-        found = quantity(value)
-        if found is None or found.unit:
+        as_quantity = quantity(value)
+        if as_quantity is None or as_quantity.unit:
             raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
-        return found.number
+        return as_quantity.number
 
     def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
         if issubclass(kind, ast.In | ast.NotIn):

@@ -55,7 +55,7 @@ class Labels:
             try:
                 for descriptor in (*self._writers, self._finish_write):
                     os.close(descriptor)
-                _relay([_Output(*found) for found in self._readers.items()], finished)
+                _relay([_Output(*reader) for reader in self._readers.items()], finished)
             finally:
                 os._exit(0)
         self._process = process

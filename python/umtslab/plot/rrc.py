@@ -94,10 +94,10 @@ def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *
 
 def spans(states: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
     """Return start and length of the intervals in each state. Time during switches is separate."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    spans: dict[str, list[tuple[float, float]]] = {}
     times = states["time_s"].to_list()
     rows = zip(times, times[1:], states["state"], states["towards"], strict=False)
     for begin, end, state, towards in rows:
         if end > begin:
-            found.setdefault(SWITCHING if towards else state, []).append((begin, end - begin))
-    return found
+            spans.setdefault(SWITCHING if towards else state, []).append((begin, end - begin))
+    return spans

@@ -89,10 +89,10 @@ def tables(runs: Mapping[str, Run], name: str, view: View, read: Read | None = N
     read = read or table
     if len(runs) == 1:
         return read(next(iter(runs.values())), name, view)
-    found = (
+    tables = (
         read(run, name, view).with_columns(pl.lit(result).alias("result")) for result, run in runs.items()
     )
-    return pl.concat(found)
+    return pl.concat(tables)
 
 
 def table(run: Run, name: str, view: View) -> pl.DataFrame:

@@ -210,10 +210,10 @@ def missing_requirement() -> str | None:
 
 def _seconds(text: str) -> float:
     """Convert a time of a scenario to seconds."""
-    found = quantity(text)
-    if found is None:
+    number = quantity(text)
+    if number is None:
         raise BadData(f"{text!r} is not a time")
-    return found.base
+    return number.base
 
 
 def _octets(size: str) -> int:

@@ -113,12 +113,12 @@ def _increasing(curve: Curve, trend: Trend) -> Finding:
 
     The option `rise` limits the increase from the first to the last point, as a share of the first.
     """
-    found = steps(curve.y, "<", curve.names())
+    finding = steps(curve.y, "<", curve.names())
     if (max_rise := trend.options.get("rise")) is not None:
         pairs = zip(curve.y[0], curve.y[-1], strict=False)
         rises = [100 * (b / a - 1) if a and b is not None else None for a, b in pairs]
-        found.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
-    return conjunction(found)
+        finding.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
+    return conjunction(finding)
 
 
 def _decreasing(curve: Curve, _: Trend) -> Finding:

@@ -76,8 +76,8 @@ def create_app(settings: Settings) -> Guard:
 
 def openapi() -> dict[str, Any]:
     """Return the description of the addresses, from which the page's types are generated."""
-    found: dict[str, Any] = _api(Settings(Path("results"), Path("scenarios"), 0)).openapi()
-    return found
+    schema: dict[str, Any] = _api(Settings(Path("results"), Path("scenarios"), 0)).openapi()
+    return schema
 
 
 class _Watchers:

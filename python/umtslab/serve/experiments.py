@@ -226,7 +226,7 @@ def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
             x_sign * (a - x) >= 0 and y_sign * (b - y) >= 0 and (a, b) != (x, y) for _, (a, b) in points
         )
 
-    found = [
+    rows = [
         {
             "trial": str(trial.number),
             "x": x,
@@ -236,7 +236,7 @@ def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
         }
         for trial, (x, y) in points
     ]
-    return found, metric_with_unit(bound.metric), metric_with_unit(outcome.study.metric)
+    return rows, metric_with_unit(bound.metric), metric_with_unit(outcome.study.metric)
 
 
 def _text(value: object) -> str:

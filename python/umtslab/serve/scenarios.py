@@ -153,10 +153,10 @@ def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
 
 def _words(value: str) -> list[str]:
     """Return every text of an override's value, which is TOML or a bare word."""
-    found = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
+    candidates = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
     with suppress(tomllib.TOMLDecodeError, RecursionError):
-        found += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
-    return found
+        candidates += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
+    return candidates
 
 
 def _parsed(text: str) -> dict[str, object]:
@@ -166,6 +166,6 @@ def _parsed(text: str) -> dict[str, object]:
         raise SyntaxMistake("the tables are nested too deeply", None, None) from None
     except tomllib.TOMLDecodeError as error:
         message, _, place = str(error).partition(" (at ")
-        found = re.search(r"line (\d+), column (\d+)", place)
-        line, column = (int(found[1]), int(found[2])) if found else (None, None)
+        match = re.search(r"line (\d+), column (\d+)", place)
+        line, column = (int(match[1]), int(match[2])) if match else (None, None)
         raise SyntaxMistake(message[:1].lower() + message[1:], line, column) from None

@@ -145,9 +145,9 @@ fn used_slots() -> io::Result<BTreeSet<u32>> {
         let offset = rule.mark.checked_sub(BASE_NUMBER)?;
         (offset < SLOTS * PURPOSES.len() as u32).then_some(offset % SLOTS)
     };
-    let mut found: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
-    found.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
-    Ok(found)
+    let mut used_slots: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
+    used_slots.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
+    Ok(used_slots)
 }
 
 /// Result of [`clean`].

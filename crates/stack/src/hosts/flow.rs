@@ -279,8 +279,8 @@ impl Flow {
     /// the connection on the UE's side if `end` is the UE.
     pub fn nth(&mut self, nth: ConnectionIndex, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
-        let found = self.connections[at..].iter_mut().take(2);
-        found
+        let candidates = self.connections[at..].iter_mut().take(2);
+        candidates
             .filter(|connection| connection.nth == nth)
             .find(|connection| connection.leg.site(end) != Site::Proxy)
     }
