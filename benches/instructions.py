@@ -154,8 +154,8 @@ def print_history(now: dict[str, dict[str, float]]) -> None:
     print("".join(f"{column:>10}" for column in COLUMNS))
     for build, counts in now.items():
         before = [row for row in rows if row["build"] == build][-HISTORY_LENGTH:]
-        here = {column: str(round(counts[column], 1)) for column in COLUMNS}
-        for row in (*before, {"version": "here", "build": build, **here}):
+        this_commit = {column: str(round(counts[column], 1)) for column in COLUMNS}
+        for row in (*before, {"version": "here", "build": build, **this_commit}):
             values = "".join(f"{row[column]:>10}" for column in COLUMNS)
             print(f"{row['version']:<46}{row['build']:>8}{values}")
 

@@ -246,8 +246,8 @@ def _pairs(
         left = [connection for connection in first if id(connection) not in pairs_by_number]
         paired = _nearest(left, free, key)
         pairs_by_number |= {id(one): (one, other) for one, other in paired}
-        taken = {id(other) for _, other in paired}
-        free = [connection for connection in free if id(connection) not in taken]
+        paired_ids = {id(other) for _, other in paired}
+        free = [connection for connection in free if id(connection) not in paired_ids]
     return [pairs_by_number[id(connection)] for connection in first if id(connection) in pairs_by_number]
 
 

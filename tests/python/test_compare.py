@@ -97,8 +97,8 @@ TWO_METRICS = ("--metric", "rto_count", "--metric", "goodput_kbps")
 def test_chosen_metrics_are_compared_in_the_given_order(umts: Umts) -> None:
     for bler, out in ((0.1, "few"), (0.3, "many")):
         umts("run", FTP, "--duration", "5 s", "--set", f"radio.bler={bler}", "--runs", 2, "--out", out)
-    shown = umts("compare", "few", "many", *TWO_METRICS).stdout.splitlines()
-    assert [line.split()[0] for line in shown[-2:]] == ["rto_count", "goodput_kbps"]
+    lines = umts("compare", "few", "many", *TWO_METRICS).stdout.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ["rto_count", "goodput_kbps"]
     answer = json.loads(umts("compare", "few", "many", *TWO_METRICS, "--json").stdout)
     assert list(answer["differences"]) == ["rto_count", "goodput_kbps"]
     assert "no metric 'speed'" in umts("compare", "few", "many", "--metric", "speed", status=2).stderr

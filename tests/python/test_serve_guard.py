@@ -170,16 +170,16 @@ def test_ipv6_loopback_is_answered_under_its_name_in_brackets(folder: Path) -> N
     "origin", [None, "null", "http://example.org", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
 )
 def test_a_post_from_elsewhere_is_refused(served: Served, origin: str | None) -> None:
-    given = None if origin is None else origin.format(port=served.port)
-    answer = served.post("/api/try", {"scenario": "plain"}, origin=given)
+    origin_header = None if origin is None else origin.format(port=served.port)
+    answer = served.post("/api/try", {"scenario": "plain"}, origin=origin_header)
     assert answer.status == 403
 
 
 @pytest.mark.parametrize("origin", [None, "http://example.org", "http://rebound.example:{port}"])
 def test_a_websocket_from_elsewhere_is_refused(served: Served, origin: str | None) -> None:
-    given = None if origin is None else origin.format(port=served.port)
+    origin_header = None if origin is None else origin.format(port=served.port)
     with pytest.raises(InvalidStatus) as refused:
-        connect(served, given, served.cookie)
+        connect(served, origin_header, served.cookie)
     assert refused.value.response.status_code == 403
 
 

@@ -229,17 +229,17 @@ def test_numbers_of_a_run_are_those_of_the_command(tab: Tab, folder: Path) -> No
     tab.open(f"/run/{key}")
     with open_store(folder / "results") as store:
         run = store.of_keys([key])[key]
-    shown = tab.served.ask(f"/api/runs/{key}").json()
-    assert {one["name"]: one["value"] for one in shown["metrics"]} == {
+    run_page = tab.served.ask(f"/api/runs/{key}").json()
+    assert {one["name"]: one["value"] for one in run_page["metrics"]} == {
         name: value
         for name, value in run.metrics.items()
         if value is not None and not name.startswith("budget_")
     }
-    for headline in shown["headlines"]:
+    for headline in run_page["headlines"]:
         assert headline["value"] == run.metrics[headline["name"]]
         card = tab.page.locator("dl.m > div").filter(has_text=headline["label"]).first
         assert number(headline["value"]) in card.inner_text()
-    seconds = sum(part["seconds"] for part in shown["budget"]["parts"])
+    seconds = sum(part["seconds"] for part in run_page["budget"]["parts"])
     assert seconds == pytest.approx(run.metrics["budget_total_s"])
 
 
@@ -414,10 +414,10 @@ def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         page = context.new_page()
         page.set_default_timeout(1000 * PATIENCE_S)
-        asked: list[str] = []
-        page.on("request", lambda sent, asked=asked: asked.append(sent.url))
+        requests: list[str] = []
+        page.on("request", lambda sent, requests=requests: requests.append(sent.url))
         page.goto(file.as_uri())
-        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+        assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
         assert Tab(page, served).violations() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         context.close()

@@ -110,8 +110,8 @@ impl Analysis {
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
         let steps = |progress: &[ProgressStep]| {
             let end = progress.partition_point(|&(_, octets)| octets < most);
-            let kept = progress[..progress.len().min(end + 1)].iter();
-            kept.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
+            let points = progress[..progress.len().min(end + 1)].iter();
+            points.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
         };
         self.stream_progress_of(connection)
             .map_or_else(Default::default, |progress| (steps(&progress.sent), steps(&progress.acked)))

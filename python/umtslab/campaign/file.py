@@ -144,8 +144,8 @@ class Campaign:
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
         """Return the campaign with more keys of the grid, or other values for them."""
-        taken = [*self.zipped, *(key for row in self.listed for key in row)]
-        if (key := no_overlap(parameters, taken)) is not None:
+        varied_keys = [*self.zipped, *(key for row in self.listed for key in row)]
+        if (key := no_overlap(parameters, varied_keys)) is not None:
             raise CampaignError(f"{self}: {key} is in [zip] or [[list]] and cannot be varied with -P")
         settings = {key: value for key, value in self.settings.items() if key not in parameters}
         return replace(self, grid={**self.grid, **parameters}, settings=settings)._named_by_keys()

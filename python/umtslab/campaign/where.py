@@ -99,8 +99,8 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
-        shown = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
-        return CampaignError(f"where = {shown!r}: {why}")
+        excerpt = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
+        return CampaignError(f"where = {excerpt!r}: {why}")
 
     def _refuse_other_syntax(self) -> None:
         allowed = (

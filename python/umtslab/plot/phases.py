@@ -71,9 +71,9 @@ def phases(run: Run, view: View) -> Phases:
     sent, acked, cwnd, ssthresh = of("sent"), of("acked"), of("cwnd"), of("ssthresh")
     closed = row["closed_s"]
     end_s = run.duration_s if closed is None else float(str(closed))
-    again = sent.filter(sent["retransmission"])["time_s"].unique(maintain_order=True).to_list()
-    timeouts = _timeouts(again, acked["time_s"], of("rto").select("time_s", "rto_s").rows())
-    fast = _fast_retransmits([at for at in again if at not in timeouts], ssthresh["time_s"])
+    retransmitted_at = sent.filter(sent["retransmission"])["time_s"].unique(maintain_order=True).to_list()
+    timeouts = _timeouts(retransmitted_at, acked["time_s"], of("rto").select("time_s", "rto_s").rows())
+    fast = _fast_retransmits([at for at in retransmitted_at if at not in timeouts], ssthresh["time_s"])
     return Phases(
         slow_start=_slow_start(cwnd, ssthresh, acked, end_s),
         fast_retransmits=fast,

@@ -151,11 +151,11 @@ def highlighted(run: Run, view: View) -> tuple[set[int], set[int]]:
     users = set(ue_of_connection.values())
     if run.series_rows("rrc_state"):
         users |= set(run.series("rrc_state")["ue"].unique())
-    for noun, wanted, existing in (
+    for noun, requested, existing in (
         ("connection", view.connections, set(ue_of_connection)),
         ("UE", view.ues, users),
     ):
-        for number in wanted:
+        for number in requested:
             if number not in existing:
                 span = f"{noun}s {min(existing)} to {max(existing)}" if existing else f"no {noun}"
                 raise NobodyChosen(f"run {run.run} of {run.scenario} has no {noun} {number}; it has {span}")

@@ -183,12 +183,12 @@ def _argmax(curve: Curve, trend: Trend) -> Finding:
     inside = _COMPARE.get(trend.relation)
     if inside is None:
         raise Missing("argmax needs a value to compare with")
-    wanted = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
-    if not wanted:
+    indices = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
+    if not indices:
         raise Missing(f"no value of {trend.over} {trend.relation} {trend.bound:g} was run")
-    best = max(wanted, key=lambda i: usable_mean(curve.y[i]))
+    best = max(indices, key=lambda i: usable_mean(curve.y[i]))
     names = curve.names()
-    rest = [i for i in range(len(curve.x)) if i not in wanted]
+    rest = [i for i in range(len(curve.x)) if i not in indices]
     return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
 
 

@@ -454,8 +454,10 @@ def _file(path: Path) -> Response:
     content = _asset(path, path.stat().st_mtime_ns)
     kind = _KINDS.get(path.suffix, "application/octet-stream")
     # The names of the built files change with their content.
-    kept = {"cache-control": "private, max-age=31536000, immutable"} if path.suffix in (".js", ".css") else {}
-    return Response(content, media_type=kind, headers=kept)
+    caching = (
+        {"cache-control": "private, max-age=31536000, immutable"} if path.suffix in (".js", ".css") else {}
+    )
+    return Response(content, media_type=kind, headers=caching)
 
 
 def _add_page(app: FastAPI, settings: Settings) -> None:

@@ -36,12 +36,12 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
         return None
     ue_of = {row["connection"]: row["ue"] for row in run.connection_rows() if row.get("ue") is not None}
     ues = sorted(set(ue_of.values()))
-    shown = ues[first : first + ROWS]
-    causes = _causes(run, ue_of, set(shown))
-    states = _states(run, set(shown))
+    shown_ues = ues[first : first + ROWS]
+    causes = _causes(run, ue_of, set(shown_ues))
+    states = _states(run, set(shown_ues))
     spans = _spans(run, [one for of in causes.values() for one in of], _switches(states))
-    cells = _cells(spans, len(shown)) if sum(map(len, causes.values())) > MOST_SHAPES else None
-    timeouts = _timeouts(run, ue_of, set(shown))
+    cells = _cells(spans, len(shown_ues)) if sum(map(len, causes.values())) > MOST_SHAPES else None
+    timeouts = _timeouts(run, ue_of, set(shown_ues))
     return {
         "ues": len(ues),
         "first": first,
@@ -57,7 +57,7 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
                 "timeouts": timeouts[ue],
                 "text": _text(causes[ue]),
             }
-            for ue in shown
+            for ue in shown_ues
         ],
     }
 
@@ -187,9 +187,9 @@ def _timeouts(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, 
 
 
 def _text(intervals: Iterable[Interval]) -> str:
-    """Describe a row for screen readers: the causes with most time."""
+    """Describe a row for screen readers: the causes with largest time."""
     sums: dict[str, float] = defaultdict(float)
     for start, end, cause in intervals:
         sums[cause] += end - start
-    most = sorted(sums.items(), key=lambda one: -one[1])[:3]
-    return ", ".join(f"{cause_label(cause)} {number(time_s, 3)} s" for cause, time_s in most)
+    largest = sorted(sums.items(), key=lambda one: -one[1])[:3]
+    return ", ".join(f"{cause_label(cause)} {number(time_s, 3)} s" for cause, time_s in largest)

@@ -167,8 +167,8 @@ class Catalogue:
 
     def of_keys(self, keys: Iterable[str]) -> list[Run]:
         """Return the existing runs with these keys."""
-        wanted = list(keys)
-        parts = (wanted[first : first + _MAX_VALUES] for first in range(0, len(wanted), _MAX_VALUES))
+        requested = list(keys)
+        parts = (requested[first : first + _MAX_VALUES] for first in range(0, len(requested), _MAX_VALUES))
         return [
             run
             for part in parts

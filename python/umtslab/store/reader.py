@@ -73,10 +73,10 @@ class StoreReader:
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
         """Return the existing runs with these keys, by key."""
-        wanted = list(keys)
-        new = self._catalogue.of_keys(key for key in wanted if key not in self._found)
+        requested = list(keys)
+        new = self._catalogue.of_keys(key for key in requested if key not in self._found)
         self._found |= {run.key: run for run in self._sound_of(new)}
-        return {key: self._found[key] for key in wanted if key in self._found}
+        return {key: self._found[key] for key in requested if key in self._found}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """Return the replications of the latest result, of any scenario or of the given one."""

@@ -112,8 +112,8 @@ impl Run<'_> {
 
     fn trace(&self) -> Result<String, GoldenError> {
         let go_on = |_, _: &mut TraceDigest| ControlFlow::Continue(());
-        let seen = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);
-        seen.map(|(_, trace)| trace.finish()).map_err(|error| self.failed(error))
+        let observed = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);
+        observed.map(|(_, trace)| trace.finish()).map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: RunError) -> GoldenError {

@@ -114,11 +114,11 @@ impl Inspection<'_> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
         // A symbol carries two bits, before any coding.
-        let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
-        if of.rate.bps() as f64 > most {
+        let max_rate = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
+        if of.rate.bps() as f64 > max_rate {
             let message =
                 format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
-            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", most / 1000.0);
+            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
             return self.out_of(&path("rate"), message, help);
         }
         if of.ebn0.0.abs() > MAX_DB {
@@ -148,13 +148,13 @@ impl Inspection<'_> {
         let handover = self.scenario.handover.as_ref();
         let mode = handover.and_then(|handover| handover.compressed_mode.as_ref());
         let is_halved = mode.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
-        let (factor, least) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
-        self.spreading_factor(&path, factor, least)?;
+        let (factor, min_factor) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
+        self.spreading_factor(&path, factor, min_factor)?;
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
-        let taken: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
+        let occupied_codes: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
         let mut codes = (0..factor).map(|number| Code { spreading_factor: factor, number });
-        if codes.any(|code| taken.iter().all(|other| !other.meets(code))) {
+        if codes.any(|code| occupied_codes.iter().all(|other| !other.meets(code))) {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");

@@ -53,8 +53,8 @@ impl Inspection<'_> {
                     let message = format!(
                         "no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely"
                     );
-                    let most = delay.longest_maximum();
-                    return fail("internet_delay.maximum", message, format!("choose at most {most}"));
+                    let max_delay = delay.longest_maximum();
+                    return fail("internet_delay.maximum", message, format!("choose at most {max_delay}"));
                 }
                 if link.jitter > Duration::ZERO {
                     let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();

@@ -101,8 +101,9 @@ impl Inspection<'_> {
     /// grant.
     fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
-        let most = [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
-        let most = most.unwrap_or(0);
+        let max_blocks =
+            [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
+        let max_blocks = max_blocks.unwrap_or(0);
         let written = |weights: &[u32]| {
             format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
         };
@@ -126,10 +127,10 @@ impl Inspection<'_> {
             sorted.sort_unstable();
             let message = "the weights must not decrease as the backlog grows".to_owned();
             ("weights", message, format!("write them in ascending order, as in {}", written(&sorted)))
-        } else if weights[2] > most {
+        } else if weights[2] > max_blocks {
             let message =
-                format!("a grant of {} blocks is more than the {most} blocks of a frame", weights[2]);
-            ("weights", message, format!("write at most {most}"))
+                format!("a grant of {} blocks is more than the {max_blocks} blocks of a frame", weights[2]);
+            ("weights", message, format!("write at most {max_blocks}"))
         } else {
             return Ok(());
         };

@@ -237,13 +237,13 @@ impl Flow {
         if !self.is_split() {
             return self.connections.retain(is_kept);
         }
-        let kept: Vec<ConnectionIndex> = self
+        let kept_indices: Vec<ConnectionIndex> = self
             .connections
             .iter()
             .filter(|connection| is_kept(connection))
             .map(|connection| connection.nth)
             .collect();
-        self.connections.retain(|connection| kept.binary_search(&connection.nth).is_ok());
+        self.connections.retain(|connection| kept_indices.binary_search(&connection.nth).is_ok());
     }
 
     /// Index of a connection. `None` if it was removed.
