@@ -81,6 +81,7 @@ class Where:
         return value
 
     def _token(self, found: re.Match[str], keys: Collection[str]) -> str:
+        """Return the replacement of a word in the condition: a varied key becomes a Python name."""
         word = found["word"]
         if word is None or word in _WORDS:
             return found[0]

@@ -116,6 +116,7 @@ def _receive_buffer(side: Mapping[str, Any]) -> int:
 
 
 def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
+    """Return the kernel settings of a proxy's side: its own keys take precedence over `tcp`."""
     pairs = dict(tcp)
     if "variant" in side:
         control = _KERNEL_NAMES.get(side["variant"], side["variant"])

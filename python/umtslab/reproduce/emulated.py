@@ -100,6 +100,7 @@ def download(
 
 
 def _programs(scenario: Scenario) -> _Programs:
+    """Return the programs that replace the first flow of a scenario, and the settings without it."""
     content = json.loads(scenario.to_json())
     flows = content.get("flow", [])
     endless = ("duration", "1000000 h")

@@ -152,6 +152,8 @@ impl Pump {
         Ok(())
     }
 
+    /// Moves octets from the source into a pipe, without copying, or copies them if there are few.
+    /// Returns when some have moved or the source has ended.
     fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,

@@ -71,6 +71,7 @@ async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     }
 }
 
+/// Sends a complete HTTP response.
 async fn send(stream: &TcpStream, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     let kind = "text/plain; version=0.0.4; charset=utf-8";

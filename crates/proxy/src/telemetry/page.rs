@@ -75,6 +75,7 @@ fn directions(page: &mut Page, directions: &[DirectionTotal; 2]) {
     }
 }
 
+/// Adds the families of metrics that have a value for each leg, the client's or the server's.
 fn legs(page: &mut Page, totals: &Totals) {
     page.family(
         "retransmissions_total",

@@ -53,6 +53,8 @@ impl Inspection<'_> {
         self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
+    /// The windows of soft handover are in range, and a cell leaves the active set later than it
+    /// joins.
     fn soft(&self, soft: &Soft) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.soft.{key}");
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
@@ -71,6 +73,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The gaps of compressed mode exist, are whole TTIs apart, and its levels are in range.
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
         for (key, of, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {

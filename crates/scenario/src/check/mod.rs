@@ -122,6 +122,8 @@ impl Inspection<'_> {
         }
     }
 
+    /// All checks that need resolved names, in an order in which later ones may rely on earlier
+    /// ones.
     fn findings(&mut self) -> Result<Findings, Problem> {
         self.chain()?;
         self.outages()?;

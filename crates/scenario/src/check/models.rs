@@ -59,6 +59,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// Sizes and numbers of objects are in order, and several connections have requests.
     fn web(&self, path: &str, web: &Web, flow: &Flow) -> Result<(), Problem> {
         let Web { main_min, main_max, main_mean, embedded_min, embedded_max, embedded_mean, .. } = *web;
         self.limits(path, "main", [main_min, main_mean, main_max])?;

@@ -15,6 +15,8 @@ const FRAME: Duration = Duration::from_millis(10);
 const MAX_DCHS: usize = 255;
 
 impl Inspection<'_> {
+    /// Checks the RRC options of each group of switched users. Warns of options that have no
+    /// effect.
     pub(super) fn rrc(&mut self, reserved: &[Reserved]) -> Result<(), Problem> {
         for i in 0..self.scenario.ue.len() {
             let ue = &self.scenario.ue[i];

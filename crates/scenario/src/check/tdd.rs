@@ -251,6 +251,7 @@ fn loses_nothing(radio: &Radio) -> bool {
     is_none(&radio.downlink) && radio.uplink.as_ref().is_none_or(is_none)
 }
 
+/// Says what is wrong with a slot pattern.
 fn pattern_message(pattern: &str, wrong: PatternError) -> String {
     match wrong {
         PatternError::Length { is, needed } => {

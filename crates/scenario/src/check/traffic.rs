@@ -33,6 +33,7 @@ impl Inspection<'_> {
         self.impairments()
     }
 
+    /// The flow and user of each impairment exist. Returns the numbers of the impaired flows.
     fn impairments(&self) -> Result<Vec<FlowId>, Problem> {
         let mut impaired = Vec::new();
         for (i, line) in self.scenario.impairment.iter().enumerate() {
