@@ -19,6 +19,7 @@ pub(crate) struct Open<T> {
     old: Vec<(ConnectionId, Box<T>)>,
     /// Number of the first element of `row`.
     first: u32,
+    /// Recent connections, by number from `first` on.
     row: VecDeque<Option<Box<T>>>,
     /// Number of open connections in `row`. Closed ones are `None`.
     recent_count: usize,
@@ -35,6 +36,7 @@ impl<T> Open<T> {
         if self.row.is_empty() {
             self.first = id.0;
         }
+        // Numbers need not ascend strictly: two flows may open connections in another order.
         if id.0 < self.first {
             let at = self.old.partition_point(|(old, _)| *old < id);
             self.old.insert(at, (id, Box::new(value)));
