@@ -176,7 +176,7 @@ def test_a_summary_without_tcp_has_no_tcp_metrics(umts: Umts, tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_series_of_simulated_users_beside_programs_have_separate_names(umts: Umts, tmp_path: Path) -> None:
+def test_series_of_simulated_users_of_an_emulation_have_separate_names(umts: Umts, tmp_path: Path) -> None:
     options = ["-q", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
     umts("emulate", *options, "--", sys.executable, "-c", fetch)
@@ -211,7 +211,7 @@ def test_the_summary_has_the_rate_of_a_scenarios_own_bearer() -> None:
     assert dch_of(web_cell) == "web-64 (64 kbit/s down, 32 up)"
 
 
-def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
+def test_the_figure_of_an_emulated_cell_counts_simulated_users() -> None:
     from umtslab.plot import KINDS
     from umtslab.plot.programs import all_users
     from umtslab.plot.tables import WHOLE

@@ -224,7 +224,7 @@ def test_negative_values_are_inside_the_axes() -> None:
         assert axes.get_ylim()[0] <= -3.0
 
 
-def test_few_segments_are_bars_beside_the_window_and_selective_acknowledgments() -> None:
+def test_few_segments_are_drawn_as_bars_with_window_and_sack() -> None:
     sent = pl.DataFrame(
         {
             "time_s": [0.0, 0.1], "connection": [0, 0], "seq": [1, 1001], "end": [1001, 2001],

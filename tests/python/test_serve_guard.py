@@ -318,7 +318,7 @@ def test_overrides_name_no_file_outside(served: Served, key: str, value: str) ->
     assert SECRET not in answer.text
 
 
-def test_a_text_of_the_editor_names_no_file_outside(served: Served) -> None:
+def test_the_editor_cannot_name_files_outside_the_folder(served: Served) -> None:
     answer = served.post("/api/try", {"scenario": "plain", "text": 'version = 1\nextends = "/etc/passwd"\n'})
     assert answer.json()["result"] is None
     assert "outside the scenarios' folder" in answer.text
@@ -510,7 +510,7 @@ def test_the_number_of_waiting_jobs_is_limited(folder: Path) -> None:
             assert one.ask(f"/api/jobs/{job['id']}/stop", "POST").status == 200
 
 
-def test_a_busy_port_and_a_missing_store_are_said(folder: Path, served: Served) -> None:
+def test_a_busy_port_and_a_missing_store_are_reported(folder: Path, served: Served) -> None:
     words = [sys.executable, "-m", "umtslab", "serve", "results", "--port", str(served.port)]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -290,7 +290,7 @@ def goodput(tab: Tab) -> str:
     return str(tab.page.locator("dl.m > div").filter(has_text="Goodput").first.inner_text())
 
 
-def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Tab) -> None:
+def test_a_slider_runs_the_scenario_and_keeps_the_previous_result_in_grey(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -314,7 +314,7 @@ def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Ta
     )
 
 
-def test_a_mistake_stands_at_its_key_with_a_repair_and_the_last_result_stays(tab: Tab) -> None:
+def test_a_mistake_is_shown_at_its_key_and_the_last_result_stays(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -330,7 +330,7 @@ def test_a_mistake_stands_at_its_key_with_a_repair_and_the_last_result_stays(tab
     assert page.get_by_role("button", name="Run and keep").is_enabled()
 
 
-def test_the_file_is_edited_and_a_mistake_stands_at_its_line(tab: Tab) -> None:
+def test_the_file_can_be_edited_and_a_mistake_is_shown_at_its_line(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -423,7 +423,7 @@ def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
         context.close()
 
 
-def test_a_stopped_server_is_said(chromium: Any, folder: Path) -> None:
+def test_a_stopped_server_is_reported(chromium: Any, folder: Path) -> None:
     with serving(folder, "results", "--scenarios", ROOT / "scenarios") as short:
         context = chromium.new_context()
         page = context.new_page()
