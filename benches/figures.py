@@ -47,8 +47,8 @@ def add(section: str, name: str, ours: str, *, goal: str = "", peer: str = "") -
 def read(file: Path) -> list[Figure]:
     """Read the figures of a file, sorted by section. Figures of a section keep their order."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    found = (Figure(**json.loads(line)) for line in lines)
-    return sorted(found, key=lambda figure: SECTIONS.index(figure.section))
+    loaded = (Figure(**json.loads(line)) for line in lines)
+    return sorted(loaded, key=lambda figure: SECTIONS.index(figure.section))
 
 
 def print_table(figures: Iterable[Figure]) -> None:

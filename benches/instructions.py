@@ -126,8 +126,8 @@ def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | No
 
     jobs = [(bench, sink) for bench in benches for sink in sinks]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        found = iter(list(pool.map(count, jobs)))
-    return {bench.name: [next(found) for _ in sinks] for bench in benches}
+        results = iter(list(pool.map(count, jobs)))
+    return {bench.name: [next(results) for _ in sinks] for bench in benches}
 
 
 def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[Bench]) -> None:
@@ -154,8 +154,8 @@ def print_history(now: dict[str, dict[str, float]]) -> None:
     print("".join(f"{column:>10}" for column in COLUMNS))
     for build, counts in now.items():
         before = [row for row in rows if row["build"] == build][-HISTORY_LENGTH:]
-        here = {column: str(round(counts[column], 1)) for column in COLUMNS}
-        for row in (*before, {"version": "here", "build": build, **here}):
+        this_commit = {column: str(round(counts[column], 1)) for column in COLUMNS}
+        for row in (*before, {"version": "here", "build": build, **this_commit}):
             values = "".join(f"{row[column]:>10}" for column in COLUMNS)
             print(f"{row['version']:<46}{row['build']:>8}{values}")
 
@@ -216,10 +216,10 @@ def print_against(commit: str, benches: Sequence[Bench]) -> None:
             except subprocess.CalledProcessError:
                 return None
 
-        found = iter(list(pool.map(count, [(bench, program) for bench in benches for program in programs])))
+        counts = iter(list(pool.map(count, [(bench, program) for bench in benches for program in programs])))
     print(f"\n{'thousand instructions a simulated s, metrics':<46}{commit:>14}{'here':>10}{'ratio':>8}")
     for bench in benches:
-        then, now = next(found), next(found)
+        then, now = next(counts), next(counts)
         if then is None or now is None:
             print(f"{bench.name:<46}{'left out: one of both does not know it':>40}")
         else:

@@ -1,16 +1,16 @@
-"""Print tables of the verdicts on a document's claims under each reading of its open points.
+"""Print tables of the verdicts on a document's claims under each interpretation of its open points.
 
     python tools/readings.py baiocchi2002 --out results/readings
     python tools/readings.py rendon2004 --jobs 1
     python tools/readings.py rendon2004 --of decision --of speed
 
-An open point is a value or a rule that the document leaves open. A reading is one interpretation of
-it other than the one of the scenario files. ``reproductions/PAPER/readings.toml`` lists the
-readings. A reading changes settings, as ``umts reproduce PAPER --quick --set KEY=VALUE`` does, or
+An open point is a value or a rule that the document leaves open. ``reproductions/PAPER/readings.toml``
+lists interpretations of such points, called readings there, other than the ones of the scenario
+files. A reading changes settings, as ``umts reproduce PAPER --quick --set KEY=VALUE`` does, or
 computes metrics of the same runs by other formulas. The file may set the number and the length of
 the runs (``[runs]``), and define groups of claims (``[[group]]``). For each kind of group there is
-a table of the numbers of claims that pass, fail and are inconclusive under each reading, and of our
-mean. Runs are stored in the output folder, and stored runs are not repeated.
+a table of the numbers of claims that pass, fail and are inconclusive under each reading, and of
+our mean. Runs are stored in the output folder, and stored runs are not repeated.
 """
 
 from __future__ import annotations
@@ -50,16 +50,18 @@ def main() -> None:
         "--out", type=Path, default=Path("results/readings"), help="results folder for the runs"
     )
     parser.add_argument("--jobs", type=int, default=2, help="workers")
-    parser.add_argument("--of", action="append", help="only the readings of this open point; may be repeated")
+    parser.add_argument(
+        "--of", action="append", help="only the interpretations of this open point; may be repeated"
+    )
     options = parser.parse_args()
     readings = Readings.load(options.paper)
     if unknown := set(options.of or []) - set(readings.open_points):
         parser.error(
-            f"no reading is of {', '.join(sorted(unknown))}; there are: {', '.join(readings.open_points)}"
+            f"no interpretation is of {', '.join(sorted(unknown))}; there are: {', '.join(readings.open_points)}"
         )
     readings = readings.only(options.of or readings.open_points)
     outcomes = []
-    print("| open point | reading | changed verdicts |\n|---|---|---|", flush=True)
+    print("| open point | interpretation | changed verdicts |\n|---|---|---|", flush=True)
     with open_store(options.out) as store:
         for reading in readings.readings:
             outcome = Outcome(reading, readings.outcome(reading, store, options.jobs))

@@ -29,17 +29,17 @@ def main() -> int:
     options.add_argument("--builds", action="store_true", help="Build the wheel twice and compare.")
     options.add_argument("--notes", action="store_true", help="Print the notes of this version.")
     options.add_argument("--root", type=Path, default=ROOT, help="The tree (default: the one of this file).")
-    found = options.parse_args()
-    if found.notes:
-        print(notes(found.root))
+    arguments = options.parse_args()
+    if arguments.notes:
+        print(notes(arguments.root))
         return 0
-    mistakes = [*version_mistakes(found.root, os.environ.get("TAG")), *changelog_mistakes(found.root)]
-    if found.builds and not mistakes:
-        mistakes += build_mistakes(found.root)
+    mistakes = [*version_mistakes(arguments.root, os.environ.get("TAG")), *changelog_mistakes(arguments.root)]
+    if arguments.builds and not mistakes:
+        mistakes += build_mistakes(arguments.root)
     for mistake in mistakes:
         print(f"release-check: {mistake}", file=sys.stderr)
     if not mistakes:
-        print(f"release-check: {version_of(found.root)} can be released")
+        print(f"release-check: {version_of(arguments.root)} can be released")
     return 1 if mistakes else 0
 
 
@@ -102,8 +102,8 @@ def _built(root: Path) -> str:
 
 
 def _first(root: Path, name: str, pattern: str) -> str | None:
-    found = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
-    return found[1] if found else None
+    match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+    return match[1] if match else None
 
 
 def _toml(root: Path, name: str) -> dict[str, Any]:

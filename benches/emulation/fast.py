@@ -37,6 +37,6 @@ def check(seconds: float) -> None:
             scenario(TEXT.format(rate=rate, wide=WIDE_CORE)) as file,
             emulations(["--scenario", file, "--server", " ".join(serve), "--", *fetch]) as (done,),
         ):
-            found = f"{done.answer['bits_per_s'] / 1e6:.1f}"
-            print(f"  {rate} Mbit/s: {found} Mbit/s of goodput; {cost(done)}")
-            figures.add("time", f"umts emulate, goodput, Mbit/s of {rate}", found)
+            measured_rate = f"{done.answer['bits_per_s'] / 1e6:.1f}"
+            print(f"  {rate} Mbit/s: {measured_rate} Mbit/s of goodput; {cost(done)}")
+            figures.add("time", f"umts emulate, goodput, Mbit/s of {rate}", measured_rate)

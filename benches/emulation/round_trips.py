@@ -41,12 +41,12 @@ def check(seconds: float) -> None:
 
 
 def _show(bearer: str, done: Emulation) -> None:
-    seen = [1000 * value for value in done.answer["round_trips_s"] if value is not None]
+    round_trips_ms = [1000 * value for value in done.answer["round_trips_s"] if value is not None]
     predicted = [1000 * value for value in predict(done)]
-    if len(seen) != len(predicted):
-        raise RuntimeError(f"{len(seen)} of the {len(predicted)} requests were answered")
-    apart = sorted(a - b for a, b in zip(seen, predicted, strict=True))
-    median, expected = statistics.median(seen), statistics.median(predicted)
+    if len(round_trips_ms) != len(predicted):
+        raise RuntimeError(f"{len(round_trips_ms)} of the {len(predicted)} requests were answered")
+    apart = sorted(a - b for a, b in zip(round_trips_ms, predicted, strict=True))
+    median, expected = statistics.median(round_trips_ms), statistics.median(predicted)
     print(
         f"  {bearer:7} median {median:.3f} ms, predicted {expected:.3f} ms ({median - expected:+.3f}); "
         f"one by one {statistics.median(apart):+.3f} (p90 {apart[math.ceil(0.9 * len(apart)) - 1]:+.3f}, "

@@ -163,15 +163,15 @@ def _turn(name: str, flood: Flood, seconds: float) -> Turn:
         clean_up.callback(honest.kill)
         assert honest.stdout is not None
         honest.stdout.readline()
-        alone = _times(honest, actions)
+        times_alone = _times(honest, actions)
         hostile = at("client", HOSTILE, *address, flood.kind, str(flood.rate), str(flood.connections))
         clean_up.callback(hostile.kill)
         assert hostile.stdout is not None
         hostile.stdout.readline()
-        beside = _times(honest, actions)
+        times_with_flood = _times(honest, actions)
         hostile.terminate()
         count, failed, duration = map(float, hostile.communicate()[0].split())
-    return Turn(alone, beside, count / duration, failed / max(1, count))
+    return Turn(times_alone, times_with_flood, count / duration, failed / max(1, count))
 
 
 def measure(seconds: float, rounds: int = 3) -> None:

@@ -74,13 +74,13 @@ def series_table(runs: Sequence[Run], kind: str) -> pl.DataFrame:
 def _stacked(runs: Sequence[Run], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     import polars as pl
 
-    found = [
+    labelled = [
         table.select(
             pl.lit(run.seed, pl.UInt64).alias("seed"), pl.lit(run.run, pl.UInt64).alias("run"), pl.all()
         )
         for run, table in zip(runs, tables, strict=True)
     ]
-    return pl.concat(found, how="diagonal") if found else pl.DataFrame()
+    return pl.concat(labelled, how="diagonal") if labelled else pl.DataFrame()
 
 
 def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:

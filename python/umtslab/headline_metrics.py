@@ -178,8 +178,8 @@ def headline_names(*results: Means, among: Collection[str] | None = None) -> lis
 
 def main_metric(*results: Means) -> str:
     """Return the metric to show first: time of a page, transfer or file, else goodput."""
-    shown = headline_names(*results, among=TIMES)
-    return shown[0] if shown else "goodput_kbps"
+    names = headline_names(*results, among=TIMES)
+    return names[0] if names else "goodput_kbps"
 
 
 def scope_of(name: str) -> str:

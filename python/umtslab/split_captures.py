@@ -145,10 +145,10 @@ def split_transfers(
     from umtslab import _core
 
     check_most_connections(most_connections)
-    found = [_core.analyse_courses(os.fspath(path), most_connections) for path in paths]
+    analyses = [_core.analyse_courses(os.fspath(path), most_connections) for path in paths]
     if warnings is not None:
-        warnings.extend(f"{core.file}: {warning}" for core in found for warning in core.warnings)
-    first, second = ([*_connections(core)] for core in found)
+        warnings.extend(f"{core.file}: {warning}" for core in analyses for warning in core.warnings)
+    first, second = ([*_connections(core)] for core in analyses)
     return [_transfer(one, other) for one, other in _pairs(first, second)]
 
 
@@ -222,7 +222,7 @@ def _pairs(
     The keys below are tried one after the other, from the most to the least reliable. Each key
     pairs only connections that the previous keys left unpaired.
     """
-    found: dict[int, tuple[_Connection, _Connection]] = {}
+    pairs_by_number: dict[int, tuple[_Connection, _Connection]] = {}
     shared = {host for connection in first for host in connection.hosts} & {
         host for connection in second for host in connection.hosts
     }
@@ -243,12 +243,12 @@ def _pairs(
         lambda connection: (connection.content and connection.content[0]) or None,
         headers_only_key,
     ):
-        left = [connection for connection in first if id(connection) not in found]
+        left = [connection for connection in first if id(connection) not in pairs_by_number]
         paired = _nearest(left, free, key)
-        found |= {id(one): (one, other) for one, other in paired}
-        taken = {id(other) for _, other in paired}
-        free = [connection for connection in free if id(connection) not in taken]
-    return [found[id(connection)] for connection in first if id(connection) in found]
+        pairs_by_number |= {id(one): (one, other) for one, other in paired}
+        paired_ids = {id(other) for _, other in paired}
+        free = [connection for connection in free if id(connection) not in paired_ids]
+    return [pairs_by_number[id(connection)] for connection in first if id(connection) in pairs_by_number]
 
 
 def _nearest(

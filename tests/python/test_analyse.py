@@ -30,8 +30,8 @@ def test_metrics_of_a_capture_equal_the_metrics_of_the_run(recorded: Run, server
     goodput, run_goodput = analysis.metrics["goodput_kbps"], recorded.metrics["goodput_kbps"]
     assert goodput is not None
     assert run_goodput is not None
-    # The duration of a capture is the time between its first and last packet. So the rates differ, but
-    # not the bytes.
+    # The duration of a capture is the time between its first and last packet. So the rates differ,
+    # but not the bytes.
     assert goodput * analysis.duration_s == pytest.approx(run_goodput * recorded.duration_s)
     # Captures of runs begin on 1 January 2005.
     assert analysis.start_s == pytest.approx(1_104_537_600, abs=20)
@@ -183,7 +183,7 @@ def test_json_rows_equal_the_table(server: Path) -> None:
     assert analysis.core.connection_lines(len(lines), 10) == ""
 
 
-def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path) -> None:
+def test_a_folder_or_a_result_selects_its_captures(umts: Umts, tmp_path: Path) -> None:
     scenario = FTP.with_name("ftp-on-fach-3gpp.toml")
     umts("run", scenario, "--duration", "20 s", "--pcap", "--out", "here")
     folder = next((tmp_path / "here" / "runs").iterdir())

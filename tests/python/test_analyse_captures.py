@@ -39,8 +39,8 @@ def test_a_connection_in_gtp_u_is_shown_with_its_tunnel(umts: Umts) -> None:
     plain, tunnelled = run["connections"]
     assert (plain["client_teid"], tunnelled["client_teid"], tunnelled["server_teid"]) == (None, 1, 1)
     assert tunnelled["payload_bytes"] == 5000
-    shown = umts("analyse", REPORTS / "gn.pcap", "-c", 1).stdout
-    assert "TEID of the client's packets 0x1" in shown
+    output = umts("analyse", REPORTS / "gn.pcap", "-c", 1).stdout
+    assert "TEID of the client's packets 0x1" in output
 
 
 def test_warnings_name_impossible_and_late_segments(umts: Umts) -> None:
@@ -65,9 +65,9 @@ def test_udp_flows_are_reported(umts: Umts, datagrams: Path) -> None:
     assert flow["longest_gap_s"] == pytest.approx(0.02, abs=1e-5)
     assert flow["spin_rtt_s"] is None
     assert run["counts"]["udp"] == 12
-    shown = umts("analyse", datagrams).stdout
-    assert "12 packets, 0 of TCP, 12 of UDP" in shown
-    assert "longest gap (s)" in shown
+    output = umts("analyse", datagrams).stdout
+    assert "12 packets, 0 of TCP, 12 of UDP" in output
+    assert "longest gap (s)" in output
     [analysis] = analyse_captures(datagrams)
     assert analysis.udp_flows()["packets"].to_list() == [11]
     assert analysis.udp_rest == {"packets": 0, "payload_bytes": 0}
@@ -171,9 +171,9 @@ def test_the_delay_of_a_transfer_is_the_time_between_both_captures(umts: Umts, t
 
 def test_round_trips_that_were_not_captured_at_the_sender_have_a_note(umts: Umts, tmp_path: Path) -> None:
     sides = transfers(tmp_path, 1)
-    shown = umts("analyse", *sides, "--split").stdout
-    assert "round-trip times are not the sender's" in shown
-    assert "captured at" in shown
+    output = umts("analyse", *sides, "--split").stdout
+    assert "round-trip times are not the sender's" in output
+    assert "captured at" in output
 
 
 @pytest.mark.slow

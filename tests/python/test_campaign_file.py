@@ -270,13 +270,13 @@ def test_tables_and_pages_show_the_metrics_of_the_file_or_of_the_option(tmp_path
         f"{HEAD}metrics = ['rto_count', 'mean_rtt_s']\nset = {{ duration = '5 s' }}\n"
         "[grid]\nradio.bler = [0.1, 0.3]\n"
     )
-    shown = umts("sweep", file, "--report").stdout
-    assert "rto_count" in shown
-    assert "goodput_kbps" not in shown
+    output = umts("sweep", file, "--report").stdout
+    assert "rto_count" in output
+    assert "goodput_kbps" not in output
     page = (tmp_path / "results" / "reports" / "some.html").read_text()
     assert 'id="rto_count"' in page
     assert 'id="goodput_kbps"' not in page
     assert "rto_count" in umts("compare", "some@radio.bler=0.1", "some@radio.bler=0.3").stdout
-    shown = umts("sweep", file, "--metric", "goodput_kbps").stdout
-    assert "goodput_kbps" in shown
-    assert "rto_count" not in shown
+    output = umts("sweep", file, "--metric", "goodput_kbps").stdout
+    assert "goodput_kbps" in output
+    assert "rto_count" not in output

@@ -45,8 +45,8 @@ def download(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 def fields(capture: Path, display_filter: str, *names: str) -> list[list[str]]:
     """Return fields of the packets that pass a display filter of tshark."""
-    wanted = [word for name in names for word in ("-e", name)]
-    command: list[str | Path] = [need("tshark"), "-r", capture, "-Y", display_filter, "-T", "fields", *wanted]
+    fields = [word for name in names for word in ("-e", name)]
+    command: list[str | Path] = [need("tshark"), "-r", capture, "-Y", display_filter, "-T", "fields", *fields]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
@@ -56,8 +56,8 @@ def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | 
     capture = download[0] / f"{point}.pcapng"
     assert fields(capture, "frame", "frame.number")
     assert fields(capture, "_ws.malformed || _ws.expert.severity == error", "frame.number") == []
-    # The payload is not captured, so only the checksum of the IP header can be verified. 1 is good, and
-    # 2 is not verified.
+    # The payload is not captured, so only the checksum of the IP header can be verified. 1 is good,
+    # and 2 is not verified.
     assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
 
 

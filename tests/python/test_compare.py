@@ -51,7 +51,7 @@ def test_one_pair_has_no_interval() -> None:
     assert difference.verdict is Verdict.ONE_RUN
 
 
-def test_two_equal_differences_are_too_few_and_three_are_enough() -> None:
+def test_three_equal_differences_decide_and_two_do_not() -> None:
     assert compare(runs([1.0, 2.0]), runs([1.5, 2.5]))["x"].verdict is Verdict.TOO_FEW
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 2.5, 3.5]))["x"].verdict is Verdict.HIGHER
     assert compare(runs([1.0, 2.0]), runs([1.0, 2.0]))["x"].verdict is Verdict.EQUAL
@@ -97,8 +97,8 @@ TWO_METRICS = ("--metric", "rto_count", "--metric", "goodput_kbps")
 def test_chosen_metrics_are_compared_in_the_given_order(umts: Umts) -> None:
     for bler, out in ((0.1, "few"), (0.3, "many")):
         umts("run", FTP, "--duration", "5 s", "--set", f"radio.bler={bler}", "--runs", 2, "--out", out)
-    shown = umts("compare", "few", "many", *TWO_METRICS).stdout.splitlines()
-    assert [line.split()[0] for line in shown[-2:]] == ["rto_count", "goodput_kbps"]
+    lines = umts("compare", "few", "many", *TWO_METRICS).stdout.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ["rto_count", "goodput_kbps"]
     answer = json.loads(umts("compare", "few", "many", *TWO_METRICS, "--json").stdout)
     assert list(answer["differences"]) == ["rto_count", "goodput_kbps"]
     assert "no metric 'speed'" in umts("compare", "few", "many", "--metric", "speed", status=2).stderr

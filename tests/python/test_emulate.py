@@ -353,7 +353,7 @@ def test_json_goes_to_standard_output_and_the_commands_output_to_standard_error(
     assert {"scenario", "version", "summary"} < printed.keys()
 
 
-def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_path: Path) -> None:
+def test_simulated_users_have_a_time_budget_in_an_emulation(umts: Umts, tmp_path: Path) -> None:
     words = ["--budget", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     done = umts("emulate", *words, "--", *fetch("http://some.example/bytes/2000"))
     assert "simulated users" in done.stderr

@@ -125,7 +125,7 @@ def test_a_closed_terminal_leaves_nothing_on_the_host(tmp_path: Path) -> None:
     assert lone_host.inside("closed_terminal", tmp_path) == NOTHING
 
 
-def test_dropped_packets_and_frames_beside_the_radio_are_counted(inline: dict[str, Any]) -> None:
+def test_dropped_packets_and_frames_that_bypass_the_radio_are_counted(inline: dict[str, Any]) -> None:
     result = inline["odd frames"]
     packets = json.loads(result["output"])["emulation"]["packets"]
     assert (packets["malformed"], packets["too_large"]) == (5, 1), result
@@ -196,7 +196,7 @@ def test_forwarding_is_restored_when_the_last_holder_releases_it(tmp_path: Path)
     assert not folder.exists()
 
 
-def test_holds_of_killed_processes_are_cleaned(tmp_path: Path) -> None:
+def test_locks_of_killed_processes_are_removed(tmp_path: Path) -> None:
     folder, switch = tmp_path / "forwarding", tmp_path / "ip_forward"
     switch.write_text("0\n")
     forwarding.hold(os.getpid(), folder, switch)

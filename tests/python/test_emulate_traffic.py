@@ -176,7 +176,7 @@ def test_a_summary_without_tcp_has_no_tcp_metrics(umts: Umts, tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_series_of_simulated_users_beside_programs_have_separate_names(umts: Umts, tmp_path: Path) -> None:
+def test_series_of_simulated_users_of_an_emulation_have_separate_names(umts: Umts, tmp_path: Path) -> None:
     options = ["-q", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
     umts("emulate", *options, "--", sys.executable, "-c", fetch)
@@ -211,7 +211,7 @@ def test_the_summary_has_the_rate_of_a_scenarios_own_bearer() -> None:
     assert dch_of(web_cell) == "web-64 (64 kbit/s down, 32 up)"
 
 
-def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
+def test_the_figure_of_an_emulated_cell_counts_simulated_users() -> None:
     from umtslab.plot import KINDS
     from umtslab.plot.programs import all_users
     from umtslab.plot.tables import WHOLE
@@ -259,12 +259,16 @@ def test_metrics_combine_programs_and_simulated_users() -> None:
         "pages": 3.0,
     }
     programs: dict[str, float | None] = {"goodput_kbps": 200.0, "acknowledged_bytes": 100_000.0}
-    beside = whole_network(radio, programs, 10.0, switched=2, has_flows=True)
+    with_flows = whole_network(radio, programs, 10.0, switched=2, has_flows=True)
     # Programs and simulated users transfer 100 kB each, over 400 kbit/s for ten seconds.
-    assert (beside["cell_efficiency"], beside["energy_j_per_mb"]) == (0.4, 50.0)
-    assert (beside["goodput_kbps"], beside["pages"]) == (200.0, 3.0)
-    alone = whole_network(radio, programs, 10.0, switched=2, has_flows=False)
-    assert (alone["cell_efficiency"], alone["energy_j_per_mb"], alone["pages"]) == (0.2, 100.0, None)
+    assert (with_flows["cell_efficiency"], with_flows["energy_j_per_mb"]) == (0.4, 50.0)
+    assert (with_flows["goodput_kbps"], with_flows["pages"]) == (200.0, 3.0)
+    without_flows = whole_network(radio, programs, 10.0, switched=2, has_flows=False)
+    assert (without_flows["cell_efficiency"], without_flows["energy_j_per_mb"], without_flows["pages"]) == (
+        0.2,
+        100.0,
+        None,
+    )
     nothing = whole_network(radio, {"acknowledged_bytes": None}, 10.0, switched=2, has_flows=False)
     assert (nothing["cell_efficiency"], nothing["energy_j_per_mb"]) == (None, None)
 

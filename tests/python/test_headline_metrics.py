@@ -23,18 +23,18 @@ def many() -> Run:
 
 
 def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
-    shown = headline_names(run("voice-beside-download", "20 s").metrics)
-    assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(shown)
-    assert "udp_delay_ms_uplink" in shown
-    assert "goodput_kbps" in shown
-    assert not {"fach_queue_drops", "jain_fairness", "rrc_switches", "pages"} & set(shown)
-    assert not {"rlc_unrecoverable_errors", "rlc_reestablishments", "cell_updates"} & set(shown)
+    names = headline_names(run("voice-beside-download", "20 s").metrics)
+    assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(names)
+    assert "udp_delay_ms_uplink" in names
+    assert "goodput_kbps" in names
+    assert not {"fach_queue_drops", "jain_fairness", "rrc_switches", "pages"} & set(names)
+    assert not {"rlc_unrecoverable_errors", "rlc_reestablishments", "cell_updates"} & set(names)
 
 
 def test_a_measured_radio_has_no_rlc() -> None:
-    shown = headline_names(run("measured-radio", "20 s").metrics)
-    assert {"udp_delay_ms", "sdu_delay_ms"} <= set(shown)
-    assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(shown)
+    names = headline_names(run("measured-radio", "20 s").metrics)
+    assert {"udp_delay_ms", "sdu_delay_ms"} <= set(names)
+    assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(names)
 
 
 @pytest.mark.parametrize("reaction", ["cell_update", "ignored"])
@@ -43,19 +43,19 @@ def test_a_failed_bearer_is_named(reaction: str) -> None:
     changes = {"duration": "60 s", "seed": 2, "rrc.rlc_unrecoverable_error": reaction}
     metrics = simulate(Scenario.load(outage, changes))[0].metrics
     assert (metrics["rlc_unrecoverable_errors"] or 0) > 0
-    shown = headline_names(metrics)
-    assert "rlc_unrecoverable_errors" in shown
-    assert ("rlc_reestablishments" in shown) == (reaction == "cell_update")
+    names = headline_names(metrics)
+    assert "rlc_unrecoverable_errors" in names
+    assert ("rlc_reestablishments" in names) == (reaction == "cell_update")
 
 
 def test_the_web_shows_pages_and_the_cell() -> None:
-    shown = headline_names(run("web-cell", "100 s").metrics)
-    assert {"pages", "page_time_s", "packet_call_time_s"} <= set(shown)
-    assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
+    names = headline_names(run("web-cell", "100 s").metrics)
+    assert {"pages", "page_time_s", "packet_call_time_s"} <= set(names)
+    assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(names)
 
 
 def test_many_cells_show_power_and_waiting_requests(many_cells: Run, many: Run) -> None:
-    shown = headline_names(many_cells.metrics)
+    names = headline_names(many_cells.metrics)
     of_layouts = {
         "load_factor_pct",
         "tx_power_dbm",
@@ -64,7 +64,7 @@ def test_many_cells_show_power_and_waiting_requests(many_cells: Run, many: Run) 
         "mean_sf",
         "dsch_postponed_pct",
     }
-    assert of_layouts <= set(shown)
+    assert of_layouts <= set(names)
     assert not of_layouts & set(headline_names(many.metrics))
     assert scope_of("dsch_users_per_tti") == "all cells"
 
@@ -83,8 +83,8 @@ def test_blocking_and_legs_of_calls_are_shown_if_calls_have_codes_and_soft_hando
 
 
 def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:
-    shown = headline_names(simulate(scenario)[0].metrics)
-    assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(shown)
+    names = headline_names(simulate(scenario)[0].metrics)
+    assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(names)
 
 
 def test_fairness_while_active_differs_from_fairness_of_equal_downloads(many: Run) -> None:

@@ -84,12 +84,14 @@ def test_the_notes_list_the_computed_answers(questions: Mapping[str, Any]) -> No
     for name in NAMES:
         for number, question in enumerate(questions[name], 1):
             answer = question.answer()
-            shown = f"{answer:.3g}" if isinstance(answer, float) else answer
-            rows.append(f"| {name.split('_')[1]}.{number} | {question.text} | {shown} {question.unit} |")
-    wanted = TABLE.sub(lambda _: "\n".join([*rows, ""]), NOTES.read_text(encoding="utf-8"), count=1)
+            answer_text = f"{answer:.3g}" if isinstance(answer, float) else answer
+            rows.append(
+                f"| {name.split('_')[1]}.{number} | {question.text} | {answer_text} {question.unit} |"
+            )
+    expected = TABLE.sub(lambda _: "\n".join([*rows, ""]), NOTES.read_text(encoding="utf-8"), count=1)
     if os.environ.get("UMTS_BLESS") == "1":
-        NOTES.write_text(wanted, encoding="utf-8")
-    assert NOTES.read_text(encoding="utf-8") == wanted
+        NOTES.write_text(expected, encoding="utf-8")
+    assert NOTES.read_text(encoding="utf-8") == expected
 
 
 def test_every_lesson_is_listed_in_the_readme() -> None:

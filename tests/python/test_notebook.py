@@ -72,18 +72,18 @@ def test_changes_are_read_from_the_command_of_a_run() -> None:
 
 
 def test_a_run_shows_its_metrics_and_changes(runs: Runs) -> None:
-    shown = runs[0]._repr_html_()
-    assert "<b>ftp-on-fach</b>" in shown
-    assert "with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3" in shown
-    assert "value</th>" in shown
-    assert "mean</th>" not in shown
+    html = runs[0]._repr_html_()
+    assert "<b>ftp-on-fach</b>" in html
+    assert "with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3" in html
+    assert "value</th>" in html
+    assert "mean</th>" not in html
 
 
 def test_several_runs_show_means_and_intervals(runs: Runs) -> None:
-    shown = runs._repr_html_()
-    assert "mean</th>" in shown
-    assert "± 95 %</th>" in shown
-    assert "2 runs, seed 1" in shown
+    html = runs._repr_html_()
+    assert "mean</th>" in html
+    assert "± 95 %</th>" in html
+    assert "2 runs, seed 1" in html
     assert "no runs" in Runs()._repr_html_()
 
 
@@ -93,10 +93,10 @@ def test_text_of_files_is_escaped_in_html() -> None:
 
 
 def test_a_scenario_shows_its_title_its_changes_and_every_value() -> None:
-    shown = short()._repr_html_()
-    assert "after Dubois (2005), Table 6.1, changed" in shown
-    assert "with duration = 20 s, radio.bler = 0.2" in shown
-    assert "max_dat = " in shown
+    html = short()._repr_html_()
+    assert "after Dubois (2005), Table 6.1, changed" in html
+    assert "with duration = 20 s, radio.bler = 0.2" in html
+    assert "max_dat = " in html
 
 
 def test_a_sweep_needs_no_store_and_is_a_table() -> None:
@@ -108,9 +108,9 @@ def test_a_sweep_needs_no_store_and_is_a_table() -> None:
     assert table["run"].to_list() == [0, 1] * 4
     goodput = results.summary().filter(pl.col("metric") == "goodput_kbps")
     assert goodput.select("radio.bler", "tcp.variant", "n").row(0) == (0.01, "reno", 2)
-    shown = results._repr_html_()
-    assert "radio.bler</th>" in shown
-    assert "goodput_kbps (kbit/s)</th>" in shown
+    html = results._repr_html_()
+    assert "radio.bler</th>" in html
+    assert "goodput_kbps (kbit/s)</th>" in html
     assert "radio.bler = 0.01, tcp.variant = reno" in results[0]._repr_html_()
 
 

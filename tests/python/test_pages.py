@@ -52,8 +52,8 @@ def anchors(page: str) -> set[str]:
     headings: Counter[str] = Counter()
     names = set(re.findall(r'<a (?:id|name)="([^"]+)"', text_of(page)))
     for heading in re.findall(r"^#+ +(.*)$", without_code(text_of(page)), re.MULTILINE):
-        shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
-        slug = re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+        slug = re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
         names.add(f"{slug}-{headings[slug]}" if headings[slug] else slug)
         headings[slug] += 1
     return names

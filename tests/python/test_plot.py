@@ -70,7 +70,7 @@ def test_a_failed_write_of_a_figure_leaves_no_file(recorded: Run, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_without_series_says_how_to_record_them() -> None:
+def test_a_run_without_series_names_the_option_that_records_them() -> None:
     from conftest import short
 
     with pytest.raises(MissingSeries, match="--series"):
@@ -86,7 +86,8 @@ def test_throughput_counts_retransmissions_and_is_zero_in_silent_windows() -> No
             "end": [1, 1001, 1001, 1501],
         }
     )
-    # Rates of windows of a second. The SYN has no payload, and the segment of 1,000 bytes counts twice.
+    # Rates of windows of a second. The SYN has no payload, and the segment of 1,000 bytes counts
+    # twice.
     assert sent_per_window(sent).rows() == [(0.0, 0, 16.0), (1.0, 0, 0.0), (2.0, 0, 0.0), (3.0, 0, 4.0)]
 
 
@@ -102,7 +103,7 @@ def test_the_last_value_of_a_line_is_drawn_to_the_end_of_the_run(recorded: Run) 
     assert list(line.get_xdata())[-1] == 20.0  # type: ignore[arg-type]
 
 
-def test_a_part_of_a_series_has_the_values_that_hold_at_its_ends() -> None:
+def test_a_part_of_a_series_has_the_values_at_its_ends() -> None:
     table = pl.DataFrame(
         {
             "time_s": [0.0, 2.0, 9.0, 0.0, 1.0, 6.0, 9.0],

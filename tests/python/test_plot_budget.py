@@ -100,7 +100,7 @@ def test_titles_of_panels_do_not_overlap(budgeted: Run) -> None:
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
-def test_bars_of_numbers_are_sorted_and_bars_of_words_are_not(budgeted: Run) -> None:
+def test_bars_are_sorted_if_their_labels_are_numbers(budgeted: Run) -> None:
     def ticks(*values: object) -> list[str]:
         [axes] = draw_budget(campaign(*(Cell({"key": value}, (budgeted,)) for value in values))).axes
         return [label.get_text() for label in axes.get_xticklabels()]

@@ -38,8 +38,8 @@ def test_a_recovery_begins_with_a_retransmission_and_ends_with_its_acknowledgmen
     assert found.fast_retransmits == [start_s]
     assert found.timeouts == []
     sent, acked = newreno.series("sent"), newreno.series("acked")
-    again = sent.filter(sent["retransmission"])
-    assert again["time_s"].min() == start_s
+    retransmissions = sent.filter(sent["retransmission"])
+    assert retransmissions["time_s"].min() == start_s
     assert end_s in acked["time_s"]
     highest = sent.filter(sent["time_s"] <= start_s)["end"].max()
     before = acked.filter(acked["time_s"] < end_s)["ack"].max()

@@ -1,6 +1,6 @@
-"""Highlighted connections, several results in a figure, means over runs, distribution functions.
+"""Figures: highlighted connections, several results in a figure, means over runs, distributions.
 
-"Equal" curves coincide. The legend names them, because only the first one is visible.
+Of curves with equal data only one is visible. Its entry in the legend names the others as "equal".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from umtslab.run import MissingSeries, Run
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
-    """Two runs each of two TCP versions."""
+    """Two runs each of Reno and NewReno."""
     with open_store(tmp_path_factory.mktemp("versions")) as store:
         return {
             name: simulate(short(("tcp.variant", name)), store=store, series=True, runs=2)
@@ -41,7 +41,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
         }
 
 
-def entries(figure: object) -> list[str]:
+def legend_entries(figure: object) -> list[str]:
     """Return the entries of the legend."""
     [legend] = figure.legends  # type: ignore[attr-defined]
     return [text.get_text() for text in legend.get_texts()]
@@ -50,10 +50,10 @@ def entries(figure: object) -> list[str]:
 def test_chosen_connections_are_coloured_and_others_grey(switched: Run) -> None:
     figure = draw(switched, "cwnd", View(connections=(9,)))
     [axes] = figure.axes
-    assert {"15 others", "congestion window, connection 9"} <= set(entries(figure))
+    assert {"15 others", "congestion window, connection 9"} <= set(legend_entries(figure))
     assert sum(line.get_color() == OTHERS for line in axes.lines) == 15
     users = draw(switched, "rlc_buffer", View(ues=(5,)))
-    assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(entries(users))
+    assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(legend_entries(users))
 
 
 def test_the_axis_fits_the_chosen_connections(switched: Run) -> None:
@@ -81,15 +81,15 @@ def test_the_timeout_is_in_the_figure_of_any_number_of_connections() -> None:
 
     for count in (1, 4, 5, 8, 9):
         figure = draw_rtt(table("rtt_s", count), table("srtt_s", count), table("rto_s", count))
-        assert any("timeout (RTO)" in entry for entry in entries(figure))
+        assert any("timeout (RTO)" in entry for entry in legend_entries(figure))
 
 
 def test_results_are_named_by_their_differences(versions: dict[str, list[Run]]) -> None:
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
-    # At the losses of these runs both versions behave equally.
-    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]
+    # At the losses of these runs Reno and NewReno behave equally.
+    assert legend_entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]
 
 
 def test_results_without_differences_keep_their_given_names(versions: dict[str, list[Run]]) -> None:
@@ -101,11 +101,11 @@ def test_results_without_differences_keep_their_given_names(versions: dict[str, 
 def test_results_have_the_same_order_in_every_figure(kind: str, versions: dict[str, list[Run]]) -> None:
     """The order decides the colours."""
     named = named_apart([runs[0] for runs in versions.values()])
-    labels = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
+    labels = [entry.partition(" (equal")[0] for entry in legend_entries(draw(named, kind))]
     assert [label for label in labels if label in named] == list(named)
 
 
-def test_records_do_not_name_results(versions: dict[str, list[Run]], store: Store) -> None:
+def test_recording_options_do_not_distinguish_results(versions: dict[str, list[Run]], store: Store) -> None:
     [measured] = simulate(short(("tcp.variant", "newreno"), ("measure.budget", "true")), store=store)
     assert list(named_apart([versions["reno"][0], measured])) == ["Reno", "NewReno"]
     assert list(named_apart([versions["newreno"][0], measured], ["plain", "measured"])) == [
@@ -117,24 +117,26 @@ def test_records_do_not_name_results(versions: dict[str, list[Run]], store: Stor
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])
 def test_the_legend_names_equal_curves(kind: str, recorded: Run) -> None:
     figure = draw({"one": recorded, "two": recorded}, kind)
-    assert [entry for entry in entries(figure) if entry.startswith(("one", "two"))] == [
+    assert [entry for entry in legend_entries(figure) if entry.startswith(("one", "two"))] == [
         *("one", "two (equal to one)")
     ]
     widths = [
-        line.get_linewidth() for line in figure.axes[0].lines if line.get_label() in entries(figure)[:2]
+        line.get_linewidth()
+        for line in figure.axes[0].lines
+        if line.get_label() in legend_entries(figure)[:2]
     ]
     assert len(set(widths)) == 1
 
 
 def test_distribution_functions_and_means_name_equal_curves(versions: dict[str, list[Run]]) -> None:
     equal = {"one": versions["reno"], "two": versions["reno"]}
-    assert entries(draw_cdf(equal, "rtt_cdf"))[1].endswith(" of 2 runs; equal to one)")
-    assert entries(draw_mean(equal, "cwnd"))[1] == "two (mean of 2 runs, 95 % band; equal to one)"
+    assert legend_entries(draw_cdf(equal, "rtt_cdf"))[1].endswith(" of 2 runs; equal to one)")
+    assert legend_entries(draw_mean(equal, "cwnd"))[1] == "two (mean of 2 runs, 95 % band; equal to one)"
 
 
 def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
     figure = draw_mean(versions, "goodput")
-    assert [entry.partition(";")[0].rstrip(")") for entry in entries(figure)] == [
+    assert [entry.partition(";")[0].rstrip(")") for entry in legend_entries(figure)] == [
         f"{name} (mean of 2 runs, 95 % band" for name in versions
     ]
     assert draw_mean({"": versions["reno"]}, "cwnd", View(5.0, 15.0)).axes[0].get_xlim() == (5.0, 15.0)
@@ -144,12 +146,12 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
 
 def test_the_band_of_a_mean_has_the_half_width_of_its_interval() -> None:
     # Two runs with values at three times. One value at the second time is missing.
-    mean, half = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
+    mean, half_width = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
     assert mean.tolist() == [2.0, 5.0, 2.0]
     # The quantile of Student's t for one degree of freedom, times the standard error of 1.
-    assert half[0] == pytest.approx(12.706, rel=1e-4)
-    assert np.isnan(half[1])
-    assert half[2] == 0
+    assert half_width[0] == pytest.approx(12.706, rel=1e-4)
+    assert np.isnan(half_width[1])
+    assert half_width[2] == 0
 
 
 def test_the_command_draws_all_distribution_functions() -> None:
@@ -174,8 +176,8 @@ def test_a_bin_has_about_twenty_segments_but_the_number_of_bins_is_limited() -> 
         return pl.DataFrame({"time_s": times, "connection": [0] * seconds, "goodput_kbps": [kbps] * seconds})
 
     segments = pl.DataFrame({"seq": [1, 1001], "end": [1001, 2001]})
-    # 8 kbit/s are one segment of 1,000 bytes per second. Ten bins of 60 s are 6 s, and the next of the
-    # lengths 1, 2, 5, 10 s … is 10 s.
+    # 8 kbit/s are one segment of 1,000 bytes per second. Ten bins of 60 s are 6 s, and the next of
+    # the lengths 1, 2, 5, 10 s … is 10 s.
     assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0
     assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
     # 100 segments per second. 120 bins of 4,000 s are 33 s, and the next length is 50 s.
@@ -194,8 +196,8 @@ def test_rates_of_connections_are_summed() -> None:
     table = pl.DataFrame(
         {"time_s": [0.0, 1.0, 4.0], "connection": [0, 0, 0], "goodput_kbps": [8.0, 4.0, 10.0]}
     )
-    two = pl.concat([table, table.with_columns(pl.lit(1, dtype=pl.Int64).alias("connection"))])
-    assert summed(two, "goodput_kbps")["goodput_kbps"].to_list() == [16.0, 8.0, 20.0]
+    both = pl.concat([table, table.with_columns(pl.lit(1, dtype=pl.Int64).alias("connection"))])
+    assert summed(both, "goodput_kbps")["goodput_kbps"].to_list() == [16.0, 8.0, 20.0]
 
 
 def test_an_envelope_has_minimum_mean_and_maximum_of_each_bin() -> None:
@@ -206,12 +208,12 @@ def test_an_envelope_has_minimum_mean_and_maximum_of_each_bin() -> None:
 
 def test_a_line_with_too_many_changes_is_drawn_as_a_band() -> None:
     times = np.arange(MAX_CHANGES + 2.0)
-    many = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
+    rows = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
     figure, axes = new_figure("", "x (1)")
-    lines_or_bands(axes, many, "x", "buffer")
+    lines_or_bands(axes, rows, "x", "buffer")
     finish(figure, axes)
     assert axes.patches
-    assert entries(figure) == ["range over 5 s", "buffer, mean"]
+    assert legend_entries(figure) == ["range over 5 s", "buffer, mean"]
 
 
 def test_negative_values_are_inside_the_axes() -> None:
@@ -222,7 +224,7 @@ def test_negative_values_are_inside_the_axes() -> None:
         assert axes.get_ylim()[0] <= -3.0
 
 
-def test_few_segments_are_bars_beside_the_window_and_selective_acknowledgments() -> None:
+def test_few_segments_are_drawn_as_bars_with_window_and_sack() -> None:
     sent = pl.DataFrame(
         {
             "time_s": [0.0, 0.1], "connection": [0, 0], "seq": [1, 1001], "end": [1001, 2001],
@@ -233,7 +235,7 @@ def test_few_segments_are_bars_beside_the_window_and_selective_acknowledgments()
     sacked = pl.DataFrame({"time_s": [0.25], "connection": [0], "left": [1501], "right": [2001]})
     window = pl.DataFrame({"time_s": [0.0], "connection": [0], "window_octets": [1000.0]})
     figure = draw_timeseq(sent, acked, sacked, window)
-    assert set(entries(figure)) == {
+    assert set(legend_entries(figure)) == {
         "segment",
         "selectively acknowledged",
         "acknowledged",
@@ -243,7 +245,7 @@ def test_few_segments_are_bars_beside_the_window_and_selective_acknowledgments()
     assert list(edge.get_ydata()) == [2.001, 3.001]  # type: ignore[arg-type]
     # An end far above the data would compress them.
     with_large_window = draw_timeseq(sent, acked, None, window.with_columns(window_octets=1e6))
-    assert "end of the receiver's window" not in entries(with_large_window)
+    assert "end of the receiver's window" not in legend_entries(with_large_window)
 
 
 def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_their_results() -> None:
@@ -258,7 +260,7 @@ def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_th
         {"time_s": [0.2, 0.3], "connection": [0, 0], "ack": [1001, 2001], "result": ["Reno", "Tahoe"]}
     )
     figure = draw_timeseq(sent, acked)
-    assert {"sent", "retransmission", "acknowledged", "Reno", "Tahoe"} == set(entries(figure))
+    assert {"sent", "retransmission", "acknowledged", "Reno", "Tahoe"} == set(legend_entries(figure))
     [axes] = figure.axes
     crosses = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]  # type: ignore[arg-type]
     tahoe = next(line for line in axes.lines if line.get_label() == "Tahoe")
@@ -305,7 +307,7 @@ def test_dropped_packets_are_marked_by_place_and_kind(several: bool) -> None:
         "dropped by the scenario's script",
         "ACK dropped by the scenario's script",
         "dropped by a full link queue",
-    } < set(entries(figure))
+    } < set(legend_entries(figure))
     marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
     places = [line.get_xydata() for line in marks if len(line.get_xdata())]  # type: ignore[arg-type]
     assert np.concatenate(places) == pytest.approx(np.array([(0.0, 1.001), (0.5, 1.001), (0.6, 2.001)]))
@@ -331,7 +333,7 @@ def test_the_window_is_drawn_from_the_end_of_the_handshake() -> None:
     assert no_syn.height == cwnd.height
 
 
-def test_the_figure_of_windows_begins_with_the_initial_window_and_has_a_note_on_inflation() -> None:
+def test_the_cwnd_figure_begins_with_the_initial_window_and_has_a_note_on_inflation() -> None:
     losses = FTP.with_name("three-losses.toml")
     run = simulate(Scenario.load(losses, [("duration", "5 s")]), series=True)[0]
     figure = draw(run, "cwnd")
@@ -344,7 +346,7 @@ def test_the_figure_of_windows_begins_with_the_initial_window_and_has_a_note_on_
     assert " ".join(legend.get_title().get_text().split()) == NO_INFLATION
 
 
-def test_the_title_has_what_all_results_have_in_common(versions: dict[str, list[Run]]) -> None:
+def test_the_title_names_the_settings_that_all_results_share(versions: dict[str, list[Run]]) -> None:
     figures = [draw_cdf(versions, "rtt_cdf"), draw_mean(versions, "cwnd")]
     for figure in figures:
         title = " ".join(figure.axes[0].get_title(loc="left").split())

@@ -1,4 +1,4 @@
-"""Scenarios that name Python files are programs: the command runs them only if allowed."""
+"""Scenarios that name Python files run code, so the command refuses them without `--allow-code`."""
 
 from __future__ import annotations
 
@@ -51,20 +51,23 @@ tcp.variant = { choices = ["python", "reno"] }
 def evil(tmp_path: Path) -> Path:
     """A folder with files of unknown origin: a scenario that names a Python file, campaigns, a study.
 
-    The Python file creates the file "was here" when it runs. "plain.toml" has the name in a comment.
+    The Python file creates the file "was here" when it runs. "plain.toml" names it only in a comment,
+    "named.toml" is a campaign that names it for "plain.toml".
     """
     (tmp_path / "evil.py").write_text(EVIL.replace("FOLDER", str(tmp_path)))
     (tmp_path / "evil.toml").write_text(SCENARIO)
-    head = 'version = 1\nscenario = "evil.toml"\n'
-    (tmp_path / "campaign.toml").write_text(f"{head}[grid]\nrlc.max_dat = [2, 3]\n")
+    campaign_head = 'version = 1\nscenario = "evil.toml"\n'
+    (tmp_path / "campaign.toml").write_text(f"{campaign_head}[grid]\nrlc.max_dat = [2, 3]\n")
     (tmp_path / "plain.toml").write_text(SCENARIO.replace('variant = "python"\npython', "# python"))
-    named = '[set]\ntcp.variant = "python"\ntcp.python = "evil.py:Evil"\n[grid]\nrlc.max_dat = [2, 3]\n'
-    (tmp_path / "named.toml").write_text(head.replace("evil.toml", "plain.toml") + named)
+    names_code = '[set]\ntcp.variant = "python"\ntcp.python = "evil.py:Evil"\n[grid]\nrlc.max_dat = [2, 3]\n'
+    (tmp_path / "named.toml").write_text(campaign_head.replace("evil.toml", "plain.toml") + names_code)
+    # An optimisation has an objective instead of samples and metrics.
     study = STUDY.replace("samples = 2\nmetrics", "# metrics")
     (tmp_path / "best.toml").write_text(f"{study}[objective]\nmetric = 'goodput_kbps'\n")
     return tmp_path
 
 
+# Each command would run the Python file.
 COMMANDS = {
     "run": ("run", "evil.toml"),
     "run with a set": ("run", "evil.toml", "--set", "rlc.max_dat=3"),
@@ -108,7 +111,7 @@ def test_code_named_on_the_command_line_needs_no_permission(umts: Umts, evil: Pa
     assert "--allow-code" not in command
 
 
-def test_a_program_may_load_and_simulate_a_scenario_that_names_code(evil: Path) -> None:
+def test_a_python_program_may_simulate_a_scenario_that_names_code(evil: Path) -> None:
     """The check `refuse_code` is for the command. It allows code that an override names."""
     scenario = Scenario.load(evil / "evil.toml")
     simulate(scenario)

@@ -125,8 +125,8 @@ def test_the_command_answers_as_a_table_csv_json_and_files(filled: Store, umts: 
     of_ftp = "from runs where scenario = 'ftp-on-fach' group by all order by 1"
     sql = f'select "radio.bler" as bler, count(*) as n {of_ftp}'
     words = ("query", sql, "--out", filled.path)
-    shown = [line.split() for line in umts(*words).stdout.splitlines()]
-    assert shown == [["bler", "n"], ["0.1000", "2"], ["0.3000", "2"]]
+    rows = [line.split() for line in umts(*words).stdout.splitlines()]
+    assert rows == [["bler", "n"], ["0.1000", "2"], ["0.3000", "2"]]
     assert umts(*words, "--csv").stdout == "bler,n\n0.1,2\n0.3,2\n"
     assert json.loads(umts(*words, "--json").stdout) == [{"bler": 0.1, "n": 2}, {"bler": 0.3, "n": 2}]
     umts(*words, "-o", "answer.parquet")
@@ -213,8 +213,8 @@ def test_values_that_other_formats_lack_are_null_or_text(filled: Store, umts: Um
         "c": None, "i": None, "v": "3 days", "d": 0.5, "l": [None, 1.5], "s": "{'a': '01:00:00', 'b': 2}",
         "b": "a", "u": "12345678-1234-1234-1234-123456789012", "far": None, "t": "0" * 31 + "1",
     }  # fmt: skip
-    shown = umts(*words).stdout.splitlines()[1].split("  ")
-    assert [shown[0], shown[1], shown[2]] == ["–", "–", "3 days"]
+    cells = umts(*words).stdout.splitlines()[1].split("  ")
+    assert [cells[0], cells[1], cells[2]] == ["–", "–", "3 days"]
     assert '"[null, 1.5]"' in umts(*words, "--csv").stdout
 
 
@@ -226,14 +226,14 @@ def test_all_types_of_duckdb_are_converted(filled: Store, umts: Umts) -> None:
 
 
 def test_names_of_columns_are_escaped(filled: Store, umts: Umts) -> None:
-    shown = umts("query", 'select 1 as "a\x1b[31mb", 2 as ">c", \'x\' as ">d"', "--out", filled.path).stdout
-    assert shown.splitlines()[0].split() == ["a\\u001b[31mb", ">c", ">d"]
+    output = umts("query", 'select 1 as "a\x1b[31mb", 2 as ">c", \'x\' as ">d"', "--out", filled.path).stdout
+    assert output.splitlines()[0].split() == ["a\\u001b[31mb", ">c", ">d"]
 
 
 def test_numbers_have_enough_digits_to_distinguish_rows(filled: Store, umts: Umts) -> None:
     sql = "select t::double as t from (values (1500.001), (1500.002), (1500.003)) v(t)"
-    shown = umts("query", sql, "--out", filled.path).stdout
-    assert shown.split() == ["t", "1500.001", "1500.002", "1500.003"]
+    output = umts("query", sql, "--out", filled.path).stdout
+    assert output.split() == ["t", "1500.001", "1500.002", "1500.003"]
 
 
 def test_ctrl_c_ends_a_query_at_once(filled: Store, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_metrics_are_listed_with_their_meaning(umts: Umts) -> None:
 
 @pytest.mark.parametrize(("verb", "word"), [("params", "tcp.variant"), ("metrics", "goodput")])
 @pytest.mark.parametrize("width", [80, 100])
-def test_few_entries_are_blocks_without_broken_words(verb: str, word: str, width: int) -> None:
+def test_few_rows_are_printed_as_blocks_without_broken_words(verb: str, word: str, width: int) -> None:
     rows = _core.params() if verb == "params" else definitions()
     entries = [row for row in rows if word in row.get("key", row.get("name", ""))]
     name, text = ("key", "description") if verb == "params" else ("name", "meaning")

@@ -64,12 +64,12 @@ def test_the_page_is_self_contained(page: Path) -> None:
 def test_the_page_has_the_numbers_of_the_table(page: Path, umts: Umts) -> None:
     words = ("export", "pair", "--csv", "--table", "summary", "--metric", "goodput_kbps")
     exported = list(csv.DictReader(io.StringIO(umts(*words).stdout)))
-    shown = _rows(page.read_text(), "goodput_kbps")
-    assert [row[:3] for row in shown] == [
+    rows = _rows(page.read_text(), "goodput_kbps")
+    assert [row[:3] for row in rows] == [
         [value_label(row["tcp.variant"]), row["radio.bler"], row["n"]] for row in exported
     ]
     # Columns 3, 5 and 6 are the mean and the ends of its interval.
-    for cells, row in zip(shown, exported, strict=True):
+    for cells, row in zip(rows, exported, strict=True):
         mean, half = float(row["mean"]), float(row["ci95"])
         assert float(cells[3]) == pytest.approx(mean, rel=1e-3)
         assert float(cells[5]) == pytest.approx(mean - half, rel=1e-3, abs=1e-3)

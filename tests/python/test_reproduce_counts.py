@@ -270,7 +270,7 @@ def test_a_flow_without_random_traffic_cannot_be_drawn() -> None:
         Scenario.load(EXAMPLES / "single-loss.toml").draw_traffic(0, 10)
 
 
-def test_the_thesis_s_statements_about_tcp_and_its_worked_examples_hold(tmp_path: Path) -> None:
+def test_statements_and_worked_examples_of_the_thesis_about_tcp_hold(tmp_path: Path) -> None:
     """Chapter 3 is about TCP alone. Figures 5.1 and 5.2 show one transfer each."""
     places = ["ch3", "ch5/fig5_1", "ch5/fig5_2"]
     parts = select(ROOT / "reproductions", [f"dubois2005/{place}" for place in places])

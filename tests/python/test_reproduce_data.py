@@ -313,9 +313,9 @@ def test_quick_points_are_a_subset_of_all_points(tmp_path: Path) -> None:
 
 
 def test_each_point_is_run_once_with_series_if_one_sweep_needs_them(ch6: Plan) -> None:
-    wanted = wanted_points(ch6, ch6.sweeps, quick=False)
-    assert len({key(entry.point) for entry in wanted}) == len(wanted)
-    recorded = [entry.point for entry in wanted if entry.series]
+    planned = wanted_points(ch6, ch6.sweeps, quick=False)
+    assert len({key(entry.point) for entry in planned}) == len(planned)
+    recorded = [entry.point for entry in planned if entry.series]
     assert {(point["tcp"], point["part"]) for point in recorded} == {("reno", "whole"), ("vegas", "whole")}
 
 
@@ -365,7 +365,7 @@ def test_an_unknown_selection_lists_the_existing_ones(selection: str, listed: st
 
 
 @pytest.mark.parametrize(("paper", "readings"), [("baiocchi2002", 31), ("rendon2004", 37)])
-def test_each_reading_applies_to_its_scenarios(paper: str, readings: int) -> None:
+def test_each_interpretation_applies_to_its_scenarios(paper: str, readings: int) -> None:
     """A reading is another interpretation of the document, as changed keys or another quantity."""
     listed = tomllib.loads((ROOT / paper / "readings.toml").read_text(encoding="utf-8"))["reading"]
     assert len(listed) == readings
@@ -377,8 +377,8 @@ def test_each_reading_applies_to_its_scenarios(paper: str, readings: int) -> Non
         for part in select(ROOT, places or [paper]):
             for plan in part.plans:
                 assert reading.get("measured", {}).keys() <= {metric.name for metric in plan.metrics}
-                wanted = wanted_points(plan, part.sweeps(plan), quick=True)
-                files = {plan.scenario_of(entry.point)[0]: entry for entry in wanted}
+                planned = wanted_points(plan, part.sweeps(plan), quick=True)
+                files = {plan.scenario_of(entry.point)[0]: entry for entry in planned}
                 check_changes(plan, list(files.values()), SCENARIOS, changes)
 
 

@@ -94,7 +94,7 @@ SESSIONS = [
 
 
 @pytest.mark.usefixtures("may_emulate")
-def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None:
+def test_files_with_pauses_are_emulated_together_with_other_users(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
     ((_, run),) = emulated.emulate_missing([wanted], store)

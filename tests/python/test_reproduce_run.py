@@ -145,8 +145,8 @@ def test_only_missing_runs_are_simulated(data: Path, tmp_path: Path) -> None:
     stamps_ns = []
     with open_store(tmp_path / "store") as store:
         for quick in (True, False, False):
-            wanted = wanted_points(plan, plan.sweeps, quick=quick)
-            run_plan(plan, wanted, data / "scenarios", store=store, jobs=1)
+            planned = wanted_points(plan, plan.sweeps, quick=quick)
+            run_plan(plan, planned, data / "scenarios", store=store, jobs=1)
             stamps_ns.append(
                 {run.key: (store.path / "runs" / run.key).stat().st_mtime_ns for run in store.runs()}
             )

@@ -42,13 +42,13 @@ def plan_with_spread(folder: Path, reduction: str) -> Plan:
     return load_plan(write_plan(folder, text))
 
 
-def sent(plan: Plan, of: Callable[[Point], float], noise: list[float] | None = None) -> Synthetic:
-    """Return results with ``sent_kbps`` as a function of the point."""
-    return Synthetic(plan, {"sent_kbps": of}, noise=noise or [0.0] * 5)
+def results(plan: Plan, sent_kbps: Callable[[Point], float], noise: list[float] | None = None) -> Synthetic:
+    """Return results of five runs per point, without noise unless it is given."""
+    return Synthetic(plan, {"sent_kbps": sent_kbps}, noise=noise or [0.0] * 5)
 
 
 def by_tcp(point: Point) -> float:
-    """Return a number for each TCP version: a range of 6, which is 37.5 % of the largest."""
+    """Return the goodput of each TCP version. Its range is 6, 37.5 % of the largest value."""
     return {"tahoe": 10.0, "reno": 12.0, "newreno": 16.0}[str(point["tcp"])]
 
 
@@ -57,15 +57,15 @@ def test_a_quantity_over_several_points_is_one_number(
     tmp_path: Path, reduction: str, expected: float
 ) -> None:
     plan = plan_with_spread(tmp_path, reduction)
-    right = claim("value", expected, "spread")
-    assert score(right, plan, sent(plan, by_tcp)).verdict is PASS
-    assert score(claim("value", expected + 1, "spread"), plan, sent(plan, by_tcp)).verdict is FAIL
+    true_claim = claim("value", expected, "spread")
+    assert score(true_claim, plan, results(plan, by_tcp)).verdict is PASS
+    assert score(claim("value", expected + 1, "spread"), plan, results(plan, by_tcp)).verdict is FAIL
 
 
 def test_a_range_does_not_grow_with_noise_that_all_points_share(tmp_path: Path) -> None:
     plan = plan_with_spread(tmp_path, "range")
-    [reading] = score(claim("value", 6.0, "spread"), plan, sent(plan, by_tcp, NOISE)).ours
-    assert (reading.summary.mean, reading.summary.ci95) == (6.0, 0.0)
+    [value] = score(claim("value", 6.0, "spread"), plan, results(plan, by_tcp, NOISE)).ours
+    assert (value.summary.mean, value.summary.ci95) == (6.0, 0.0)
 
 
 def test_an_unknown_reduction_is_refused(tmp_path: Path) -> None:
@@ -80,50 +80,51 @@ def test_an_unknown_sweep_to_average_over_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_an_averaged_order_covers_all_sets_of_parameters(plan: Plan) -> None:
-    """Reno is better at the default error rate and worse at the other rates.
+    """Reno is better at the default error rate (0.01) and worse at the other rates.
 
     An order is tested at the defaults, unless the plan lists its claim in `averaged`.
     """
 
-    def of(point: Point) -> float:
+    def goodput(point: Point) -> float:
         if str(point["tcp"]) != "reno":
             return 10.0
         return 12.0 if float(point["bler"]) == 0.01 else 1.0
 
     order = claim("order", "newreno > reno", vary="tcp")
-    assert score(order, plan, sent(plan, of)).verdict is FAIL
-    assert score(order, replace(plan, averaged=("paper.*",)), sent(plan, of)).verdict is PASS
+    assert score(order, plan, results(plan, goodput)).verdict is FAIL
+    assert score(order, replace(plan, averaged=("paper.*",)), results(plan, goodput)).verdict is PASS
 
 
-def test_an_argmax_that_differs_by_version_needs_two_clear_maxima(plan: Plan) -> None:
+def test_best_values_differ_only_if_the_maxima_are_clear(plan: Plan) -> None:
     def best_at_another_rate_with_reno(point: Point) -> float:
         best_bler = 0.01 if str(point["tcp"]) == "reno" else 0.5
         return 10.0 - abs(float(point["bler"]) - best_bler)
 
     stated = claim("trend", "argmax(bler) differs by tcp", vary=["bler", "tcp"])
-    assert score(stated, plan, sent(plan, best_at_another_rate_with_reno)).verdict is PASS
-    assert score(stated, plan, sent(plan, lambda point: -float(point["bler"]))).verdict is FAIL
-    assert score(stated, plan, sent(plan, lambda _: 1.0)).verdict is INCONCLUSIVE
+    assert score(stated, plan, results(plan, best_at_another_rate_with_reno)).verdict is PASS
+    assert score(stated, plan, results(plan, lambda point: -float(point["bler"]))).verdict is FAIL
+    assert score(stated, plan, results(plan, lambda _: 1.0)).verdict is INCONCLUSIVE
 
 
 def test_the_best_of_a_set_must_beat_each_point_outside(plan: Plan) -> None:
     stated = claim("trend", "argmax(bler) in {0.01, 0.1}", vary=["bler", "tcp"])
-    assert score(stated, plan, sent(plan, lambda point: -float(point["bler"]))).verdict is PASS
-    assert score(stated, plan, sent(plan, lambda point: float(point["bler"]))).verdict is FAIL
+    assert score(stated, plan, results(plan, lambda point: -float(point["bler"]))).verdict is PASS
+    assert score(stated, plan, results(plan, lambda point: float(point["bler"]))).verdict is FAIL
 
 
 def test_a_trend_over_a_sum_of_two_dimensions_is_judged(plan: Plan) -> None:
     stated = claim("trend", "increasing(bler + maxdat)", vary=["bler", "maxdat"])
-    rising = sent(plan, lambda point: float(point["bler"]) + float(point["maxdat"]))
+    rising = results(plan, lambda point: float(point["bler"]) + float(point["maxdat"]))
     assert score(stated, plan, rising).verdict is PASS
-    falling = sent(plan, lambda point: -float(point["bler"]) - float(point["maxdat"]))
+    falling = results(plan, lambda point: -float(point["bler"]) - float(point["maxdat"]))
     assert score(stated, plan, falling).verdict is FAIL
 
 
 def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
-    """Return results with a different delay at each point, and a goodput that depends on the delay.
+    """Return results with another delay at each point, and a goodput that depends on the delay.
 
-    The delay of point i is i seconds. `goodput` gets it as a share of the largest delay.
+    The delay of point i is i seconds. `goodput` is called with the delay divided by the largest
+    delay, a number from 0 to 1.
     """
     delays_s = {key(point): float(i) for i, point in enumerate(Synthetic(plan, {}).points())}
 
@@ -153,7 +154,7 @@ def test_each_set_of_parameters_is_a_point_of_a_correlation(plan: Plan) -> None:
 
 def test_a_claim_with_a_gap_in_the_document_is_not_yet_and_names_the_gap(plan: Plan) -> None:
     stated = claim("value", 1.0)
-    scored = score(stated, replace(plan, gaps={stated.id: "the page is missing"}), sent(plan, by_tcp))
+    scored = score(stated, replace(plan, gaps={stated.id: "the page is missing"}), results(plan, by_tcp))
     assert (scored.verdict, scored.detail) == (NOT_YET, "the page is missing")
 
 

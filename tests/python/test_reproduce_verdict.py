@@ -286,8 +286,8 @@ def test_one_combination_may_be_greater_than_all_others(plan: Plan) -> None:
 
 # ── Trends ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-# The values are at the block error rates 0.01, 0.1 and 0.5. A straight line through (0.01, 1) with a
-# slope of 20 has the values 1, 2.8 and 10.8.
+# The values are at the block error rates 0.01, 0.1 and 0.5. A straight line through (0.01, 1) with
+# a slope of 20 has the values 1, 2.8 and 10.8.
 TRENDS = [
     ("increasing(bler)", (1, 2, 3), PASS),
     ("increasing(bler)", (1, 3, 2), FAIL),
@@ -512,14 +512,14 @@ def test_another_scenario_is_not_scored_with_this_plan(plan: Plan) -> None:
     assert score(of_large, plan, goodput(plan, lambda _: 1.0)).verdict is NOT_YET
 
 
-def test_a_reading_of_the_plan_adds_conditions_to_a_claim(plan: Plan) -> None:
+def test_an_interpretation_adds_conditions_to_a_claim(plan: Plan) -> None:
     """`PLAN` reads the claim "everywhere" as one about error rates from 0.01 to 0.9."""
     everywhere = claim("bound", "goodput_kbps > 1", place="sec1.everywhere")
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 3))).verdict is PASS
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 0))).verdict is FAIL
 
 
-def test_the_honest_result_is_shown_and_does_not_decide(plan: Plan) -> None:
+def test_the_result_with_3gpp_accounting_is_shown_but_not_scored(plan: Plan) -> None:
     def honest(point: Point) -> float:
         return 20.0 if point["accounting"] == "honest" else 30.0
 

@@ -170,16 +170,16 @@ def test_ipv6_loopback_is_answered_under_its_name_in_brackets(folder: Path) -> N
     "origin", [None, "null", "http://example.org", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
 )
 def test_a_post_from_elsewhere_is_refused(served: Served, origin: str | None) -> None:
-    given = None if origin is None else origin.format(port=served.port)
-    answer = served.post("/api/try", {"scenario": "plain"}, origin=given)
+    origin_header = None if origin is None else origin.format(port=served.port)
+    answer = served.post("/api/try", {"scenario": "plain"}, origin=origin_header)
     assert answer.status == 403
 
 
 @pytest.mark.parametrize("origin", [None, "http://example.org", "http://rebound.example:{port}"])
 def test_a_websocket_from_elsewhere_is_refused(served: Served, origin: str | None) -> None:
-    given = None if origin is None else origin.format(port=served.port)
+    origin_header = None if origin is None else origin.format(port=served.port)
     with pytest.raises(InvalidStatus) as refused:
-        connect(served, given, served.cookie)
+        connect(served, origin_header, served.cookie)
     assert refused.value.response.status_code == 403
 
 
@@ -318,7 +318,7 @@ def test_overrides_name_no_file_outside(served: Served, key: str, value: str) ->
     assert SECRET not in answer.text
 
 
-def test_a_text_of_the_editor_names_no_file_outside(served: Served) -> None:
+def test_the_editor_cannot_name_files_outside_the_folder(served: Served) -> None:
     answer = served.post("/api/try", {"scenario": "plain", "text": 'version = 1\nextends = "/etc/passwd"\n'})
     assert answer.json()["result"] is None
     assert "outside the scenarios' folder" in answer.text
@@ -510,7 +510,7 @@ def test_the_number_of_waiting_jobs_is_limited(folder: Path) -> None:
             assert one.ask(f"/api/jobs/{job['id']}/stop", "POST").status == 200
 
 
-def test_a_busy_port_and_a_missing_store_are_said(folder: Path, served: Served) -> None:
+def test_a_busy_port_and_a_missing_store_are_reported(folder: Path, served: Served) -> None:
     words = [sys.executable, "-m", "umtslab", "serve", "results", "--port", str(served.port)]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -229,17 +229,17 @@ def test_numbers_of_a_run_are_those_of_the_command(tab: Tab, folder: Path) -> No
     tab.open(f"/run/{key}")
     with open_store(folder / "results") as store:
         run = store.of_keys([key])[key]
-    shown = tab.served.ask(f"/api/runs/{key}").json()
-    assert {one["name"]: one["value"] for one in shown["metrics"]} == {
+    run_page = tab.served.ask(f"/api/runs/{key}").json()
+    assert {one["name"]: one["value"] for one in run_page["metrics"]} == {
         name: value
         for name, value in run.metrics.items()
         if value is not None and not name.startswith("budget_")
     }
-    for headline in shown["headlines"]:
+    for headline in run_page["headlines"]:
         assert headline["value"] == run.metrics[headline["name"]]
         card = tab.page.locator("dl.m > div").filter(has_text=headline["label"]).first
         assert number(headline["value"]) in card.inner_text()
-    seconds = sum(part["seconds"] for part in shown["budget"]["parts"])
+    seconds = sum(part["seconds"] for part in run_page["budget"]["parts"])
     assert seconds == pytest.approx(run.metrics["budget_total_s"])
 
 
@@ -290,7 +290,7 @@ def goodput(tab: Tab) -> str:
     return str(tab.page.locator("dl.m > div").filter(has_text="Goodput").first.inner_text())
 
 
-def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Tab) -> None:
+def test_a_slider_runs_the_scenario_and_keeps_the_previous_result_in_grey(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -314,7 +314,7 @@ def test_a_slider_runs_the_scenario_again_with_the_result_before_in_grey(tab: Ta
     )
 
 
-def test_a_mistake_stands_at_its_key_with_a_repair_and_the_last_result_stays(tab: Tab) -> None:
+def test_a_mistake_is_shown_at_its_key_and_the_last_result_stays(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -330,7 +330,7 @@ def test_a_mistake_stands_at_its_key_with_a_repair_and_the_last_result_stays(tab
     assert page.get_by_role("button", name="Run and keep").is_enabled()
 
 
-def test_the_file_is_edited_and_a_mistake_stands_at_its_line(tab: Tab) -> None:
+def test_the_file_can_be_edited_and_a_mistake_is_shown_at_its_line(tab: Tab) -> None:
     tab.open("/try/ftp-on-fach?set=duration%3D20%20s")
     page = tab.page
     page.locator("dl.m").wait_for()
@@ -414,16 +414,16 @@ def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         page = context.new_page()
         page.set_default_timeout(1000 * PATIENCE_S)
-        asked: list[str] = []
-        page.on("request", lambda sent, asked=asked: asked.append(sent.url))
+        requests: list[str] = []
+        page.on("request", lambda sent, requests=requests: requests.append(sent.url))
         page.goto(file.as_uri())
-        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+        assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
         assert Tab(page, served).violations() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         context.close()
 
 
-def test_a_stopped_server_is_said(chromium: Any, folder: Path) -> None:
+def test_a_stopped_server_is_reported(chromium: Any, folder: Path) -> None:
     with serving(folder, "results", "--scenarios", ROOT / "scenarios") as short:
         context = chromium.new_context()
         page = context.new_page()

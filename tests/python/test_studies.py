@@ -19,8 +19,8 @@ from umtslab.studies.sensitivity import Effect, analyse_sensitivity, load_sensit
 
 pytestmark = pytest.mark.slow
 
-# Studies simulate many points of a scenario. An optimisation searches the best one ("optimise"), and a
-# sensitivity analysis measures the effect of each parameter ("sensitivity").
+# Studies simulate many points of a scenario. An optimisation searches the best one ("optimise"),
+# and a sensitivity analysis measures the effect of each parameter ("sensitivity").
 HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
 OPTIMISATION = (
     HEAD.replace("[set]", "trials = 14\n[set]")
@@ -264,10 +264,10 @@ def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_pa
         "[parameters]",
         '[parameters]\ntcp.advertised_window = { choices = ["2 segments", "30 segments"] }',
     )
-    shown = umts("optimise", written(tmp_path, text)).stdout
-    assert "The unchanged scenario violates mean_outstanding_segments at most 2 (mean " in shown
-    assert "because only the best trial is feasible" in shown
-    assert "differs from" not in shown
+    output = umts("optimise", written(tmp_path, text)).stdout
+    assert "The unchanged scenario violates mean_outstanding_segments at most 2 (mean " in output
+    assert "because only the best trial is feasible" in output
+    assert "differs from" not in output
     page = Path(umts("report", "study").stdout.strip())
     assert "violates mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
 
@@ -284,10 +284,10 @@ def test_an_interval_wider_than_its_share_means_too_few_samples() -> None:
 
 def test_the_table_marks_effects_with_too_few_samples(umts: Umts, tmp_path: Path) -> None:
     study = written(tmp_path, SENSITIVITY.replace("[set]", 'method = "sobol"\n[set]'))
-    shown = umts("sensitivity", study).stdout
+    output = umts("sensitivity", study).stdout
     effects = json.loads(umts("sensitivity", study, "--json").stdout)["effects"]["goodput_kbps"]
     uncertain = {key for key, effect in effects.items() if effect["too_few_samples"]}
-    assert {line.split()[0] for line in shown.splitlines() if "too few samples" in line} == uncertain
+    assert {line.split()[0] for line in output.splitlines() if "too few samples" in line} == uncertain
 
 
 def test_long_tables_of_a_page_are_printed_completely() -> None:

@@ -51,10 +51,10 @@ def test_escaped_text_is_printable_and_equal_in_json() -> None:
         text = "".join(
             chr(draws.choice((draws.randrange(0x300), draws.randrange(0x2000, 0x2100)))) for _ in range(20)
         )
-        shown = printable(text)
-        assert CONTROL_CHARACTERS.search(shown) is None
-        assert printable(shown) == shown
-        assert "".join(filter(str.isalnum, text)) in "".join(filter(str.isalnum, shown)) or "\\u" in shown
+        escaped = printable(text)
+        assert CONTROL_CHARACTERS.search(escaped) is None
+        assert printable(escaped) == escaped
+        assert "".join(filter(str.isalnum, text)) in "".join(filter(str.isalnum, escaped)) or "\\u" in escaped
         quoted = json.dumps(text, ensure_ascii=False)
         assert json.loads(printable(quoted)) == text
     assert printable("é\n\tü – 日本") == "é\n\tü – 日本"

@@ -203,7 +203,7 @@ def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
     assert tightened(10) == {}
 
 
-def test_written_ceilings_are_read_again(tool: Tool, tmp_path: Path) -> None:
+def test_ceilings_are_read_as_they_were_written(tool: Tool, tmp_path: Path) -> None:
     place = tool[1].AreaAndKind("crates/stack", "Rust comments")
     ceilings = {place: {"what": 30, "it, its": 2}}
     file = tmp_path / "ceilings.toml"

@@ -29,13 +29,13 @@ def main() -> int:
     options.add_argument(
         "--no-gallery", action="store_true", help="Leave the gallery as it is in the folder."
     )
-    found = options.parse_args()
-    build(found.into, draws=not found.no_gallery)
-    mistakes = list(html_links.mistakes(found.into / "html"))
+    arguments = options.parse_args()
+    build(arguments.into, draws=not arguments.no_gallery)
+    mistakes = list(html_links.mistakes(arguments.into / "html"))
     for mistake in mistakes:
         print(f"docs: {mistake}", file=sys.stderr)
     if not mistakes:
-        print(f"docs: {found.into / 'html/index.html'}")
+        print(f"docs: {arguments.into / 'html/index.html'}")
     return 1 if mistakes else 0
 
 

@@ -72,10 +72,10 @@ def _help(verb: str) -> str:
 
 def _listed(verb: str) -> list[dict[str, object]]:
     command = [sys.executable, "-m", "umtslab", verb, "--json"]
-    found: list[dict[str, object]] = json.loads(
+    rows: list[dict[str, object]] = json.loads(
         subprocess.run(command, capture_output=True, check=True).stdout
     )
-    return found
+    return rows
 
 
 def bearers() -> str:

@@ -30,11 +30,11 @@ _FENCE = re.compile(r"^(```|~~~)")
 
 def pages() -> dict[Path, PurePosixPath]:
     """Return the Markdown files of the tree that are pages, with their paths in the site."""
-    found = {file: PurePosixPath(file.relative_to(DOCS)) for file in sorted(DOCS.rglob("*.md"))}
+    sources = {file: PurePosixPath(file.relative_to(DOCS)) for file in sorted(DOCS.rglob("*.md"))}
     for name, page in PROJECT_PAGES.items():
         if (ROOT / name).exists():
-            found[ROOT / name] = PurePosixPath(page)
-    return found
+            sources[ROOT / name] = PurePosixPath(page)
+    return sources
 
 
 def stage(into: Path) -> None:
@@ -62,10 +62,10 @@ def relinked(text: str, file: Path, page: PurePosixPath, mapping: dict[Path, Pur
         if picture or not name or re.match(r"[a-z]+:", name):
             return found[0]
         target = (file.parent / name).resolve()
-        wanted = mapping.get(target) or mapping.get(target / "README.md")
-        if wanted is None:
+        staged = mapping.get(target) or mapping.get(target / "README.md")
+        if staged is None:
             return f"{label} (`{target.relative_to(ROOT)}`)" if target.is_relative_to(ROOT) else found[0]
-        return f"[{label}]({os.path.relpath(wanted, page.parent)}{hash_sign}{anchor})"
+        return f"[{label}]({os.path.relpath(staged, page.parent)}{hash_sign}{anchor})"
 
     lines, fenced = [], False
     for line in text.splitlines(keepends=True):

@@ -110,8 +110,8 @@ impl Analysis {
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
         let steps = |progress: &[ProgressStep]| {
             let end = progress.partition_point(|&(_, octets)| octets < most);
-            let kept = progress[..progress.len().min(end + 1)].iter();
-            kept.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
+            let points = progress[..progress.len().min(end + 1)].iter();
+            points.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
         };
         self.stream_progress_of(connection)
             .map_or_else(Default::default, |progress| (steps(&progress.sent), steps(&progress.acked)))
@@ -198,6 +198,8 @@ pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses:
     result(py, here, analysed, Rows::new())
 }
 
+/// Analyses one file without the interpreter's lock. An exception in `report_progress` stops the
+/// analysis and is raised.
 fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
@@ -231,6 +233,8 @@ fn analyse_one(
     }
 }
 
+/// Converts an analysis for Python. `rows` holds the connections that were finished during the
+/// analysis; the others are added here.
 fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
     rows.add(&analysed.connections);
     let mut series = BTreeMap::new();

@@ -237,8 +237,8 @@ pub fn replay(
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
-    let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
-    let recorded = Recorded { packets: &recording, end, behind, has_internet, keeps_flows: keep_flows };
+    let radio_side = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
+    let recorded = Recorded { packets: &recording, end, radio_side, has_internet, keeps_flows: keep_flows };
     let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &output));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
     emulation_result(py, scenario, results, counts)
@@ -259,6 +259,8 @@ fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
     }
 }
 
+/// Calls the Python function that displays the meter, with a dictionary of the current values.
+/// Unknown values have no entry.
 fn call_meter(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     let Some(meter) = meter else { return Ok(()) };
     Python::attach(|py| {
@@ -299,6 +301,7 @@ fn call_started(started: Option<&Py<PyAny>>, info: &Started<'_>) -> PyResult<()>
     Python::attach(|py| started.call1(py, (settings_map(info.tcp), proxy, info.changes)).map(drop))
 }
 
+/// Converts the results for Python. The fields that are empty here are filled in by the caller.
 fn emulation_result(
     py: Python<'_>,
     scenario: &Scenario,
@@ -350,6 +353,7 @@ fn emulation_result(
     })
 }
 
+/// How well the emulation kept real time, by name.
 fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
     let late = &fidelity.lateness;
     BTreeMap::from([

@@ -21,8 +21,8 @@ fn pairs(flaws: Vec<Flaw>) -> Vec<(String, String)> {
 /// Check several folders on all processors.
 #[pyfunction]
 pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, String)>> {
-    let found = py.detach(|| seal::check_all(&folders));
-    found.into_iter().map(pairs).collect()
+    let flaws = py.detach(|| seal::check_all(&folders));
+    flaws.into_iter().map(pairs).collect()
 }
 
 /// State of each folder of a run: equal states show that the files were not changed in between.

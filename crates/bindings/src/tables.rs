@@ -81,6 +81,8 @@ impl Tables {
         self.append(CONNECTIONS, rows)
     }
 
+    /// Adds rows to a table, which is opened with its first rows: in a file if there is a folder,
+    /// otherwise in memory.
     fn append(&mut self, name: &'static str, batch: RecordBatch) -> Result<(), TableError> {
         let table = match self.open_tables.remove(name) {
             Some(table) => table,

@@ -279,13 +279,13 @@ fn main() -> std::io::Result<()> {
         let Some(Reverse(packet)) = traffic.queue.pop() else { break };
         count += 1;
         frame(&packet, count as u16 | 1, &mut bytes);
-        let kept = bytes.len().min(captured);
+        let captured_octets = bytes.len().min(captured);
         let (seconds, rest) = (packet.at / 1_000_000_000, packet.at % 1_000_000_000);
-        for word in [seconds as u32, rest as u32, kept as u32, bytes.len() as u32] {
+        for word in [seconds as u32, rest as u32, captured_octets as u32, bytes.len() as u32] {
             file.write_all(&word.to_le_bytes())?;
         }
         file.write_all(&bytes[..kept])?;
-        written += 16 + kept as u64;
+        written += 16 + captured_octets as u64;
     }
     file.flush()?;
     println!("{count} packets, {number} connections");

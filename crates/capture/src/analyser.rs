@@ -1,5 +1,6 @@
-//! All connections of a capture: finds the connection of a packet, and removes connections that
-//! have ended.
+//! Analysis of a capture, packet by packet: parses each packet, passes TCP segments to their
+//! connections and UDP datagrams to their flows, and turns connections that have ended into rows
+//! and sums.
 
 mod limits;
 mod results;
@@ -56,16 +57,19 @@ type Pair = (IpAddr, IpAddr, u16);
 /// latest are kept; a warning counts the others.
 #[derive(Debug, Default)]
 pub struct Analyser {
+    /// Connections without a row yet: the open ones, and closed ones that wait for late packets.
     open: Table,
-    /// Closed connections with the times at which to remove them: time, ends, number. Sorted by
-    /// time, because the delay is constant.
+    /// Closed connections with the times at which to check whether to remove them: time, ends,
+    /// number. The first entry is due first, because the delay is constant; only a repeated check
+    /// may wait behind a later one.
     closing: VecDeque<(Time, Ends, u64)>,
     /// Connections that began with a SYN, with the times at which to check whether they are still
-    /// one-sided: time, ends, number.
+    /// one-sided: time, ends, number. Ordered like `closing`.
     opening: VecDeque<(Time, Ends, u64)>,
     limits: ConnectionLimits,
     /// Sums of the connections without rows.
     rest: Totals,
+    /// Source of the metric for the idle time between connections of the same hosts.
     pairs: HashMap<Pair, PairState>,
     /// Pairs without open connections and the times at which the last connection closed, in the
     /// order of these times.
@@ -76,11 +80,16 @@ pub struct Analyser {
     totals: Totals,
     finished: Vec<ConnectionRow>,
     counts: Counts,
+    /// Digests of recent segments, which reveal copies.
     recent: Recent,
     udp: UdpFlows,
+    /// Number of packets that are not decoded, by protocol.
     passed_over: BTreeMap<OtherProtocol, u64>,
+    /// Time of the first packet.
     first: Option<Time>,
+    /// The latest time of any packet. Packets with an earlier time are processed at `now`.
     now: Time,
+    /// Connections whose time-sequence tables or progress are collected.
     watched: Watched,
 }
 
@@ -124,8 +133,8 @@ impl Analyser {
         self.process_parsed(time, original_length, parsed, &packet);
     }
 
-    /// Sets the payload of the next packet. Connections with recorded progress keep the first octets
-    /// of their data.
+    /// Sets the payload of the next packet. Connections with recorded progress keep the first
+    /// octets of their data.
     pub(crate) fn set_payload(&mut self, payload: &[u8]) {
         self.watched.set_payload(payload);
     }
@@ -145,8 +154,8 @@ impl Analyser {
         self.counts.out_of_time += u64::from(time < self.now);
         self.now = self.now.max(time);
         match parsed {
-            Ok(Protocol::Tcp) => self.segment(packet),
-            Ok(Protocol::Udp) => self.datagram(packet),
+            Ok(Protocol::Tcp) => self.process_segment(packet),
+            Ok(Protocol::Udp) => self.process_datagram(packet),
             Err(reason) => self.count_skipped(reason),
         }
     }
@@ -171,11 +180,12 @@ impl Analyser {
         *self.passed_over.entry(if has_room { kind } else { OtherProtocol::Others }).or_default() += 1;
     }
 
-    fn datagram(&mut self, packet: &Packet) {
+    fn process_datagram(&mut self, packet: &Packet) {
         self.counts.not_tcp += 1;
         self.counts.udp += 1;
         self.counts.beyond_frame += u64::from(packet.exceeds_frame);
         if !self.udp.datagram(self.now, packet) {
+            // The flow table has recognised a copy.
             self.counts.captured_twice += 1;
         } else if let Some(tunnel) = unread_tunnel(packet) {
             self.count_protocol(tunnel);
@@ -195,7 +205,7 @@ impl Analyser {
     /// Closes the open connections, and computes the sums.
     pub fn finish(self) -> Analysis {
         let mut rows = Vec::new();
-        let analysis = self.finish_with(&mut |mut some| rows.append(&mut some));
+        let analysis = self.finish_with(&mut |mut batch| rows.append(&mut batch));
         Analysis { connections: rows, ..analysis }
     }
 
@@ -229,7 +239,9 @@ impl Analyser {
         }
     }
 
-    fn segment(&mut self, packet: &Packet) {
+    /// Finds the connection of a segment and updates it, unless the segment is the second copy of a
+    /// packet. A connection that closes is removed after [`LINGER`].
+    fn process_segment(&mut self, packet: &Packet) {
         self.counts.tcp += 1;
         self.counts.beyond_frame += u64::from(packet.exceeds_frame);
         self.remove_expired();
@@ -253,7 +265,8 @@ impl Analyser {
         }
     }
 
-    /// Returns whether a packet is a copy of an equal packet that came `age` earlier.
+    /// Returns whether a packet is a copy of an equal packet that came `age` earlier. Otherwise it
+    /// is a retransmission or a duplicate ACK, and later packets are compared with it.
     #[cold]
     fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
         let segment = &packet.segment;
@@ -270,13 +283,15 @@ impl Analyser {
     }
 
     /// Returns the slot of the connection of the packet. Creates the connection if the packet
-    /// begins it.
-    fn connection_of(&mut self, packet: &Packet, is_copy: bool) -> usize {
+    /// begins it. `has_equal`: an equal packet was seen at most 10 ms ago.
+    fn connection_of(&mut self, packet: &Packet, has_equal: bool) -> usize {
         match self.open.find(&packet.ends) {
             Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.slot_or_successor(slot, packet),
             None if packet.teid.is_none() => self.begin(packet),
+            // Addresses and ports alone do not identify a connection: several GTP-U tunnels may use
+            // the same ones.
             _ => {
-                let packet = Packet { ends: self.ends_in_tunnel(packet, is_copy), ..*packet };
+                let packet = Packet { ends: self.ends_in_tunnel(packet, has_equal), ..*packet };
                 match self.open.find(&packet.ends) {
                     Some(slot) => self.slot_or_successor(slot, &packet),
                     None => self.begin(&packet),
@@ -288,7 +303,7 @@ impl Analyser {
     /// Returns `slot`, or the slot of a new connection if the packet begins one between the same
     /// ends.
     fn slot_or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
-        // Only a SYN can end a connection.
+        // Only a SYN begins a connection between ends that have one.
         if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
             return slot;
         }
@@ -297,10 +312,11 @@ impl Analyser {
         self.begin(packet)
     }
 
-    /// Removes connections that closed, or stayed half-open, long enough ago.
+    /// Removes connections that closed [`LINGER`] ago and have been quiet since, and those that
+    /// have had packets of one end only for [`HALF_OPEN`].
     fn remove_expired(&mut self) {
         while let Some((_, key, number)) = pop_expired(&mut self.closing, self.now) {
-            self.remove_if_quiet(key, number, |connection, now| {
+            self.remove_or_check_again(key, number, |connection, now| {
                 let quiet_since = connection.last + LINGER;
                 (quiet_since > now).then_some(quiet_since)
             });
@@ -317,8 +333,8 @@ impl Analyser {
         }
     }
 
-    /// Removes a connection, unless `check_again_at` returns a later time for the check.
-    fn remove_if_quiet(
+    /// Removes a connection, or checks it again later if `check_again_at` returns a time.
+    fn remove_or_check_again(
         &mut self,
         key: Ends,
         number: u64,
@@ -337,9 +353,10 @@ impl Analyser {
         }
     }
 
-    /// Adds a connection to the sums and creates its row.
+    /// Adds a connection to the sums, and creates its row if the limits allow one.
     fn finish_connection(&mut self, mut connection: Box<Connection>) {
         let mut totals = connection.close(self.now, &mut self.busy_clock);
+        // The pair of a closed connection was updated when the connection closed.
         if connection.closed.is_none() {
             let pair = pair(&connection);
             self.pair_closed_at(pair, connection.last);
@@ -347,17 +364,21 @@ impl Analyser {
         self.totals.add(&totals);
         if self.limits.has_row(connection.number) {
             totals.window = self.window();
-            self.finished.push(self.row(&connection, &totals));
+            self.finished.push(self.make_row(&connection, &totals));
         } else {
             self.rest.add(&totals);
         }
     }
 
-    fn row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
+    /// Describes a connection with its metrics. Fields about the data refer to the end that sent
+    /// more payload.
+    fn make_row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
         let sender = connection.sender();
         let receiver = connection.options(sender.other());
-        let both = [Side::Client, Side::Server].map(|side| connection.options(side));
-        let timestamps = both[0].zip(both[1]).map(|(a, b)| a.timestamps.is_some() && b.timestamps.is_some());
+        let options = [Side::Client, Side::Server].map(|side| connection.options(side));
+        let timestamps = options[0]
+            .zip(options[1])
+            .map(|(client, server)| client.timestamps.is_some() && server.timestamps.is_some());
         let since_first = |time: Time| time.saturating_since(self.first.unwrap_or(time)).as_secs();
         ConnectionRow {
             connection: connection.number,
@@ -404,7 +425,8 @@ impl Analyser {
     }
 }
 
-/// Counts a new connection of a pair. Returns how long the pair had none before.
+/// Counts a new connection of a pair. Returns how long the pair had no open connection before: 0
+/// if this is its first one.
 fn pair_opened(pairs: &mut HashMap<Pair, PairState>, pair: Pair, now: Time) -> Duration {
     let state = pairs.entry(pair).or_default();
     state.open += 1;
@@ -416,7 +438,7 @@ fn pair(connection: &Connection) -> Pair {
     (connection.address(Side::Client).ip(), server.ip(), server.port())
 }
 
-/// Removes and returns the first entry if its time has come.
+/// Removes and returns the first entry if it is due at `now`.
 fn pop_expired(queue: &mut VecDeque<(Time, Ends, u64)>, now: Time) -> Option<(Time, Ends, u64)> {
     if queue.front().is_none_or(|(due, ..)| *due > now) { None } else { queue.pop_front() }
 }

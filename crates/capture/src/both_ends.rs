@@ -128,6 +128,8 @@ impl<'a> Records<'a> {
         Ok(Records { path, reader, batch: None, at: 0 })
     }
 
+    /// Returns the next record, or `None` at the end of the file. Waits for the reader's next
+    /// batch.
     fn next(&mut self) -> Result<Option<Record>, ReadError> {
         loop {
             if let Some(batch) = self.batch.take() {

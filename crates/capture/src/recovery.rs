@@ -325,8 +325,9 @@ impl Recoveries {
                 self.lone_probe = Some((resent.now, resent.now.saturating_since(begin), resent.start));
             }
             Cause::Rto if let Some((at, waited, _)) = before => {
-                let (waited, again) = (waited.as_nanos(), resent.now.saturating_since(at).as_nanos());
-                self.revokes_probe = (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&again);
+                let (waited, until_resent) = (waited.as_nanos(), resent.now.saturating_since(at).as_nanos());
+                self.revokes_probe =
+                    (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&until_resent);
                 self.probes.are_unused |= self.revokes_probe;
             }
             _ => {}

@@ -123,6 +123,8 @@ impl UdpFlows {
         true
     }
 
+    /// Returns the flow of a packet, which begins with its first packet. `None` if there are too
+    /// many flows.
     fn flow_of(&mut self, now: Time, packet: &Packet) -> Option<&mut Flow> {
         if let Some(&number) = self.numbers.get(&packet.ends) {
             return self.flows.get_mut(number as usize);
@@ -180,6 +182,7 @@ struct Flow {
 }
 
 impl Flow {
+    /// Describes the flow. Its sender is the end that sent more octets.
     fn row(&self, flow: u64, first: Time) -> UdpFlowRow {
         let Ends(a, b) = self.ends;
         let (client, server) = if self.client_is_first { (a, b) } else { (b, a) };

@@ -225,8 +225,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// none before `end`. The heap is not searched, so `end` must be in the calendar.
     pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
         let of_day = |entries: &[Entry<E>]| {
-            let wanted = entries.iter().filter(|entry| is_wanted(&entry.event));
-            wanted.map(Entry::at).min()
+            let matching = entries.iter().filter(|entry| is_wanted(&entry.event));
+            matching.map(Entry::at).min()
         };
         let last = (end.as_nanos() >> DAY_SHIFT).min(self.today + DAYS as u64 - 1);
         let mut days = (self.today + 1..=last).map(|day| &self.days[day as usize % DAYS][..]);
@@ -398,8 +398,8 @@ mod tests {
                 let next = queue.next_time();
                 if let Some(next) = next {
                     let end = next + Duration::from_millis(10);
-                    let wanted = expected.iter().filter(|(at, _, index)| *at < end.as_nanos() && index % 3 == 0);
-                    let first = wanted.map(|(at, ..)| Time::from_nanos(*at)).min();
+                    let matching = expected.iter().filter(|(at, _, index)| *at < end.as_nanos() && index % 3 == 0);
+                    let first = matching.map(|(at, ..)| Time::from_nanos(*at)).min();
                     prop_assert_eq!(queue.first_before(end, |index| index % 3 == 0), first.unwrap_or(end));
                     prop_assert_eq!(queue.next(), expected.first().map(|(_, _, index)| index));
                 }

@@ -189,8 +189,8 @@ pub fn delete(name: &str, family: Family) -> io::Result<()> {
 /// # Errors
 /// Errors of the kernel.
 pub fn tables(family: Family) -> io::Result<Vec<String>> {
-    let found = list(GET_TABLE, family, &[])?;
-    Ok(found.iter().filter_map(|table| string(table, 1)).collect())
+    let tables = list(GET_TABLE, family, &[])?;
+    Ok(tables.iter().filter_map(|table| string(table, 1)).collect())
 }
 
 /// Returns the comments of the rules of a chain, in the order of evaluation. The comment is empty
@@ -211,33 +211,33 @@ pub fn comments(table: &str, chain: &str, family: Family) -> io::Result<Vec<Stri
 /// # Errors
 /// Errors of the kernel.
 pub fn forward_chains() -> io::Result<Vec<String>> {
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for (family, name) in [(Family::Inet, "inet"), (Family::Ipv4, "ip"), (Family::Ipv6, "ip6")] {
         for chain in list(GET_CHAIN, family, &[])? {
             let hook = find(&chain, 4).and_then(|hook| find(hook, 1)).and_then(|hook| hook.first_chunk());
             if hook.copied().map(u32::from_be_bytes) == Some(FORWARD)
                 && let (Some(table), Some(chain)) = (string(&chain, 1), string(&chain, 3))
             {
-                found.push(format!("{name} {table} {chain}"));
+                names.push(format!("{name} {table} {chain}"));
             }
         }
     }
-    Ok(found)
+    Ok(names)
 }
 
 /// Returns the attributes of each object of a type.
 fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let socket = open()?;
     socket.send(&message(SUBSYSTEM << 8 | kind, REQUEST | DUMP, family as u8, 0, attributes), 0)?;
-    let mut found = Vec::new();
+    let mut messages = Vec::new();
     loop {
         let (answer, _) = socket.recv_from_full()?;
         let mut rest = &answer[..];
         while let Some((length, kind)) = head(rest) {
             match kind {
-                DONE => return Ok(found),
+                DONE => return Ok(messages),
                 ERROR => return Err(error(rest).unwrap_or_else(cut_off)),
-                _ => found.extend(rest.get(20..length).map(<[u8]>::to_vec)),
+                _ => messages.extend(rest.get(20..length).map(<[u8]>::to_vec)),
             }
             rest = &rest[length.next_multiple_of(4).min(rest.len())..];
         }

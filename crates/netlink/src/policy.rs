@@ -48,16 +48,18 @@ impl Netlink {
     /// # Errors
     /// Errors of the kernel.
     pub fn rules(&mut self, owner: u8) -> io::Result<Vec<Rule>> {
-        let mut found = Vec::new();
+        let mut owned_rules = Vec::new();
         for family in FAMILIES {
             let mut message = RuleMessage::default();
             message.header.family = family;
             for answer in self.list(RouteNetlinkMessage::GetRule(message))? {
                 let RouteNetlinkMessage::NewRule(message) = answer else { continue };
-                found.extend(Rule::of(&message).filter(|rule| rule.owner == owner && !found.contains(rule)));
+                owned_rules.extend(
+                    Rule::of(&message).filter(|rule| rule.owner == owner && !owned_rules.contains(rule)),
+                );
             }
         }
-        Ok(found)
+        Ok(owned_rules)
     }
 }
 

@@ -63,17 +63,17 @@ impl Netlink {
     }
 
     fn routes(&mut self, matches: impl Fn(&RouteMessage) -> bool) -> io::Result<Vec<RouteMessage>> {
-        let mut found = Vec::new();
+        let mut matching_routes = Vec::new();
         for family in FAMILIES {
             let mut message = RouteMessage::default();
             message.header.address_family = family;
             let answers = self.list(RouteNetlinkMessage::GetRoute(message))?;
-            found.extend(answers.into_iter().filter_map(|answer| match answer {
+            matching_routes.extend(answers.into_iter().filter_map(|answer| match answer {
                 RouteNetlinkMessage::NewRoute(route) if matches(&route) => Some(route),
                 _ => None,
             }));
         }
-        Ok(found)
+        Ok(matching_routes)
     }
 }
 
@@ -88,11 +88,11 @@ fn table_of(route: &RouteMessage) -> u32 {
 
 fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
     let mut attributes = route.attributes.iter();
-    let found = attributes.find_map(|attribute| match attribute {
+    let existing_metrics = attributes.find_map(|attribute| match attribute {
         RouteAttribute::Metrics(metrics) => Some(metrics.clone()),
         _ => None,
     });
-    found.unwrap_or_default()
+    existing_metrics.unwrap_or_default()
 }
 
 /// Every device has a link-local route of IPv6. Routers do not forward packets to link-local

@@ -182,17 +182,17 @@ impl Netlink {
             if link.header.index != index {
                 continue;
             }
-            let mut found = Link { mtu: 0, is_virtual: false };
+            let mut properties = Link { mtu: 0, is_virtual: false };
             for attribute in link.attributes {
                 match attribute {
-                    LinkAttribute::Mtu(octets) => found.mtu = octets,
+                    LinkAttribute::Mtu(octets) => properties.mtu = octets,
                     LinkAttribute::LinkInfo(info) => {
-                        found.is_virtual |= info.iter().any(|info| matches!(info, LinkInfo::Kind(_)));
+                        properties.is_virtual |= info.iter().any(|info| matches!(info, LinkInfo::Kind(_)));
                     }
                     _ => {}
                 }
             }
-            return Ok(found);
+            return Ok(properties);
         }
         Err(io::Error::from(io::ErrorKind::NotFound))
     }
@@ -204,11 +204,12 @@ impl Netlink {
     pub fn index(&mut self, name: &str) -> io::Result<u32> {
         let is_named = |link: &LinkMessage| link.attributes.contains(&LinkAttribute::IfName(name.to_owned()));
         let links = self.list(RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
-        let found = links.into_iter().find_map(|answer| match answer {
+        let matching_index = links.into_iter().find_map(|answer| match answer {
             RouteNetlinkMessage::NewLink(link) if is_named(&link) => Some(link.header.index),
             _ => None,
         });
-        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no device {name}")))
+        matching_index
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no device {name}")))
     }
 
     /// Adds a route.
@@ -253,7 +254,7 @@ impl Netlink {
     /// # Errors
     /// Errors of the kernel.
     pub fn route_metrics(&mut self, device: u32) -> io::Result<Vec<RouteMetric>> {
-        let mut found = Vec::new();
+        let mut metrics_of_routes = Vec::new();
         for family in [AddressFamily::Inet, AddressFamily::Inet6] {
             let mut message = RouteMessage::default();
             message.header.address_family = family;
@@ -262,18 +263,18 @@ impl Netlink {
                 let is_there = route.attributes.contains(&RouteAttribute::Oif(device));
                 for attribute in route.attributes.into_iter().filter(|_| is_there) {
                     if let RouteAttribute::Metrics(metrics) = attribute {
-                        found.extend(metrics);
+                        metrics_of_routes.extend(metrics);
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(metrics_of_routes)
     }
 
     /// Sends a dump request and returns the kernel's answers.
     pub(crate) fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
         self.send(message, NLM_F_DUMP)?;
-        let mut found = Vec::new();
+        let mut messages = Vec::new();
         loop {
             let (answer, _) = self.socket.recv_from_full()?;
             let mut rest = &answer[..];
@@ -284,8 +285,8 @@ impl Netlink {
                 let length = (part.header.length as usize).next_multiple_of(4).clamp(4, rest.len());
                 rest = &rest[length..];
                 match part.payload {
-                    NetlinkPayload::InnerMessage(message) => found.push(message),
-                    NetlinkPayload::Done(_) => return Ok(found),
+                    NetlinkPayload::InnerMessage(message) => messages.push(message),
+                    NetlinkPayload::Done(_) => return Ok(messages),
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
                     other => return Err(io::Error::other(format!("unexpected netlink reply: {other:?}"))),
                 }

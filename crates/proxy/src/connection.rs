@@ -290,13 +290,16 @@ impl Record {
             .or_else(|| self.requested.requested_name.clone())
     }
 
+    /// Describes an ended connection as a JSON line of the log. `legs`: the kernel's information
+    /// about the sockets of the client and the server.
     fn line(&self, legs: [Option<Leg>; 2]) -> Value {
         let joined = self.joined.as_deref();
-        let counters = |at: usize| joined.map(|joined| &joined.progress[at]);
-        let octets = |at: usize| counters(at).map(|progress| progress.octets.load(Ordering::Relaxed));
-        let held = |at: usize| counters(at).map(|progress| progress.held.load(Ordering::Relaxed));
+        let counters = |i: usize| joined.map(|joined| &joined.progress[i]);
+        // Index 0 is the direction from the client (up), 1 the direction to it.
+        let octets = |i: usize| counters(i).map(|progress| progress.octets.load(Ordering::Relaxed));
+        let held = |i: usize| counters(i).map(|progress| progress.held.load(Ordering::Relaxed));
         let stalled =
-            |at: usize| counters(at).map(|progress| progress.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
+            |i: usize| counters(i).map(|progress| progress.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
         let algorithm = |stream: fn(&ConnectionPair) -> &TcpStream| {
             joined.and_then(|joined| congestion_control(&SockRef::from(stream(joined))).ok())
         };

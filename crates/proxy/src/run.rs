@@ -221,6 +221,8 @@ fn start(
     std::thread::spawn(move || worker.work(listener.into(), stage))
 }
 
+/// The log's first event: addresses, limits, and the effective socket and route settings of both
+/// sides.
 fn started_event(about: &Started) -> serde_json::Value {
     let settings = |settings: &RouteSettings| {
         json!({

@@ -47,8 +47,8 @@ impl Blocked {
     pub fn new() -> io::Result<Self> {
         let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
         let is_delivered = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
-        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_delivered).collect();
-        Ok(Blocked { previous_mask: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
+        let handled: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_delivered).collect();
+        Ok(Blocked { previous_mask: handled.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, handled })
     }
 
     /// Starts the thread that waits for the signals.

@@ -103,14 +103,14 @@ fn route_settings(
     has_local_peers: bool,
 ) -> Vec<RouteSettings> {
     let includes_sockets = has_local_peers || of_routes.is_empty();
-    let mut found = Vec::new();
+    let mut distinct = Vec::new();
     for mut settings in includes_sockets.then(RouteSettings::default).into_iter().chain(of_routes) {
         settings.congestion_control.get_or_insert_with(|| algorithm.to_owned());
-        if !found.contains(&settings) {
-            found.push(settings);
+        if !distinct.contains(&settings) {
+            distinct.push(settings);
         }
     }
-    found
+    distinct
 }
 
 fn unknown_congestion_control(option: &str, algorithm: &str, error: &io::Error) -> io::Error {

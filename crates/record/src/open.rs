@@ -19,6 +19,7 @@ pub(crate) struct Open<T> {
     old: Vec<(ConnectionId, Box<T>)>,
     /// Number of the first element of `row`.
     first: u32,
+    /// Recent connections, by number from `first` on.
     row: VecDeque<Option<Box<T>>>,
     /// Number of open connections in `row`. Closed ones are `None`.
     recent_count: usize,
@@ -35,6 +36,7 @@ impl<T> Open<T> {
         if self.row.is_empty() {
             self.first = id.0;
         }
+        // Numbers need not ascend strictly: two flows may open connections in another order.
         if id.0 < self.first {
             let at = self.old.partition_point(|(old, _)| *old < id);
             self.old.insert(at, (id, Box::new(value)));
@@ -67,12 +69,12 @@ impl<T> Open<T> {
             let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
             return Some(self.old.remove(at).1);
         };
-        let found = self.row.get_mut(index as usize)?.take()?;
+        let entry = self.row.get_mut(index as usize)?.take()?;
         self.recent_count -= 1;
         while let Some(None) = self.row.front() {
             self.move_first_out();
         }
-        Some(found)
+        Some(entry)
     }
 
     /// All values, in the order of the connection numbers.

@@ -92,14 +92,14 @@ pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
     let mut newest = 0;
     let mut hasher = blake3::Hasher::new();
     for name in names {
-        let found = fs::symlink_metadata(folder.join(&name)).ok()?;
-        let changed_ns = found.ctime() * 1_000_000_000 + found.ctime_nsec();
+        let metadata = fs::symlink_metadata(folder.join(&name)).ok()?;
+        let changed_ns = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
         newest = newest.max(changed_ns);
         hasher.update(name.as_bytes());
-        for number in [0, found.ino(), found.size(), changed_ns as u64, found.mtime() as u64] {
+        for number in [0, metadata.ino(), metadata.size(), changed_ns as u64, metadata.mtime() as u64] {
             hasher.update(&number.to_le_bytes());
         }
-        hasher.update(&found.mtime_nsec().to_le_bytes());
+        hasher.update(&metadata.mtime_nsec().to_le_bytes());
     }
     let latest = now.checked_sub(TIME_GRANULARITY)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     (u128::try_from(newest).ok()? < latest.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
@@ -185,18 +185,19 @@ fn irregular_files(folder: &Path) -> Vec<Flaw> {
 
 /// Flaws of a sealed run: files in its subfolders that the card does not list.
 fn foreign_files(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
-    let found = SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
-        // Subfolders are not entered: a link may lead to a whole disk.
-        match names_in(folder, subfolder) {
-            Ok(names) => names
-                .into_iter()
-                .filter(|name| !files.keys().any(|file| file.starts_with(name)))
-                .map(|name| Flaw::new(&name, "does not belong to this run"))
-                .collect(),
-            Err(error) => vec![Flaw::new(subfolder, unreadable(&error))],
-        }
-    });
-    found.flatten().collect()
+    let subfolders =
+        SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
+            // Subfolders are not entered: a link may lead to a whole disk.
+            match names_in(folder, subfolder) {
+                Ok(names) => names
+                    .into_iter()
+                    .filter(|name| !files.keys().any(|file| file.starts_with(name)))
+                    .map(|name| Flaw::new(&name, "does not belong to this run"))
+                    .collect(),
+                Err(error) => vec![Flaw::new(subfolder, unreadable(&error))],
+            }
+        });
+    subfolders.flatten().collect()
 }
 
 /// Names of the files in `folder`/`subfolder` and its subfolders, relative to `folder`, sorted.

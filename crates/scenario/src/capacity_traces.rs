@@ -56,8 +56,8 @@ fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
     for line in text.trim_end().lines() {
         lines += 1;
         let at = line.trim().parse().map_err(|_| {
-            let shown: String = line.chars().take(20).collect();
-            (lines, format!("`{}` is not a number of milliseconds below 2^32", shown.escape_debug()))
+            let excerpt: String = line.chars().take(20).collect();
+            (lines, format!("`{}` is not a number of milliseconds below 2^32", excerpt.escape_debug()))
         })?;
         if let Some(before) = trace.last().filter(|before| at < **before) {
             return Err((lines, format!("{at} is before {before} in the line above")));

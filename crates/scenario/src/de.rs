@@ -24,6 +24,7 @@ impl de::Error for Problem {
         problem
     }
 
+    /// Describes a value of the wrong type in the terms of a scenario file instead of serde's.
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let expected = match expected.to_string().as_str() {
             "u16" | "u32" | "u64" => "a whole number".to_owned(),

@@ -166,6 +166,7 @@ impl ScenarioError {
         each.collect::<Vec<_>>().join("\n")
     }
 
+    /// Formats one mistake: message, the source line with the wrong part underlined, and help.
     fn render_one(&self, colour: bool) -> String {
         let paint = |code: &str, text: &str| match colour {
             true => format!("\x1b[{code}m{text}\x1b[0m"),

@@ -57,6 +57,8 @@ impl Scenario {
     }
 }
 
+/// Completes and checks a scenario: defaults, overrides, former and removed keys, profiles, then
+/// all checks. Returns the scenario, or all mistakes that were found.
 fn resolve(
     mut files: Files,
     main: Source,

@@ -17,6 +17,7 @@ pub(crate) fn check(tree: &Node) -> Result<(), Problem> {
     check_node(tree, cached())
 }
 
+/// Checks the values of a tree against the ranges of the schema, in the order of the file.
 fn check_node(node: &Node, schema: &Json) -> Result<(), Problem> {
     let table = resolve(schema);
     match &node.value {

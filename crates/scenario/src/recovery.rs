@@ -1,6 +1,9 @@
-//! Finds all mistakes of a scenario: removes a wrong key from the tree and checks the rest again.
+//! Finds all mistakes of a scenario, so that one run reports them together. A check stops at its
+//! first mistake. This module removes the wrong key from the tree, or adds the missing one, and
+//! checks again, until there is no mistake left.
 //!
-//! The default of a removed key can make other keys wrong. Such mistakes are not reported.
+//! The removed key gets its default, which can make other keys wrong. Mistakes that may be such
+//! consequences of a repair are not reported.
 
 use crate::error::Problem;
 use crate::tree::{Node, Value, join};
@@ -11,8 +14,8 @@ const MAX_MISTAKES: usize = 20;
 /// A mistake, and the kind of check that found it.
 pub(crate) struct FoundMistake {
     pub problem: Problem,
-    /// Whether the mistake concerns one key or one table. Checks of keys against each other set it
-    /// to false.
+    /// Whether the check concerned one key or the keys of one table: their spelling, types and
+    /// ranges. False for checks of different tables against each other.
     pub is_of_keys: bool,
 }
 
@@ -29,39 +32,41 @@ pub(crate) fn all_mistakes<T>(
     mut check: impl FnMut(Node) -> Result<T, FoundMistake>,
 ) -> Result<T, Vec<Problem>> {
     let mut next = match check(tree.clone()) {
-        Ok(found) => return Ok(found),
+        Ok(result) => return Ok(result),
         Err(first) => Some(first),
     };
-    let mut found: Vec<Problem> = Vec::new();
-    let mut repaired: Vec<Repair> = Vec::new();
+    let mut mistakes: Vec<Problem> = Vec::new();
+    let mut repairs: Vec<Repair> = Vec::new();
     for _ in 0..MAX_MISTAKES {
         let Some(found_mistake) = next.take() else { break };
         let repair = repair(&mut tree, &found_mistake.problem);
-        if !repaired.iter().any(|key| key.explains(&found_mistake)) {
-            found.push(found_mistake.problem);
+        if !repairs.iter().any(|repair| repair.may_have_caused(&found_mistake)) {
+            mistakes.push(found_mistake.problem);
         }
         let Some(repair) = repair else { break };
-        repaired.push(repair);
+        repairs.push(repair);
         next = check(tree.clone()).err();
     }
-    // The first mistake found stays first, because no repair preceded it.
-    found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
-    Err(found)
+    // The first mistake found stays first: it is certain, because no repair preceded it.
+    mistakes[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
+    Err(mistakes)
 }
 
 /// A key that was removed, or that got a substitute value.
 struct Repair {
     path: String,
-    /// Whether other tables may refer to the removed value: a name, or a whole table.
+    /// Whether other tables may refer to the removed value: it was a name, or a whole table.
     is_referred_to: bool,
 }
 
 impl Repair {
-    /// Whether a later mistake may be a consequence of this repair.
-    fn explains(&self, later: &FoundMistake) -> bool {
+    /// Whether a later mistake may be a consequence of this repair. A check of one table fails only
+    /// because of repairs in the same table; a check of several tables also because a name or a
+    /// table is missing elsewhere.
+    fn may_have_caused(&self, later: &FoundMistake) -> bool {
         let FoundMistake { problem, is_of_keys } = later;
         if !is_of_keys {
-            return self.is_referred_to || top(&self.path) == top(&problem.path);
+            return self.is_referred_to || top_level_key(&self.path) == top_level_key(&problem.path);
         }
         let table = self.path.rsplit_once('.').map_or("", |(table, _)| table);
         let is_in_table = match table {
@@ -72,11 +77,12 @@ impl Repair {
     }
 }
 
+/// Whether `path` is an entry of `table`, or an entry of one of its tables.
 fn is_below(path: &str, table: &str) -> bool {
     path.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
 }
 
-fn top(path: &str) -> &str {
+fn top_level_key(path: &str) -> &str {
     path.split('.').next().unwrap_or_default()
 }
 
@@ -88,10 +94,12 @@ fn repair(tree: &mut Node, problem: &Problem) -> Option<Repair> {
         None => problem.path.clone(),
     };
     let (table, key) = path.rsplit_once('.').unwrap_or(("", &path));
+    // Without its version a scenario cannot be checked further.
     if key.is_empty() || path == "version" {
         return None;
     }
     let entries = find_mut(tree, table)?.as_table_mut()?;
+    // A key that is neither there nor missing cannot be repaired.
     let is_table = match entries.remove(key) {
         Some(node) => matches!(node.value, Value::Table(_) | Value::Array(_)),
         None => {
@@ -110,6 +118,7 @@ fn repair(tree: &mut Node, problem: &Problem) -> Option<Repair> {
     Some(Repair { path, is_referred_to })
 }
 
+/// Finds a node by its path: keys of tables and indices of arrays, separated by dots.
 fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
     path.split('.').filter(|part| !part.is_empty()).try_fold(tree, |node, part| match &mut node.value {
         Value::Table(table) => table.get_mut(part),
@@ -118,7 +127,7 @@ fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
     })
 }
 
-/// A substitute value for a required key.
+/// Returns a valid value for a required key that is missing. The value is never used for a run.
 fn substitute_for(key: &str) -> Option<&'static str> {
     match key {
         "duration" => Some("1000000 s"),

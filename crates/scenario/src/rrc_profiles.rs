@@ -96,7 +96,7 @@ dch_to_fach = "0.9 s"
 fach_inactivity = "off"
 "#,
         source: "Dubois (2005), Tables 7.2 and 7.4; EURANE for the uplink's threshold and the interval of 10 ms; a release \
-                 that takes as long as an allocation is a reading of §5.2",
+                 that takes as long as an allocation is an interpretation of §5.2",
     },
     RrcProfile {
         name: "dubois2005-ch8",

@@ -99,6 +99,7 @@ fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
     }
 }
 
+/// Describes a key for `umts params` from the schema.
 fn param(key: String, property: &Value, suffix: &str, required: bool) -> Param {
     let text = |key: &str| property[key].as_str().map(str::to_owned);
     let plain = |value: &Value| match value {

@@ -137,6 +137,7 @@ impl Reader {
         }
     }
 
+    /// Converts a table, whose keys at the top level get their current names.
     fn table(
         &self,
         table: &DeTable,
@@ -162,6 +163,8 @@ impl Reader {
         Ok(Node { value: Value::Table(entries), at, key_at, path: path.to_owned() })
     }
 
+    /// Converts a value with its position in the file. `depth`: number of enclosing tables and
+    /// arrays.
     fn value(
         &self,
         value: &Spanned<DeValue>,

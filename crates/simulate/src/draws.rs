@@ -55,6 +55,7 @@ fn first_of_flow(scenario: &Scenario, flow: usize) -> usize {
     flows.take_while(|&(number, _)| number != flow).map(|(_, users)| users).sum()
 }
 
+/// Draws `calls` packet calls of a browsing model, and reports mean and deviation of each quantity.
 fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, drawn: &mut Drawn) {
     let mut draws = Draws::new(flow, streams);
     let (mut main, mut embedded, mut count) = (Moments::default(), Moments::default(), Moments::default());

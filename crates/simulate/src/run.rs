@@ -142,6 +142,9 @@ pub fn observe<T: TraceSink<TraceEvent>>(
     observe_network(scenario, network, trace, |_, _| ControlFlow::Continue(()), progress)
 }
 
+/// Runs the network to its end with the sink `trace`. `take_rows` is called at least every
+/// `ROW_INTERVAL` of simulated time, `progress` about a hundred times. Each of them may stop the
+/// run.
 fn observe_network<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     mut network: Network,

@@ -87,6 +87,7 @@ impl Dumbbell {
         Dumbbell { flows, links, queue, packets: 0, sent: 0, retransmissions: 0 }
     }
 
+    /// Handles all events before `until`.
     fn run(&mut self, until: Time) {
         while let Some((now, event)) = self.queue.pop() {
             if now >= until {

@@ -1,6 +1,6 @@
-//! Details for sinks that request them ([`TraceSink::WANTS_DETAIL`](umts_kernel::TraceSink)): data
-//! too large to record with each event, and causes. Captures of PDUs use them. Other sinks have no
-//! cost.
+//! Details for trace sinks that request them ([`TraceSink::WANTS_DETAIL`](umts_kernel::TraceSink)):
+//! block sets, which are too large to be part of an event, and causes. Captures of PDUs and time
+//! budgets use them. Without such a sink they cost nothing.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ use crate::trace::TraceEvent;
 pub enum Detail<'a> {
     /// A block set of `ue` is at `stage`. Its `serial` is unique for this UE and direction.
     Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
-    /// The last PDU sent so far has its poll bit set, for these reasons. Shown before its block
+    /// The PDU that was built last has its poll bit set, for these reasons. Shown before its block
     /// set.
     Poll { ue: UeId, direction: Direction, causes: PollCauses },
     /// A block goes on the air of a TDD cell in the frame that begins now. `sir_db`:
@@ -83,7 +83,7 @@ impl PollCauses {
         (Self::PERIODIC, "Timer_Poll_Periodic"),
     ];
 
-    /// This cause if `holds`, else none.
+    /// Returns this cause if `holds` is true, otherwise no cause.
     #[inline]
     #[must_use]
     pub fn when(self, holds: bool) -> Self {

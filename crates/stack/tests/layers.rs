@@ -70,11 +70,11 @@ fn imports(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests").next().expect("a split has a first part");
     let lines = source.lines().map(|line| line.split("//").next().unwrap_or(line));
     let code = lines.collect::<Vec<_>>().join(" ");
-    let mut found = Vec::new();
+    let mut imports = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        expand_path("", &code[at + "crate::".len()..], &mut found);
+        expand_path("", &code[at + "crate::".len()..], &mut imports);
     }
-    found
+    imports
 }
 
 /// Reads one path from the beginning of `rest`. Returns the text after it.

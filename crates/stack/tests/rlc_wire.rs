@@ -53,6 +53,7 @@ impl Fields {
         self.0.get(name).map_or(String::new(), |values| values.join(","))
     }
 
+    /// Adds the fields of a STATUS PDU by the names that Wireshark gives them.
     fn add_status(&mut self, status: &StatusPdu<'_>) {
         for sufi in status.sufis() {
             match sufi {

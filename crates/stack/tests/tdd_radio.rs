@@ -50,9 +50,9 @@ fn mean_block_errors_match_the_table() {
         let (users, expected) = (numbers[0].expect("users"), numbers[2].expect("hard bound, 1 code"));
         // In the worst row 0.036 of 1,000,000 blocks are lost: one standard error is 0.5 %.
         let (found, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
-        let off = found / expected - 1.0;
-        println!("{reading}, {users} users: {found:.5}, table {expected:.5}, {:+.2} %", off * 100.0);
-        assert!(off.abs() < 0.02, "{reading}, {users} users: {found}, not {expected}");
+        let deviation = found / expected - 1.0;
+        println!("{reading}, {users} users: {found:.5}, table {expected:.5}, {:+.2} %", deviation * 100.0);
+        assert!(deviation.abs() < 0.02, "{reading}, {users} users: {found}, not {expected}");
     }
 }
 
@@ -66,13 +66,13 @@ fn consecutive_errors_match_the_table() {
         // If errors are few and rarely follow each other, both counts scatter.
         let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (sent * bler));
         let scatter = f64::sqrt((1.0 - expected) / (expected * errors));
-        let off = found / expected - 1.0;
+        let deviation = found / expected - 1.0;
         println!(
             "{reading}, {users} users, rho {rho}: {found:.5}, table {expected:.5}, {:+.2} %",
-            off * 100.0
+            deviation * 100.0
         );
         let bound = f64::max(0.03, 3.0 * scatter);
-        assert!(off.abs() < bound, "{reading}, {users} users, rho {rho}: {found}, not {expected}");
+        assert!(deviation.abs() < bound, "{reading}, {users} users, rho {rho}: {found}, not {expected}");
     }
 }
 
@@ -112,8 +112,8 @@ fn equation_1_holds_per_slot_and_per_cell() {
     };
     // No estimation error: e² is 1.
     let config = TddRadioConfig { estimate_sigma_db: 0.0, ..TddRadioConfig::default() };
-    let alone = config.sir_target * config.margin;
-    let with = |terms: f64| alone / (1.0 + 0.1 * alone * terms / 16.0);
+    let sir_alone = config.sir_target * config.margin;
+    let with = |terms: f64| sir_alone / (1.0 + 0.1 * sir_alone * terms / 16.0);
     let sirs = |config, all: &[SlotTransmission]| {
         let mut radio = TddRadio::new(config, &Streams::new(1, 0));
         radio.begin_frame(5, all);
@@ -122,12 +122,12 @@ fn equation_1_holds_per_slot_and_per_cell() {
     // Slot 1: two blocks of user 0, one of user 1. Slot 2: two blocks of user 2 alone.
     let all = [block(0, 1, 0, 4), block(1, 1, 0, 4), block(0, 1, 1, 4), block(2, 2, 0, 4), block(2, 2, 1, 4)];
     let near = |found: Vec<f64>, expected: [f64; 5]| {
-        let off = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
-        assert!(off.fold(0.0, f64::max) < 1e-12, "{found:?}, not {expected:?}");
+        let deviations = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
+        assert!(deviations.fold(0.0, f64::max) < 1e-12, "{found:?}, not {expected:?}");
     };
-    near(sirs(config, &all), [with(1.0), with(2.0), with(1.0), alone, alone]);
+    near(sirs(config, &all), [with(1.0), with(2.0), with(1.0), sir_alone, sir_alone]);
     let by_code = TddRadioConfig { codes_per_block: 4, ..config };
-    near(sirs(by_code, &all), [with(4.0), with(8.0), with(4.0), alone, alone]);
+    near(sirs(by_code, &all), [with(4.0), with(8.0), with(4.0), sir_alone, sir_alone]);
     let cell = TddRadioConfig { interferers: Interferers::Cell, ..config };
     near(sirs(cell, &all), [with(2.0); 5]);
 }

@@ -70,16 +70,16 @@ def sweep(
     combinations = grid(axes) if isinstance(axes, Mapping) else axes
     cells = points(as_scenario(scenario), combinations)
     numbers = range(first_run, first_run + runs)
-    wanted = {
+    tasks_of_cell = {
         index: [Task(cell.scenario, _seed(cell, seed), number, series, pcap) for number in numbers]
         for index, cell in enumerate(cells)
     }
-    tasks = list(itertools.chain(*wanted.values()))
+    tasks = list(itertools.chain(*tasks_of_cell.values()))
     if isinstance(watch, Progress):
         watch.expect(len({_key(task) for task in tasks}))
     finished = dict(run_missing(tasks, store, jobs, executor, watch))
     return PointResults(
-        PointResult(cell, Runs(finished[_key(task)] for task in wanted[index]))
+        PointResult(cell, Runs(finished[_key(task)] for task in tasks_of_cell[index]))
         for index, cell in enumerate(cells)
     )
 
@@ -92,15 +92,15 @@ def run_missing(
     watch: ProgressHandler | None = None,
 ) -> Iterator[tuple[str, Run]]:
     """Yield each task's key and run, from the store or when it is finished."""
-    wanted: dict[str, Task] = {}
+    tasks_by_key: dict[str, Task] = {}
     for task in tasks:
-        wanted.setdefault(_key(task), task)  # the first task of a key decides what is recorded
-    stored = {} if store is None else _stored_runs(wanted.values(), store)
+        tasks_by_key.setdefault(_key(task), task)  # the first task of a key decides what is recorded
+    stored = {} if store is None else _stored_runs(tasks_by_key.values(), store)
     for key, run in stored.items():
         if watch is not None:
-            watch(wanted[key], 1.0)
+            watch(tasks_by_key[key], 1.0)
         yield key, run
-    missing = [task for key, task in wanted.items() if key not in stored]
+    missing = [task for key, task in tasks_by_key.items() if key not in stored]
     for run in execute(missing, store=store, jobs=jobs, executor=executor, watch=watch):
         yield run.key, run
 

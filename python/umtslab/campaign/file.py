@@ -144,8 +144,8 @@ class Campaign:
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
         """Return the campaign with more keys of the grid, or other values for them."""
-        taken = [*self.zipped, *(key for row in self.listed for key in row)]
-        if (key := no_overlap(parameters, taken)) is not None:
+        varied_keys = [*self.zipped, *(key for row in self.listed for key in row)]
+        if (key := no_overlap(parameters, varied_keys)) is not None:
             raise CampaignError(f"{self}: {key} is in [zip] or [[list]] and cannot be varied with -P")
         settings = {key: value for key, value in self.settings.items() if key not in parameters}
         return replace(self, grid={**self.grid, **parameters}, settings=settings)._named_by_keys()
@@ -236,14 +236,14 @@ def read_precision(table: Table) -> Precision | None:
     inner = table.table("precision")
     relative = inner.text("relative")
     metric = inner.text("metric", "goodput_kbps")
-    found = Precision(
+    target = Precision(
         _share(inner, relative), metric, inner.whole("least", 5, 2), inner.whole("most", 200, 2)
     )
     inner.done()
     check_metric(inner, "metric", metric)
-    if found.most < found.least:
-        raise inner.wrong("most", f"the maximum of {found.most} runs is below the minimum of {found.least}")
-    return found
+    if target.most < target.least:
+        raise inner.wrong("most", f"the maximum of {target.most} runs is below the minimum of {target.least}")
+    return target
 
 
 def read_metrics(table: Table) -> tuple[str, ...]:
@@ -281,6 +281,7 @@ def _share(table: Table, text: str) -> float:
 
 
 def _check(table: Table, campaign: Campaign) -> None:
+    """Check the parts of a campaign against each other: lengths, overlapping keys, forbidden keys."""
     lengths = {len(values) for values in campaign.zipped.values()}
     if len(lengths) > 1:
         listed = ", ".join(f"{key} has {len(values)}" for key, values in campaign.zipped.items())

@@ -54,9 +54,9 @@ class Pivot:
 
         content: dict[str, list[object]] = {self.rows: [str(value) for value in self.row_values]}
         for column in self.column_values:
-            found = [self.at(row, column) for row in self.row_values]
-            content[str(column)] = [cell.mean for cell in found]
-            content[f"± {column}"] = [cell.ci95 for cell in found]
+            cells = [self.at(row, column) for row in self.row_values]
+            content[str(column)] = [cell.mean for cell in cells]
+            content[f"± {column}"] = [cell.ci95 for cell in cells]
         return pl.DataFrame(content)
 
     def latex(self) -> str:
@@ -137,8 +137,8 @@ def _check(record: Record, rows: str, columns: str | None) -> None:
 
 def _values(record: Record, key: str) -> tuple[object, ...]:
     """Return the values of a parameter, in the order of the points, with numbers as in the file."""
-    found = [cell.parameters[key] for cell in record.cells if key in cell.parameters]
-    return tuple({_value(value): value for value in found}.values())
+    all_values = [cell.parameters[key] for cell in record.cells if key in cell.parameters]
+    return tuple({_value(value): value for value in all_values}.values())
 
 
 def _value(value: object) -> _Value:

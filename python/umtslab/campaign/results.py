@@ -62,8 +62,8 @@ class PointResults(list[PointResult]):
 
     def key_units(self) -> dict[str, str]:
         """Return the units of the parameters that are quantities: ``{"flow.size": "B"}``."""
-        found = {key: unit(self._values(key)) for key in self._keys()}
-        return {key: one for key, one in found.items() if one}
+        unit_of_key = {key: unit(self._values(key)) for key in self._keys()}
+        return {key: one for key, one in unit_of_key.items() if one}
 
     def __repr__(self) -> str:
         """As in ``PointResults(4 points of radio.bler, tcp.variant)``."""

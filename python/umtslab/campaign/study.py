@@ -69,8 +69,8 @@ class Study:
 
     def tasks(self) -> list[Task]:
         """Return the runs required so far, including finished ones, without repetitions."""
-        found = [task for point in self.points for task in self.tasks_of(point)]
-        return list({task.identity.key: task for task in found}.values())
+        tasks = [task for point in self.points for task in self.tasks_of(point)]
+        return list({task.identity.key: task for task in tasks}.values())
 
     def run(
         self,
@@ -103,8 +103,8 @@ class Study:
 
     def collect(self, store: Store) -> None:
         """Add the runs that were stored before an interruption stopped the workers."""
-        wanted = (task.identity for task in self.tasks())
-        self.finished |= store.get_all(wanted, series=self.campaign.series)
+        identities = (task.identity for task in self.tasks())
+        self.finished |= store.get_all(identities, series=self.campaign.series)
 
     def choose_name(self, store: StoreReader) -> None:
         """Give a campaign without a chosen name a name that no other plan in the store has."""

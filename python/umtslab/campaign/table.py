@@ -40,8 +40,8 @@ def location_in(path: Path, key: str, tables: Collection[str]) -> str:
     """Return file and line of a key in one of `tables`. The file alone if the line is unknown."""
     table = read_toml(path)
     lines = (table.line_of(key, name) for name in tables)
-    found = next((line for line in lines if line is not None), None)
-    return f"{path}:{found}" if found else str(path)
+    line_number = next((line for line in lines if line is not None), None)
+    return f"{path}:{line_number}" if line_number else str(path)
 
 
 class Table:
@@ -65,12 +65,12 @@ class Table:
 
     def version(self) -> None:
         """Read the file's version, which must be supported."""
-        found = self._take("version", None)
-        if found is None:
+        written = self._take("version", None)
+        if written is None:
             raise self.wrong("version", f"missing: begin the file with version = {VERSION}")
-        if found != VERSION or isinstance(found, bool):
+        if written != VERSION or isinstance(written, bool):
             raise self.wrong(
-                "version", f"version {found!r} is not supported: this program reads version {VERSION}"
+                "version", f"version {written!r} is not supported: this program reads version {VERSION}"
             )
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -83,24 +83,24 @@ class Table:
 
     def whole(self, key: str, default: int | None, minimum: int = 0) -> int:
         """Read an integer of at least `minimum`."""
-        found = self._of_type(key, default, int, "a whole number")
-        if isinstance(found, bool) or found < minimum:
-            raise self.wrong(key, f"{found!r} is not a whole number of at least {minimum}")
-        return int(found)
+        value = self._of_type(key, default, int, "a whole number")
+        if isinstance(value, bool) or value < minimum:
+            raise self.wrong(key, f"{value!r} is not a whole number of at least {minimum}")
+        return int(value)
 
     def table(self, key: str) -> Table:
         """Read a table, empty if it is missing."""
-        found = self._take(key, {})
-        if not isinstance(found, dict):
+        content = self._take(key, {})
+        if not isinstance(content, dict):
             raise self.wrong(key, f"must be a table: write [{key}]")
-        return Table(found, f"{self.name}.{key}" if self.name else key, self.path, self._text)
+        return Table(content, f"{self.name}.{key}" if self.name else key, self.path, self._text)
 
     def rows(self, key: str) -> list[Table]:
         """Read an array of tables, empty if it is missing."""
-        found = self._take(key, [])
-        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        rows = self._take(key, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.wrong(key, f"must be a list of tables: write [[{key}]] before each")
-        return [Table(row, key, self.path, self._text) for row in found]
+        return [Table(row, key, self.path, self._text) for row in rows]
 
     def values(self) -> dict[str, Value]:
         """Read all keys as scenario keys with one value each. Nested tables are dotted keys."""
@@ -108,17 +108,17 @@ class Table:
 
     def lists(self) -> dict[str, list[Value]]:
         """Read all keys as scenario keys with a list of values each."""
-        found: dict[str, list[Value]] = {}
+        lists: dict[str, list[Value]] = {}
         for key, values in self._flat().items():
             if not isinstance(values, list):
                 raise self.wrong(key, f"must be a list of values, for example {key} = [{values!r}]")
             if not values:
                 raise self.wrong(key, "the list is empty: give at least one value")
-            found[key] = [self._value(key, value) for value in values]
-            texts = [str(value) for value in found[key]]
+            lists[key] = [self._value(key, value) for value in values]
+            texts = [str(value) for value in lists[key]]
             if repeated := {text for text in texts if texts.count(text) > 1}:
                 raise self.wrong(key, f"{min(repeated)} is listed twice")
-        return found
+        return lists
 
     def value(self, key: str) -> Value:
         """Read a required text, number or boolean."""
@@ -135,7 +135,7 @@ class Table:
 
     def tables(self, marks: Collection[str]) -> dict[str, Table]:
         """Read all keys as scenario keys with a table each, which contains one of `marks`."""
-        found: dict[str, Table] = {}
+        tables: dict[str, Table] = {}
 
         def walk(prefix: str, content: Mapping[str, Any]) -> None:
             for key, value in content.items():
@@ -143,13 +143,13 @@ class Table:
                 if not isinstance(value, dict):
                     raise self.wrong(name, f"must be a table with {' or '.join(sorted(marks))}")
                 if any(mark in value for mark in marks):
-                    found[name] = Table(value, f"{self.name}.{name}", self.path, self._text)
+                    tables[name] = Table(value, f"{self.name}.{name}", self.path, self._text)
                 else:
                     walk(f"{name}.", value)
 
         walk("", self._content)
         self._content = {}
-        return found
+        return tables
 
     def done(self) -> None:
         """Refuse keys that were not read."""
@@ -183,10 +183,10 @@ class Table:
     def _of_type(self, key: str, default: Any, kind: type, description: str) -> Any:
         if default is None and key not in self._content:
             raise self.wrong(key, f"missing: give {description}")
-        found = self._take(key, default)
-        if not isinstance(found, kind):
-            raise self.wrong(key, f"{found!r} is not {description}")
-        return found
+        value = self._take(key, default)
+        if not isinstance(value, kind):
+            raise self.wrong(key, f"{value!r} is not {description}")
+        return value
 
     def _flat(self) -> dict[str, Any]:
         """Return dotted keys with their values. ``a.b = 1`` equals ``[a]`` with ``b = 1``."""

@@ -81,6 +81,7 @@ class Where:
         return value
 
     def _token(self, found: re.Match[str], keys: Collection[str]) -> str:
+        """Return the replacement of a word in the condition: a varied key becomes a Python name."""
         word = found["word"]
         if word is None or word in _WORDS:
             return found[0]
@@ -99,8 +100,8 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
-        shown = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
-        return CampaignError(f"where = {shown!r}: {why}")
+        excerpt = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
+        return CampaignError(f"where = {excerpt!r}: {why}")
 
     def _refuse_other_syntax(self) -> None:
         allowed = (
@@ -114,6 +115,7 @@ class Where:
                 raise self._wrong(_ALLOWED_SYNTAX)
 
     def _value(self, node: ast.expr, point: Mapping[str, object]) -> object:
+        """Evaluate a node of the condition's syntax tree at a point. Other nodes are not allowed."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -151,10 +153,10 @@ class Where:
             raise self._wrong("it divides by zero") from None
 
     def _number(self, value: object) -> float:
-        found = quantity(value)
-        if found is None or found.unit:
+        as_quantity = quantity(value)
+        if as_quantity is None or as_quantity.unit:
             raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
-        return found.number
+        return as_quantity.number
 
     def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
         if issubclass(kind, ast.In | ast.NotIn):

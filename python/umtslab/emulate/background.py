@@ -1,6 +1,7 @@
-"""Simulated flows beside real programs.
+"""The simulated flows of an emulation, in addition to the packets of real programs.
 
-A UE with a real program has no simulated traffic by default.
+By default a program replaces the simulated flows of its UE. Programs run at the first UEs of the
+scenario.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class _Flow(NamedTuple):
 
 
 def simulates_flows(scenario: Scenario, session: Session) -> bool:
-    """Whether there are simulated users beside the programs."""
+    """Whether flows of users without programs, or with `keep_flows` of any user, are simulated."""
     flows = _flows(scenario, 1 + len(session.ues))
     return any(session.keep_flows or flow.programs < flow.users for flow in flows)
 
@@ -34,12 +35,11 @@ def left_out(scenario: Scenario, programs: int) -> str | None:
 
     None if there are none.
     """
-    found = [_described(flow) for flow in _flows(scenario, programs) if flow.programs]
-    if not found:
+    replaced = [_described(flow) for flow in _flows(scenario, programs) if flow.programs]
+    if not replaced:
         return None
-    return (
-        f"not simulated, because programs replace them: {', '.join(found)} (--keep-flows simulates them too)"
-    )
+    flows = ", ".join(replaced)
+    return f"not simulated, because programs replace them: {flows} (--keep-flows simulates them too)"
 
 
 def _described(flow: _Flow) -> str:
@@ -52,12 +52,12 @@ def _described(flow: _Flow) -> str:
 def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
     """Return the flows of a scenario in which the first `programs` UEs have programs."""
     content: dict[str, Any] = json.loads(scenario.core.to_json())
-    users, with_programs, rest = {}, {}, programs
+    users, with_programs, unassigned = {}, {}, programs
     for group in content["ue"]:
         # Groups of calls have no users.
         count = group.get("count") or 0
-        users[group["name"]], with_programs[group["name"]] = count, min(count, rest)
-        rest -= with_programs[group["name"]]
+        users[group["name"]], with_programs[group["name"]] = count, min(count, unassigned)
+        unassigned -= with_programs[group["name"]]
     flows = enumerate(content.get("flow", []))
     return [
         _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], with_programs[flow["ue"]])

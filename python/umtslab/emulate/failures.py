@@ -27,12 +27,12 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     emulation exits with the status of a failed program of a UE or of a failed server. A server that
     exited with status 0 has not failed: the command may have stopped it.
     """
-    found = [
+    all_failures = [
         Failure(_message(ue_label(1 + number), words, status), status)
         for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
         if status
     ]
-    found += [
+    all_failures += [
         Failure(_message(label, words, status), status)
         for label, words, status in zip(
             server_labels(len(session.servers)), session.servers, result.servers, strict=False
@@ -45,13 +45,13 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
             f"the {service} ended with status {result.internet} while the command ran: later requests "
             "were not answered"
         )
-        found.append(Failure(message, 0))
+        all_failures.append(Failure(message, 0))
     if result.proxy is not None:
         message = (
             f"the proxy ended with status {result.proxy} while the command ran: its connections were reset"
         )
-        found.append(Failure(message, EMULATION_FAILED))
-    return sorted(found, key=lambda failure: failure.status == 0)
+        all_failures.append(Failure(message, EMULATION_FAILED))
+    return sorted(all_failures, key=lambda failure: failure.status == 0)
 
 
 def _message(label: str, words: str, status: int) -> str:

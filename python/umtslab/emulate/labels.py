@@ -55,7 +55,7 @@ class Labels:
             try:
                 for descriptor in (*self._writers, self._finish_write):
                     os.close(descriptor)
-                _relay([_Output(*found) for found in self._readers.items()], finished)
+                _relay([_Output(*reader) for reader in self._readers.items()], finished)
             finally:
                 os._exit(0)
         self._process = process
@@ -109,8 +109,8 @@ class _Output:
 
     def _write(self, line: bytes) -> None:
         # Progress bars restart the line with a carriage return: repeat the label after it.
-        shown = line.removesuffix(b"\r").replace(b"\r", b"\r" + self._label + b": ")
-        text = self._label + b": " + shown + b"\n"
+        labelled = line.removesuffix(b"\r").replace(b"\r", b"\r" + self._label + b": ")
+        text = self._label + b": " + labelled + b"\n"
         # Standard error may be closed at its other end.
         with suppress(OSError):
             while text:

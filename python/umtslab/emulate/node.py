@@ -116,6 +116,7 @@ def _receive_buffer(side: Mapping[str, Any]) -> int:
 
 
 def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
+    """Return the kernel settings of a proxy's side: its own keys take precedence over `tcp`."""
     pairs = dict(tcp)
     if "variant" in side:
         control = _KERNEL_NAMES.get(side["variant"], side["variant"])
@@ -135,10 +136,10 @@ def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
 
 
 def _octets(text: str) -> int:
-    found = quantity(text)
-    if found is None:
+    delay = quantity(text)
+    if delay is None:
         raise ValueError(f'{text!r} is not a size: write for example "50 kB" or "10 segments"')
-    return int(found.number * _SEGMENT if found.unit.startswith("segment") else found.base)
+    return int(delay.number * _SEGMENT if delay.unit.startswith("segment") else delay.base)
 
 
 def main(arguments: list[str]) -> None:

@@ -29,8 +29,8 @@ def name_servers(configuration: str) -> list[str]:
     As in the C library, 127.0.0.1 is the default.
     """
     lines = (line.split() for line in configuration.splitlines())
-    found = [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
-    return found or ["127.0.0.1"]
+    addresses = [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
+    return addresses or ["127.0.0.1"]
 
 
 def forward_query(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
@@ -59,9 +59,9 @@ def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PO
 
     def answer(query: bytes, client: tuple[str, int]) -> None:
         try:
-            found = forward_query(query, servers, port)
-            if found is not None:
-                listening.sendto(found, client)
+            response = forward_query(query, servers, port)
+            if response is not None:
+                listening.sendto(response, client)
         except OSError:
             pass  # The client is gone, or will repeat its query.
         finally:

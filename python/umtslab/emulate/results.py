@@ -219,16 +219,16 @@ def read_program_metrics(file: Path) -> dict[str, float]:
     if not file.is_file():
         return {}
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         print(
             f"umts: the metrics of a program are not a JSON object: {file.name} is ignored", file=sys.stderr
         )
-        found = {}
+        content = {}
     file.unlink()
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         return {}
-    with_numbers = {name: value for name, value in found.items() if type(value) in (int, float)}
+    with_numbers = {name: value for name, value in content.items() if type(value) in (int, float)}
     return {name: float(value) for name, value in with_numbers.items() if abs(value) <= sys.float_info.max}
 
 
@@ -250,9 +250,9 @@ def identity(session: Session, scenario: Scenario, number: int) -> Identity:
 def _next_identity(session: Session, scenario: Scenario, store: Store) -> Identity:
     """Return the identity with the next free number: no two emulations are the same run."""
     number = 0
-    while store.get(found := identity(session, scenario, number)) is not None:
+    while store.get(run_identity := identity(session, scenario, number)) is not None:
         number += 1
-    return found
+    return run_identity
 
 
 def _delete_folder(folder: Path) -> None:

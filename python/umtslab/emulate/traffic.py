@@ -67,17 +67,17 @@ def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> T
     """
     import polars as pl
 
-    found = _core.analyse_both_ends(str(server), str(ue), courses=series)
-    start = pl.lit(found.start_s or 0.0)
-    rows = pl.DataFrame(found.connections).sort("connection")
+    analysis = _core.analyse_both_ends(str(server), str(ue), courses=series)
+    start = pl.lit(analysis.start_s or 0.0)
+    rows = pl.DataFrame(analysis.connections).sort("connection")
     connections = rows.with_columns(
         pl.col("connection").cast(pl.UInt32), pl.col("opened_s") + start, pl.col("closed_s") + start
     )
     ues = [_ue_of(*ends) for ends in rows.select("client", "server").iter_rows()]
     connections.insert_column(1, pl.Series("ue", ues, dtype=pl.UInt32))
-    captured = {name: _in_run_time(pl.DataFrame(table), start) for name, table in found.series.items()}
+    captured = {name: _in_run_time(pl.DataFrame(table), start) for name, table in analysis.series.items()}
     series_tables = _series(captured, connections, duration_s) if captured else {}
-    return Traffic(dict(found.metrics), connections, series_tables)
+    return Traffic(dict(analysis.metrics), connections, series_tables)
 
 
 def combine_proxy_sides(server: Traffic, radio: Traffic) -> Traffic:
@@ -91,8 +91,8 @@ def combine_proxy_sides(server: Traffic, radio: Traffic) -> Traffic:
     import polars as pl
 
     ends = ["client", "server"]
-    found = radio.connections.sort("opened_s")
-    rows = found.with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
+    in_order = radio.connections.sort("opened_s")
+    rows = in_order.with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
     others = server.connections.sort("opened_s").with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
     transfers = rows.select(*ends, "nth", pl.int_range(pl.len(), dtype=pl.UInt32).alias("transfer") * 2)
     sides = []

@@ -100,6 +100,7 @@ def _metrics_to_show(record: Record) -> list[str]:
 def _sections(
     record: Record, metrics: Sequence[str], over: str | None, *, log: bool
 ) -> Iterator[dict[str, Any]]:
+    """Yield a section for each metric: its figure, and a table with a row per point."""
     from umtslab.plot.campaign import draw_campaign
 
     meanings = {entry["name"]: entry["meaning"] for entry in definitions()}

@@ -156,8 +156,8 @@ def budget(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
 
 def parts(metrics: Mapping[str, float | None]) -> list[dict[str, Any]]:
     """Return the causes that took time, longest first, from the metrics of a run or connection."""
-    found = [(cause, metrics.get(seconds(cause)) or 0.0) for cause in causes()]
-    shares = {cause: metrics.get(f"budget_{cause}_pct") or 0.0 for cause, _ in found}
+    times = [(cause, metrics.get(seconds(cause)) or 0.0) for cause in causes()]
+    shares = {cause: metrics.get(f"budget_{cause}_pct") or 0.0 for cause, _ in times}
     return [
         {
             "cause": cause,
@@ -167,7 +167,7 @@ def parts(metrics: Mapping[str, float | None]) -> list[dict[str, Any]]:
             "share_pct": shares[cause],
             "share_text": number(shares[cause], 3),
         }
-        for cause, time_s in sorted(found, key=lambda one: -one[1])
+        for cause, time_s in sorted(times, key=lambda one: -one[1])
         if time_s > 0
     ]
 

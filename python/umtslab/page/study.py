@@ -74,6 +74,7 @@ def _sensitivity_sentence(findings: Findings) -> str:
 
 
 def _optimisation_sections(outcome: Outcome) -> Iterator[dict[str, str]]:
+    """Yield a section for each figure that the study's data allow."""
     from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
 
     best = _best(outcome)

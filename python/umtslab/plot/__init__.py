@@ -86,8 +86,8 @@ def draw(
         If a run lacks a connection or UE to highlight.
     """
     runs = {"": run} if isinstance(run, Run) else run
-    wanted = find_kind(KINDS, kind)
-    chosen = _common_kind([kind_for_run(one, wanted) for one in runs.values()])
+    requested = find_kind(KINDS, kind)
+    chosen = _common_kind([kind_for_run(one, requested) for one in runs.values()])
     marks = _phases(runs, kind, view) if annotated else None
 
     def read(one: Run, name: str, part: View) -> pl.DataFrame:

@@ -32,15 +32,15 @@ def lines_or_bands(
 
     More than `MAX_BANDS` lines are always drawn as steps. The legend states the length of a bin.
     """
-    found = row_groups(table, by)
-    is_dense = any(len(group.rows) > MAX_CHANGES for group in found)
-    if not is_dense or len(found) > MAX_BANDS or "chosen" in table.columns:
+    groups = row_groups(table, by)
+    is_dense = any(len(group.rows) > MAX_CHANGES for group in groups)
+    if not is_dense or len(groups) > MAX_BANDS or "chosen" in table.columns:
         lines(axes, table, column, name, by=by)
         return
     begin, end = float(str(table["time_s"].min())), float(str(table["time_s"].max()))
-    owners = [_name(group, found, name) for group in found]
-    equal = equal_to(owners, [group.values(column) for group in found])
-    for number, group in enumerate(found):
+    owners = [_name(group, groups, name) for group in groups]
+    equal = equal_to(owners, [group.values(column) for group in groups])
+    for number, group in enumerate(groups):
         bins = envelope(group.rows, column, begin, end, _BINS)
         look = style(number)
         axes.stairs(bins["high"].to_numpy(), [*bins["time_s"], end], baseline=bins["low"].to_numpy(),

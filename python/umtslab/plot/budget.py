@@ -65,7 +65,7 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
             f"most {MAX_VARIANTS}: select with {record.name}@KEY=VALUE"
         )
     ticks = _ticks(values_of(record, chosen))
-    shown = _visible_causes(panels)
+    causes = _visible_causes(panels)
     in_unit = in_one_unit(values_of(record, chosen))
     totals = [parts["total"] for bars in panels.values() for parts in bars.values()]
     with printable(look):
@@ -85,7 +85,7 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
             figure.suptitle(record.heading)
         all_axes[0].set_ylabel("time of a connection (s)")
         all_axes[0].set_ylim(bottom=0)
-        legend(figure, shown, title=f"whole: {runs_and_interval(totals)}")
+        legend(figure, causes, title=f"whole: {runs_and_interval(totals)}")
         return dress(figure, look)
 
 

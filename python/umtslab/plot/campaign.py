@@ -130,12 +130,12 @@ class _Axis:
     @classmethod
     def of(cls, records: Sequence[Record], key: str) -> _Axis:
         values = {str(value): value for record in records for value in values_of(record, key)}
-        found = in_one_unit(list(values.values()))
-        if found is None:
+        converted = in_one_unit(list(values.values()))
+        if converted is None:
             names = {text: value_text(value) for text, value in values.items()}
             return cls({text: float(index) for index, text in enumerate(values)}, names, None)
-        positions = dict(zip(values, found[0], strict=True))
-        return cls(positions, {text: f"{place:g}" for text, place in positions.items()}, found[1])
+        positions = dict(zip(values, converted[0], strict=True))
+        return cls(positions, {text: f"{place:g}" for text, place in positions.items()}, converted[1])
 
     def ticks(self) -> tuple[list[float], list[str]]:
         """Return positions and labels. Equal values that are written differently share a tick."""
@@ -187,14 +187,15 @@ def runs_and_interval(summaries: Sequence[Summary]) -> str:
 
 def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> list[Curve]:
     """Return the curves of a campaign, one per variant, sorted along the horizontal axis."""
-    found: dict[str, list[tuple[float, Summary, int]]] = {}
+    points_by_label: dict[str, list[tuple[float, Summary, int]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
             label = ", ".join(filter(None, [name, _legend_entry(record, cell, over)]))
             x = axis.positions[str(cell.parameters[over])]
-            found.setdefault(label, []).append((x, summarise(cell.values(metric)), len(cell.runs)))
+            points_by_label.setdefault(label, []).append((x, summarise(cell.values(metric)), len(cell.runs)))
     return [
-        Curve(label, tuple(sorted(points, key=lambda point: point[0]))) for label, points in found.items()
+        Curve(label, tuple(sorted(points, key=lambda point: point[0])))
+        for label, points in points_by_label.items()
     ]
 
 

@@ -79,6 +79,6 @@ def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
     """Put the legend of `causes` below a figure, in the order of the stack from the top."""
     from matplotlib.patches import Patch
 
-    shown = list(causes)[::-1]
-    patches = [Patch(**bar_style(cause, {**LOOKS, **IN_PROXY})) for cause in shown]
-    put_legend(figure, patches, [cause_text(cause) for cause in shown], title=title)
+    reversed_causes = list(causes)[::-1]
+    patches = [Patch(**bar_style(cause, {**LOOKS, **IN_PROXY})) for cause in reversed_causes]
+    put_legend(figure, patches, [cause_text(cause) for cause in reversed_causes], title=title)

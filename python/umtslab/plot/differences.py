@@ -70,16 +70,16 @@ def _scenario(run: Run) -> dict[str, Any]:
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Flatten a scenario: values by dotted key, with indices for arrays. Omits names and titles."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in table.items():
         path = f"{prefix}{key}"
         if not prefix and key in _DESCRIPTIVE_KEYS:
             continue
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{path}.")
+            settings |= _flat(value, f"{path}.")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):
             for index, inner in enumerate(value):
-                found |= _flat(inner, f"{path}.{index}.")
+                settings |= _flat(inner, f"{path}.{index}.")
         else:
-            found[path] = value
-    return found
+            settings[path] = value
+    return settings

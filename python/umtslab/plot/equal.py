@@ -14,11 +14,11 @@ def equal_to(names: Sequence[str], curves: Sequence[Hashable]) -> list[str | Non
     [None, None, 'Reno']
     """
     first: dict[Hashable, str] = {}
-    found: list[str | None] = []
+    equal_to: list[str | None] = []
     for name, curve in zip(names, curves, strict=True):
-        found.append(first.get(curve) if curve else None)
+        equal_to.append(first.get(curve) if curve else None)
         first.setdefault(curve, name)
-    return found
+    return equal_to
 
 
 def with_equal(label: str, other: str | None) -> str:

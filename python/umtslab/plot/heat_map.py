@@ -106,6 +106,7 @@ def _axis(axes: Axes, key: str, values: list[object], which: str) -> None:
 
 
 def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric: str) -> None:
+    """Draw the means as coloured cells, with numbers if they fit."""
     import numpy as np
 
     means = np.array(

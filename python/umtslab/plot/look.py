@@ -133,6 +133,7 @@ def _panels(figure: Figure) -> list[Axes]:
 
 
 def _settings(look: Look) -> Any:
+    """Return matplotlib's settings. Line widths grow with the font size."""
     size = look.font_size
     ratio = size / 10
     return {

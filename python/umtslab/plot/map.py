@@ -123,6 +123,7 @@ def _scenario(run: Run) -> _core.Scenario:
 
 
 def _layout(scenario: _core.Scenario) -> _Layout:
+    """Return sites, cells, and the best cell at each point of a grid. Lengths are in km."""
     import numpy as np
 
     area = scenario.map(1, 1)

@@ -71,9 +71,9 @@ def phases(run: Run, view: View) -> Phases:
     sent, acked, cwnd, ssthresh = of("sent"), of("acked"), of("cwnd"), of("ssthresh")
     closed = row["closed_s"]
     end_s = run.duration_s if closed is None else float(str(closed))
-    again = sent.filter(sent["retransmission"])["time_s"].unique(maintain_order=True).to_list()
-    timeouts = _timeouts(again, acked["time_s"], of("rto").select("time_s", "rto_s").rows())
-    fast = _fast_retransmits([at for at in again if at not in timeouts], ssthresh["time_s"])
+    retransmitted_at = sent.filter(sent["retransmission"])["time_s"].unique(maintain_order=True).to_list()
+    timeouts = _timeouts(retransmitted_at, acked["time_s"], of("rto").select("time_s", "rto_s").rows())
+    fast = _fast_retransmits([at for at in retransmitted_at if at not in timeouts], ssthresh["time_s"])
     return Phases(
         slow_start=_slow_start(cwnd, ssthresh, acked, end_s),
         fast_retransmits=fast,
@@ -110,7 +110,7 @@ def _timeouts(
     from bisect import bisect_left, bisect_right
 
     answered, changed = sorted(acked), [at for at, _ in rto]
-    found: list[float] = []
+    times: list[float] = []
     before = float("-inf")
     for at in again:
         ack = bisect_right(answered, at) - 1
@@ -118,9 +118,9 @@ def _timeouts(
         place = bisect_left(changed, at)
         is_changed = place < len(changed) and changed[place] == at and last < at
         if is_changed or (place and at - last >= rto[place - 1][1] - _EPSILON_S):
-            found.append(at)
+            times.append(at)
         before = at
-    return found
+    return times
 
 
 def _fast_retransmits(again: Sequence[float], ssthresh: Iterable[float]) -> list[float]:
@@ -133,16 +133,16 @@ def _losses(
     sent: pl.DataFrame, acked: pl.DataFrame, fast: Sequence[float], timeouts: Sequence[float], end_s: float
 ) -> Spans:
     """Return the periods from each loss until all data sent before is acknowledged."""
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for at in sorted({*fast, *timeouts}):
         point = sent.filter(sent["time_s"] <= at)["end"].max()
         done = acked.filter((acked["time_s"] > at) & (acked["ack"] >= point))["time_s"]
         end = float(done[0]) if len(done) else end_s
-        if found and at <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if intervals and at <= intervals[-1][1]:
+            intervals[-1] = (intervals[-1][0], max(end, intervals[-1][1]))
         else:
-            found.append((at, end))
-    return found
+            intervals.append((at, end))
+    return intervals
 
 
 def _slow_start(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, acked: pl.DataFrame, end_s: float) -> Spans:
@@ -160,16 +160,16 @@ def _slow_start(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, acked: pl.DataFrame,
         .filter(pl.col("time_s") < end_s)
     )
     limit = pl.col("ssthresh_segments").fill_null(float("inf"))
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     rows = steps.select("time_s", pl.col("cwnd_segments") < limit).rows()
     for (at, is_below), (end, _) in zip(rows, [*rows[1:], (end_s, False)], strict=True):
         if not is_below or end <= at:
             continue
-        if found and found[-1][1] == at:
-            found[-1] = (found[-1][0], end)
+        if intervals and intervals[-1][1] == at:
+            intervals[-1] = (intervals[-1][0], end)
         else:
-            found.append((at, end))
-    return found
+            intervals.append((at, end))
+    return intervals
 
 
 def _switches(run: Run, ue: int) -> Spans:

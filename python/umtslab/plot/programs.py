@@ -1,4 +1,4 @@
-"""Figures of emulated runs: the kinds of figures and the series that have the data of real programs."""
+"""Figures of emulated runs: the kind of figure and the series that contain the data of real programs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _KERNEL_SERIES = {"cwnd", "srtt", "ssthresh", "rto"}
 def kind_for_run(run: Run, kind: Kind) -> Kind:
     """Return the kind of figure for this run that corresponds to `kind` for a simulated run.
 
-    Round-trip times of an emulation are those of packets (TCP and echoes), without values that a
-    sender derives from them.
+    Round-trip times of an emulation are measured on packets (TCP and echo requests). Values that the
+    kernel derives from them, such as the RTO, are unknown.
 
     Raises
     ------

@@ -51,25 +51,27 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
         the first `MAX_UES` are drawn.
     """
     users = row_groups(rrc_state, ("ue",))
-    shown = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][:MAX_UES]
-    shown.sort(key=lambda user: (str(user.result), user.number))
-    names = [_name(user) for user in shown]
+    drawn_users = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][
+        :MAX_UES
+    ]
+    drawn_users.sort(key=lambda user: (str(user.result), user.number))
+    names = [_name(user) for user in drawn_users]
     drawing, axes = new_figure(title, "UE (number)")
-    drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(shown)) * scale() ** 0.5)
-    for place, user in enumerate(shown):
+    drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(drawn_users)) * scale() ** 0.5)
+    for place, user in enumerate(drawn_users):
         strip(axes, user.rows, place, pale=user.chosen is False)
-    step = max(1, len(shown) // 30)
-    axes.set_yticks(range(0, len(shown), step), names[::step])
-    axes.set_ylim(len(shown) - 0.4, -0.6)
+    step = max(1, len(drawn_users) // 30)
+    axes.set_yticks(range(0, len(drawn_users), step), names[::step])
+    axes.set_ylim(len(drawn_users) - 0.4, -0.6)
     axes.set_xlim(left=0, right=float(str(rrc_state["time_s"].max() or 1.0)))
     axes.grid(visible=False, axis="y")
-    if len(users) > len(shown):
-        axes.set_ylabel(f"UE (number; the first {len(shown)} of {len(users)})")
+    if len(users) > len(drawn_users):
+        axes.set_ylabel(f"UE (number; the first {len(drawn_users)} of {len(users)})")
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)
     colours = {name: STATES[name][0] for name in STATES if name in present}
-    if any(user.chosen is False for user in shown):
+    if any(user.chosen is False for user in drawn_users):
         colours["other users"] = OTHERS
     return legend_below(drawing, colours)
 
@@ -94,10 +96,10 @@ def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *
 
 def spans(states: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
     """Return start and length of the intervals in each state. Time during switches is separate."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    spans: dict[str, list[tuple[float, float]]] = {}
     times = states["time_s"].to_list()
     rows = zip(times, times[1:], states["state"], states["towards"], strict=False)
     for begin, end, state, towards in rows:
         if end > begin:
-            found.setdefault(SWITCHING if towards else state, []).append((begin, end - begin))
-    return found
+            spans.setdefault(SWITCHING if towards else state, []).append((begin, end - begin))
+    return spans

@@ -46,22 +46,22 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     import polars as pl
 
     begin_s = float(str(slots["time_s"].min() or 0.0))
-    shown = slots.filter(pl.col("time_s") < begin_s + MAX_FRAMES * FRAME_S - 1e-9)
-    is_cut = shown.height < slots.height
+    rows = slots.filter(pl.col("time_s") < begin_s + MAX_FRAMES * FRAME_S - 1e-9)
+    is_cut = rows.height < slots.height
     last = int(str(slots["slot"].max()))
     label = f"slot (number; the first {MAX_FRAMES} frames)" if is_cut else "slot (number)"
     drawing, axes = new_figure(title, label)
     drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
-    _shade_uplink(axes, shown)
-    colours = _colours(shown)
-    _blocks(axes, shown, colours)
+    _shade_uplink(axes, rows)
+    colours = _colours(rows)
+    _blocks(axes, rows, colours)
     axes.set_yticks(
         [(slot + 0.5) * CODES for slot in range(last + 1)], [str(slot) for slot in range(last + 1)]
     )
     for slot in range(last + 2):
         axes.axhline(slot * CODES, color=GREY, linewidth=0.3)
     axes.set_ylim(0, (last + 1) * CODES)
-    axes.set_xlim(begin_s, float(str(shown["time_s"].max())) + FRAME_S)
+    axes.set_xlim(begin_s, float(str(rows["time_s"].max())) + FRAME_S)
     axes.grid(visible=False)
     axes.tick_params(axis="y", length=0)
     _legend(drawing, colours)

@@ -89,10 +89,10 @@ def tables(runs: Mapping[str, Run], name: str, view: View, read: Read | None = N
     read = read or table
     if len(runs) == 1:
         return read(next(iter(runs.values())), name, view)
-    found = (
+    tables = (
         read(run, name, view).with_columns(pl.lit(result).alias("result")) for result, run in runs.items()
     )
-    return pl.concat(found)
+    return pl.concat(tables)
 
 
 def table(run: Run, name: str, view: View) -> pl.DataFrame:
@@ -151,11 +151,11 @@ def highlighted(run: Run, view: View) -> tuple[set[int], set[int]]:
     users = set(ue_of_connection.values())
     if run.series_rows("rrc_state"):
         users |= set(run.series("rrc_state")["ue"].unique())
-    for noun, wanted, existing in (
+    for noun, requested, existing in (
         ("connection", view.connections, set(ue_of_connection)),
         ("UE", view.ues, users),
     ):
-        for number in wanted:
+        for number in requested:
             if number not in existing:
                 span = f"{noun}s {min(existing)} to {max(existing)}" if existing else f"no {noun}"
                 raise NobodyChosen(f"run {run.run} of {run.scenario} has no {noun} {number}; it has {span}")

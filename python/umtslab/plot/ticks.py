@@ -78,12 +78,12 @@ def _labelled_ticks(
 
     width_pt = _width_pt(axes)
     letter_pt = 0.62 * float(mpl.rcParams["font.size"])
-    found: list[int] = []
+    shown_numbers: list[int] = []
     free_from = float("-inf")
     for number, (position, name) in enumerate(zip(scaled, names, strict=True)):
         middle = position / span * width_pt
         half = letter_pt * (len(name) + 1) / 2
         if middle - half >= free_from:
-            found.append(number)
+            shown_numbers.append(number)
             free_from = middle + half
-    return found
+    return shown_numbers

@@ -28,8 +28,8 @@ def variant(record: Record, cell: Cell, over: str) -> str:
 
 def values_of(record: Record, key: str) -> list[object]:
     """Return the distinct values of a parameter, in the order of the campaign."""
-    found = (cell.parameters[key] for cell in record.cells if key in cell.parameters)
-    return list({str(value): value for value in found}.values())
+    all_values = (cell.parameters[key] for cell in record.cells if key in cell.parameters)
+    return list({str(value): value for value in all_values}.values())
 
 
 def value_text(value: object) -> str:

@@ -52,19 +52,19 @@ def as_campaign(parts: Sequence[Part], selectors: Sequence[str], data: Path, *, 
         names = ", ".join(f"{part.paper}/{plan.name}" for part, plan in plans)
         raise UnknownSelection(f"a campaign needs one chapter or figure, not {names}")
     part, plan = plans[0]
-    wanted = [
+    entries = [
         entry
         for entry in wanted_points(plan, part.sweeps(plan), quick=quick)
         if entry.draw is None and not entry.is_emulated and not _is_honest(plan, entry.point)
     ]
     if part.places_inside(plan):
-        shown = [entry for entry in wanted if any(_shows(plan, of, entry) for of in part.figures(plan))]
-        wanted = shown or wanted
-    if not wanted:
+        in_figures = [entry for entry in entries if any(_shows(plan, of, entry) for of in part.figures(plan))]
+        entries = in_figures or entries
+    if not entries:
         raise UnknownSelection(f"{' '.join(selectors)}: it contains no run of a network")
-    rows = _completed([_row(plan, entry, data) for entry in wanted])
-    runs = max(entry.runs for entry in wanted)
-    series = any(entry.series for entry in wanted)
+    rows = _completed([_row(plan, entry, data) for entry in entries])
+    runs = max(entry.runs for entry in entries)
+    series = any(entry.series for entry in entries)
     return "\n".join(_lines(plan, list(dict.fromkeys(selectors)), rows, runs, series)) + "\n"
 
 
@@ -132,6 +132,7 @@ def _value_at(scenario: Any, key: str) -> str | None:
 def _lines(
     plan: Plan, selectors: Sequence[str], rows: Sequence[Row], runs: int, series: bool
 ) -> Iterator[str]:
+    """Yield the lines of a campaign file: a grid if the points form one, otherwise a list of points."""
     text = " ".join(selectors)
     yield f"# The points of umts reproduce {text}, to be edited; the campaign is not scored:"
     yield "#"

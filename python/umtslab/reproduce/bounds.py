@@ -90,12 +90,12 @@ def _points(resolved: ResolvedConditions, case: Point, expression: Expression) -
 
 def _combinations(resolved: ResolvedConditions, case: Point) -> list[Point]:
     """Return the distinct combinations of the varied dimensions that were run, in order."""
-    found: dict[tuple[str, ...], Point] = {}
+    points: dict[tuple[str, ...], Point] = {}
     for point in resolved.matching(case):
         values = {name: point[name] for name in resolved.vary}
         if all(resolved.includes(name, value) for name, value in values.items()):
-            found.setdefault(tuple(map(text, values.values())), values)
-    return sorted(found.values(), key=lambda point: [rank(value) for value in point.values()])
+            points.setdefault(tuple(map(text, values.values())), values)
+    return sorted(points.values(), key=lambda point: [rank(value) for value in point.values()])
 
 
 def _spread(judge: Judge, resolved: ResolvedConditions, case: Point, expected: str) -> Finding:

@@ -102,6 +102,7 @@ def _claim(
     labels: Mapping[str, Label],
     path: Path,
 ) -> Claim:
+    """Convert a row of a claims file. Its fields must be known, complete and of known kinds."""
     name = str(row.get("id", "without id"))
     if unknown := row.keys() - _FIELDS:
         raise BadData(f"{path}: claim {name} has the unknown field {min(unknown)}")

@@ -45,8 +45,8 @@ def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Findin
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)
     deciding = list(dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail))
-    shown, more = deciding[:limit], len(deciding[limit:]) if limit is not None else 0
-    return Finding(verdict, "; ".join([*shown, f"and {more} more"] if more else shown))
+    details, more = deciding[:limit], len(deciding[limit:]) if limit is not None else 0
+    return Finding(verdict, "; ".join([*details, f"and {more} more"] if more else details))
 
 
 _OPPOSITE = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
@@ -109,6 +109,7 @@ def greater(a: Sample, b: Sample, subject: str) -> Finding:
     if span[0] > 0:
         return Finding(Verdict.PASS, f"{subject}: difference {show(difference)}")
     if span == (0.0, 0.0):
+        # Small counts can agree by chance. Other metrics agree only if both points are the same.
         verdict = Verdict.INCONCLUSIVE if _is_coarse(a) else Verdict.FAIL
         return Finding(verdict, f"{subject}: equal in every run")
     if span[1] < 0:
@@ -128,6 +129,7 @@ def at_least(a: Sample, b: Sample, subject: str) -> Finding:
 
 
 def _against_margins(a: Sample, b: Sample, low: float, high: float, subject: str) -> Finding:
+    """Judge whether the mean difference of a and b lies between `low` and `high`."""
     difference = summarise(_differences(a, b))
     span = interval(difference)
     if span is None:
@@ -163,6 +165,7 @@ def _is_coarse(sample: Sample) -> bool:
 
 
 def _differences(a: Sample, b: Sample) -> Sample:
+    """Return the differences within each run, of runs in which both points have a value."""
     return [x - y for x, y in zip(a, b, strict=False) if x is not None and y is not None]
 
 

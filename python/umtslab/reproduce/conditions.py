@@ -166,10 +166,10 @@ def _within(
 
 def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
     """Return the values of dimension `name` among points that share the case's other values."""
-    found: dict[str, Value] = {}
+    distinct_values: dict[str, Value] = {}
     for point in matching(plan, {k: v for k, v in case.items() if k != name}, points):
-        found.setdefault(text(point[name]), point[name])
-    return sorted(found.values(), key=rank)
+        distinct_values.setdefault(text(point[name]), point[name])
+    return sorted(distinct_values.values(), key=rank)
 
 
 def rank(value: Value) -> tuple[int, float, str]:

@@ -100,6 +100,7 @@ def download(
 
 
 def _programs(scenario: Scenario) -> _Programs:
+    """Return the programs that replace the first flow of a scenario, and the settings without it."""
     content = json.loads(scenario.to_json())
     flows = content.get("flow", [])
     endless = ("duration", "1000000 h")
@@ -210,10 +211,10 @@ def missing_requirement() -> str | None:
 
 def _seconds(text: str) -> float:
     """Convert a time of a scenario to seconds."""
-    found = quantity(text)
-    if found is None:
+    number = quantity(text)
+    if number is None:
         raise BadData(f"{text!r} is not a time")
-    return found.base
+    return number.base
 
 
 def _octets(size: str) -> int:

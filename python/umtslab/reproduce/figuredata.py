@@ -340,9 +340,9 @@ def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[StatedNumber]:
     for mark in figure.marks:
         if (claim := values.get(mark.claim)) is not None:
             variants = claim.conditions.get("tcp")
-            shown = {text(value) for values in figure.curves.values() for value in values}
+            curve_values = {text(value) for values in figure.curves.values() for value in values}
             for value in variants if isinstance(variants, list) else [variants or claim.metric]:
-                if text(value) in shown:
+                if text(value) in curve_values:
                     yield StatedNumber(
                         text(value), claim.metric, mark.start_s, float(claim.expected), mark.end_s
                     )

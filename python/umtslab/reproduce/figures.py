@@ -233,10 +233,10 @@ def _draw_stated(axes: Axes, mark: StatedNumber, look: _Look, x: float) -> None:
     label = f"{mark.label}: stated in the document"
     legend_labels: Iterable[str] = axes.get_legend_handles_labels()[1]
     # Matplotlib leaves labels that begin with an underscore out of the legend.
-    shown = "_" if label in legend_labels else label
+    legend_label = "_" if label in legend_labels else label
     if mark.x_end is not None:
         dots: dict[str, Any] = {"color": look.colour, "linestyle": ":", "linewidth": 2 * scale()}
-        axes.plot([x, mark.x_end], [mark.y, mark.y], label=shown, **dots)
+        axes.plot([x, mark.x_end], [mark.y, mark.y], label=legend_label, **dots)
         return
     axes.plot(
         [x],
@@ -248,7 +248,7 @@ def _draw_stated(axes: Axes, mark: StatedNumber, look: _Look, x: float) -> None:
         markeredgewidth=0.6 * scale(),
         linestyle="none",
         zorder=5,
-        label=shown,
+        label=legend_label,
     )
 
 

@@ -112,7 +112,7 @@ def _subset(plan: Plan) -> list[str]:
 
 def _sections(chapter: Chapter) -> Iterable[Section]:
     """Yield figures with their claims, then claims about the text by section."""
-    shown = {data.figure.id for data in chapter.figures}
+    figure_ids = {data.figure.id for data in chapter.figures}
     for data in chapter.figures:
         claims_of_section = [scored for scored in chapter.scored if data.figure.id in scored.claim.places]
         rows = [_row(row) for row in data.rows()] if data.figure.kind != "time" else []
@@ -130,7 +130,7 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
         )
     places: dict[str, list[Scored]] = {}
     for scored in chapter.scored:
-        if not shown & set(scored.claim.places):
+        if not figure_ids & set(scored.claim.places):
             places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
     for place, claims_of_section in places.items():
         yield Section(

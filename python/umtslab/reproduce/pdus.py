@@ -1,6 +1,7 @@
-"""RLC PDUs of a run, described in the words and numbers of a document.
+"""RLC PDUs of a run, described in the words and numbers of a reproduced document.
 
-The descriptions are compared with the text of a claim. The table is the series ``rlc_pdus``, with
+The plan of a reproduction contains the templates. The resulting descriptions are compared with the
+text of a claim. The table is the series ``rlc_pdus``, with
 one row per PDU in the order in which they were sent. Documents number PDUs from 1. So PDU *n* has
 sequence number *n* - 1, and an acknowledgment of all PDUs up to *n* has the sequence number *n*.
 """
@@ -24,7 +25,7 @@ PDUS = "rlc_pdus"
 
 @dataclass(frozen=True)
 class PduTemplate:
-    """Template for the description of the rows with the values `rows`, at most the `first` ones.
+    """Template for the description of some PDUs: at most the `first` ones of the rows that `rows` selects.
 
     Row *k* uses the format string `forms[k]`, or the last one if there are fewer. Its fields are
     the columns of the table, and:
@@ -34,7 +35,7 @@ class PduTemplate:
     ``{ack}``, ``{bitmap}``
         The cumulative acknowledgment of a STATUS PDU, and its bitmap of later PDUs (1 is received).
     ``{later}``
-        The number of TTIs since the first row with the values `since` was sent or, with `since_end`,
+        The number of TTIs since the first row that `since` selects was sent or, with `since_end`,
         since it arrived.
     """
 
@@ -57,15 +58,18 @@ class PduTemplate:
         descriptions = []
         for index, row in enumerate(chosen):
             form = self.forms[min(index, len(self.forms) - 1)]
-            descriptions.append(form.format(**row, **self._derived(row, origin)))
+            descriptions.append(form.format(**row, **self._derived_fields(row, origin)))
         return f"[{', '.join(descriptions)}]" if self.is_list else "; ".join(descriptions)
 
-    def _derived(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
+    def _derived_fields(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
+        """Return the fields of a template that are not columns. `origin`: start of ``later``, in s."""
         later = None
+        # PDUs are sent at the beginning of a TTI. An arrival may be inside one: it counts from the
+        # beginning of that TTI.
         if isinstance(origin, float) and self.tti_s > 0.0:
             later = round(row["time_s"] / self.tti_s) - int(origin / self.tti_s + 1e-6)
         number = None if row["sn"] is None else row["sn"] + 1
-        return {"number": number, "later": later, **_report(row)}
+        return {"number": number, "later": later, **_status_fields(row)}
 
 
 def describe(parts: Sequence[PduTemplate], run: Run) -> str:
@@ -96,10 +100,10 @@ def pdus_of(run: Run) -> pl.DataFrame:
     return recorded(run, PDUS)
 
 
-def _report(row: Mapping[str, Any]) -> dict[str, Any]:
+def _status_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cumulative acknowledgment and the bitmap of a STATUS PDU.
 
-    The bitmap ends before the LSN, the last sequence number on which the PDU reports.
+    All PDUs below the LSN that are not in `missing` were received. The bitmap ends before the LSN.
     """
     if row["lsn"] is None:
         return {"ack": None, "bitmap": None}

@@ -46,12 +46,12 @@ def phases(run: Run) -> list[Phase]:
 
     states = recorded(run, "rrc_state").filter(pl.col("ue") == 0)
     buffer = recorded(run, "rlc_buffer").filter((pl.col("ue") == 0) & (pl.col("direction") == "downlink"))
-    found: list[Phase] = []
+    result: list[Phase] = []
     ends = [*states["time_s"].to_list()[1:], float("inf")]
     for row, end in zip(states.to_dicts(), ends, strict=True):
         if row["state"] == "CELL_DCH" and row["towards"]:
-            return found
-        found += _phases_of(row["state"], row["towards"], row["time_s"], end, buffer)
+            return result
+        result += _phases_of(row["state"], row["towards"], row["time_s"], end, buffer)
     raise Missing("no DCH was released")
 
 

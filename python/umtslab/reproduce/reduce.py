@@ -67,11 +67,11 @@ def _argmax(rows: Rows) -> Sample:
 
     Needs one dimension of numbers.
     """
-    found: Sample = []
+    values: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = [(value, float(at[0])) for at, sample in rows if (value := sample[run]) is not None]
-        found.append(max(known)[1] if len(known) == len(rows) else None)
-    return found
+        values.append(max(known)[1] if len(known) == len(rows) else None)
+    return values
 
 
 def _reaches_95pct(rows: Rows) -> Sample:
@@ -79,13 +79,13 @@ def _reaches_95pct(rows: Rows) -> Sample:
 
     Needs one dimension of numbers.
     """
-    found: Sample = []
+    values: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = sorted((float(at[0]), value) for at, sample in rows if (value := sample[run]) is not None)
         threshold = 0.95 * max((value for _, value in known), default=0.0)
         positions = [position for position, value in known if value >= threshold]
-        found.append(positions[0] if len(known) == len(rows) else None)
-    return found
+        values.append(positions[0] if len(known) == len(rows) else None)
+    return values
 
 
 def _residual_variance(rows: Rows) -> Sample:
@@ -99,17 +99,17 @@ def _residual_variance(rows: Rows) -> Sample:
             "irregularity over two dimensions needs a complete grid with at least two values of each"
         )
     freedom = (len(firsts) - 1) * (len(seconds) - 1)
-    found: Sample = []
+    reduced: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         values = {(at[0], at[1]): value for at, sample in rows if (value := sample[run]) is not None}
         if len(values) < len(rows):
-            found.append(None)
+            reduced.append(None)
             continue
         mean = sum(values.values()) / len(values)
         row = {a: sum(values[a, b] for b in seconds) / len(seconds) for a in firsts}
         column = {b: sum(values[a, b] for a in firsts) / len(firsts) for b in seconds}
-        found.append(sum((values[a, b] - row[a] - column[b] + mean) ** 2 for a, b in values) / freedom)
-    return found
+        reduced.append(sum((values[a, b] - row[a] - column[b] + mean) ** 2 for a, b in values) / freedom)
+    return reduced
 
 
 REDUCTIONS: dict[str, Callable[[Rows], Sample]] = {

@@ -161,6 +161,7 @@ def _change_table(chapter: Chapter) -> Iterable[str]:
 
 
 def _figure_section(data: FigureData) -> Iterable[str]:
+    """Yield the lines of a figure's section in Markdown: the table itself, or a link to the picture."""
     figure = data.figure
     yield f"## {figure.id}: {figure.title}"
     yield ""

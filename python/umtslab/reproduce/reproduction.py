@@ -130,6 +130,7 @@ def _chapter(
     changes: Sequence[tuple[str, str]],
     progress: Progress | None,
 ) -> Chapter:
+    """Run the points of a plan and score its claims, and again with `changes` if there are any."""
     change = ", ".join(f"{key}={value}" for key, value in changes)
 
     def report(title: str, done: int, total: int) -> None:

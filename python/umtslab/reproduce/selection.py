@@ -72,13 +72,13 @@ def _part(root: Path, selection: str) -> Part:
     paper, *places = [word for word in selection.strip("/").split("/") if word]
     places = [place.lower().replace(".", "_") for place in places]
     claims = load_claims(root, paper)
-    found = plans(root, paper)
+    candidates = plans(root, paper)
     chosen = [claim for claim in claims if set(places) <= set(claim.places)]
-    figures = {figure.id for plan in found for figure in plan.figures}
+    figures = {figure.id for plan in candidates for figure in plan.figures}
     if not chosen and not (places and set(places) & figures):
         known = sorted({place for claim in claims for place in claim.places} | figures)
         raise UnknownSelection(f"{paper} has no claims about {'/'.join(places)!r}; it has {', '.join(known)}")
-    used = [plan for plan in found if any(plan.covers(c) for c in chosen) or _has_figure(plan, places)]
+    used = [plan for plan in candidates if any(plan.covers(c) for c in chosen) or _has_figure(plan, places)]
     return Part(paper, tuple(places), tuple(chosen), tuple(used))
 
 

@@ -58,23 +58,25 @@ def wanted_points(
 
     Emulated points are included only with `real_time`.
     """
-    found: dict[Key, PlannedPoint] = {}
+    planned: dict[Key, PlannedPoint] = {}
     runs = plan.quick_runs if quick else plan.runs
     settings = {**plan.settings, **plan.quick_settings} if quick else plan.settings
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
-            entry = found.get(key(point), PlannedPoint(point, runs, series=False))
+            entry = planned.get(key(point), PlannedPoint(point, runs, series=False))
             is_set = entry.is_set or sweep in plan.averaging()
             kernel = plan.kernel(point)
             if kernel is None:
                 series = entry.series or sweep.series
-                found[key(point)] = PlannedPoint(
+                planned[key(point)] = PlannedPoint(
                     point, runs, series, is_set, draw=sweep.draw, settings=tuple(settings.items())
                 )
             elif real_time:
                 series = entry.series or sweep.series
-                found[key(point)] = PlannedPoint(point, min(runs, plan.emulated_runs), series, is_set, kernel)
-    return list(found.values())
+                planned[key(point)] = PlannedPoint(
+                    point, min(runs, plan.emulated_runs), series, is_set, kernel
+                )
+    return list(planned.values())
 
 
 def run_plan(
@@ -263,13 +265,13 @@ class StudyResults:
 
         Connections are in order of their opening.
         """
-        found = []
+        samples = []
         for run in self._runs_at(point):
             columns = self._columns(run)
             if name not in columns:
                 raise Missing(f"connections have no metric {name}")
-            found.append(columns[name])
-        return found
+            samples.append(columns[name])
+        return samples
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         """Return a series per run: of one user's connection, or the sum of all."""

@@ -74,8 +74,8 @@ def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
         if len(candidates) < 2:
             raise Missing(f"{over} was not varied for {value}")
         name, best = max(candidates, key=lambda row: usable_mean(row[1]))
-        found = conjunction(greater(best, sample, "") for level, sample in candidates if level != name)
-        bests[value] = (name, found.verdict)
+        finding = conjunction(greater(best, sample, "") for level, sample in candidates if level != name)
+        bests[value] = (name, finding.verdict)
     detail = ", ".join(f"{value}: {name}" for value, (name, _) in bests.items())
     certain = {name for name, verdict in bests.values() if verdict is Verdict.PASS}
     if len(certain) > 1:

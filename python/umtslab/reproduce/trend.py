@@ -113,12 +113,12 @@ def _increasing(curve: Curve, trend: Trend) -> Finding:
 
     The option `rise` limits the increase from the first to the last point, as a share of the first.
     """
-    found = steps(curve.y, "<", curve.names())
+    finding = steps(curve.y, "<", curve.names())
     if (max_rise := trend.options.get("rise")) is not None:
         pairs = zip(curve.y[0], curve.y[-1], strict=False)
         rises = [100 * (b / a - 1) if a and b is not None else None for a, b in pairs]
-        found.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
-    return conjunction(found)
+        finding.append(within(summarise(rises), -100.0, 100 * max_rise, "rise from first to last (%)"))
+    return conjunction(finding)
 
 
 def _decreasing(curve: Curve, _: Trend) -> Finding:
@@ -183,12 +183,12 @@ def _argmax(curve: Curve, trend: Trend) -> Finding:
     inside = _COMPARE.get(trend.relation)
     if inside is None:
         raise Missing("argmax needs a value to compare with")
-    wanted = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
-    if not wanted:
+    indices = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
+    if not indices:
         raise Missing(f"no value of {trend.over} {trend.relation} {trend.bound:g} was run")
-    best = max(wanted, key=lambda i: usable_mean(curve.y[i]))
+    best = max(indices, key=lambda i: usable_mean(curve.y[i]))
     names = curve.names()
-    rest = [i for i in range(len(curve.x)) if i not in wanted]
+    rest = [i for i in range(len(curve.x)) if i not in indices]
     return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
 
 

@@ -112,8 +112,8 @@ def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scor
     else:
         findings = [judge.case(resolved, case) for case in resolved.cases]
     findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(resolved.gaps)]
-    found = conjunction(findings, limit=MAX_DETAILS)
-    return Scored(claim, found.verdict, found.detail, tuple(judge.ours), tuple(judge.alternatives))
+    finding = conjunction(findings, limit=MAX_DETAILS)
+    return Scored(claim, finding.verdict, finding.detail, tuple(judge.ours), tuple(judge.alternatives))
 
 
 class _Judge:
@@ -295,13 +295,13 @@ class _Judge:
         if trend.shape.endswith("_rank_correlation"):
             others = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
             sign = 1 if trend.shape.startswith("positive") else -1
-            found = judge_correlation(sign, others, samples)
+            finding = judge_correlation(sign, others, samples)
             # More points can reverse a correlation, so with gaps the claim stays open.
-            return conjunction(gaps) if gaps else found
+            return conjunction(gaps) if gaps else finding
         curve = Curve([_number(level) for level in levels], samples)
-        found = judge_trend(trend, curve)
-        detail = f"{where}: {found.detail}" if where and found.detail else found.detail
-        return conjunction([Finding(found.verdict, detail), *gaps])
+        finding = judge_trend(trend, curve)
+        detail = f"{where}: {finding.detail}" if where and finding.detail else finding.detail
+        return conjunction([Finding(finding.verdict, detail), *gaps])
 
     def phases(self, case: Point) -> Finding:
         """Require the claim's phases, in order, in every run."""
@@ -345,9 +345,9 @@ class _Judge:
             lowest = min(curve.y, key=usable_mean)
             for name, part in (("first", curve.y[0]), ("lowest", lowest), ("last", curve.y[-1])):
                 self.ours.append(Measurement(f"{where} {name} by {trend.over}".strip(), summarise(part)))
-            found = judge_trend(trend, curve)
+            finding = judge_trend(trend, curve)
             return Finding(
-                found.verdict, f"{where}: {found.detail}" if where and found.detail else found.detail
+                finding.verdict, f"{where}: {finding.detail}" if where and finding.detail else finding.detail
             )
         if trend.shape.endswith("_rank_correlation"):
             return judge_correlation(1 if trend.shape.startswith("positive") else -1, x, y)

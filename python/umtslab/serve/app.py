@@ -76,8 +76,8 @@ def create_app(settings: Settings) -> Guard:
 
 def openapi() -> dict[str, Any]:
     """Return the description of the addresses, from which the page's types are generated."""
-    found: dict[str, Any] = _api(Settings(Path("results"), Path("scenarios"), 0)).openapi()
-    return found
+    schema: dict[str, Any] = _api(Settings(Path("results"), Path("scenarios"), 0)).openapi()
+    return schema
 
 
 class _Watchers:
@@ -111,6 +111,7 @@ class _Watchers:
 
 
 def _api(settings: Settings) -> FastAPI:
+    """Create the application with all routes. Each `_add_…` function adds the routes of one area."""
     watchers = _Watchers()
     jobs, uploads = Jobs(watchers.wake), Uploads()
 
@@ -188,6 +189,8 @@ def _found(store: StoreReader, key: str) -> Run:
 
 
 def _add_store(app: FastAPI, settings: Settings) -> None:
+    """Add the routes that read the store: runs, their figures, reports and captures."""
+
     @app.get("/api/about", response_model=models.About)
     def about() -> dict[str, Any]:
         return {
@@ -308,6 +311,8 @@ def _request(asked: models.TryRequest | models.RunRequest) -> scenarios.Request:
 
 
 def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
+    """Add the routes for scenario forms, quick trials, and jobs that run scenarios."""
+
     @app.get("/api/scenarios/{name}", response_model=models.ScenarioForm)
     def get_scenario(name: str) -> Any:
         return perform(work.scenario_form, settings.scenarios, name)
@@ -359,19 +364,21 @@ def _number(number: int) -> int:
 
 
 def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
+    """Add the routes that receive and analyse uploaded captures."""
+
     @app.post(UPLOAD, response_model=models.Uploaded)
     async def upload(request: Request, name: str = "capture") -> Any:
         try:
-            kept = await uploads.receive(name, request.stream())
+            stored = await uploads.receive(name, request.stream())
         except (Oversized, TooSlow) as error:
             return JSONResponse({"detail": str(error)}, int(error.refusal.status))
-        return {"id": kept.id, "name": kept.name}
+        return {"id": stored.id, "name": stored.name}
 
     def _path(identity: str) -> tuple[Path, str]:
-        found = uploads.get(identity)
-        if found is None:
+        capture = uploads.get(identity)
+        if capture is None:
             raise NoSuchFile("this capture is no longer here: drop the file again")
-        return found.path, found.name
+        return capture.path, capture.name
 
     @app.get("/api/captures/{identity}", response_model=models.Capture)
     def get_analysis(identity: str) -> Any:
@@ -386,6 +393,8 @@ def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
 
 
 def _add_experiments(app: FastAPI, settings: Settings) -> None:
+    """Add the routes for campaigns, studies and reproductions."""
+
     @app.get("/api/campaigns/{name}", response_model=models.CampaignPage)
     def get_campaign(name: str, metric: str | None = None, over: str | None = None) -> dict[str, Any]:
         with _opened(settings) as store:
@@ -445,8 +454,10 @@ def _file(path: Path) -> Response:
     content = _asset(path, path.stat().st_mtime_ns)
     kind = _KINDS.get(path.suffix, "application/octet-stream")
     # The names of the built files change with their content.
-    kept = {"cache-control": "private, max-age=31536000, immutable"} if path.suffix in (".js", ".css") else {}
-    return Response(content, media_type=kind, headers=kept)
+    caching = (
+        {"cache-control": "private, max-age=31536000, immutable"} if path.suffix in (".js", ".css") else {}
+    )
+    return Response(content, media_type=kind, headers=caching)
 
 
 def _add_page(app: FastAPI, settings: Settings) -> None:

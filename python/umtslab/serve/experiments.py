@@ -156,14 +156,14 @@ def _best(outcome: Outcome) -> str:
 
 def _strongest(findings: Findings) -> str:
     metric, effects = next(iter(findings.effects.items()), ("", ()))
-    most = max(effects, key=lambda one: one.first, default=None)
-    if most is None:
+    strongest = max(effects, key=lambda one: one.first, default=None)
+    if strongest is None:
         return "No effect was measured."
     measure = _measure(findings)
     unit = f" {units().get(metric, '')}".rstrip() if findings.study.method == "morris" else ""
     return (
-        f"{metric_label(metric)} depends most on {key_label(most.parameter)}: "
-        f"{measure} {with_interval(most.first, most.first_ci95)}{unit}."
+        f"{metric_label(metric)} depends most on {key_label(strongest.parameter)}: "
+        f"{measure} {with_interval(strongest.first, strongest.first_ci95)}{unit}."
     )
 
 
@@ -226,7 +226,7 @@ def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
             x_sign * (a - x) >= 0 and y_sign * (b - y) >= 0 and (a, b) != (x, y) for _, (a, b) in points
         )
 
-    found = [
+    rows = [
         {
             "trial": str(trial.number),
             "x": x,
@@ -236,7 +236,7 @@ def _front(outcome: Outcome) -> tuple[list[dict[str, Any]], str, str]:
         }
         for trial, (x, y) in points
     ]
-    return found, metric_with_unit(bound.metric), metric_with_unit(outcome.study.metric)
+    return rows, metric_with_unit(bound.metric), metric_with_unit(outcome.study.metric)
 
 
 def _text(value: object) -> str:

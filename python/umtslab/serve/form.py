@@ -1,7 +1,7 @@
-"""A scenario as a form: keys with value, range, help, and the stops of a slider.
+"""A scenario as a form of the page: keys with value, help, choices, and the stops of a slider.
 
-Everything is derived from the core's list of keys. Stops are texts as they stand in a scenario
-file, so the page computes no values.
+A stop is a value at which the slider can stand. Everything is derived from the core's list of keys.
+Stops are texts as written in a scenario file, so the page computes no values.
 """
 
 from __future__ import annotations
@@ -48,16 +48,17 @@ _GROUPS = {
 _REPEATED = ("ue.rlc.", "ue.rrc.", "ue.radio.", "flow.tcp.", "proxy.server_side.", "proxy.radio_side.")
 """Tables that repeat the keys of another table for some users."""
 
-_NOT_HERE = frozenset({"extends", "name", "title", "source", "version", "seed"})
-_USUAL = {
+_NOT_IN_FORM = frozenset({"extends", "name", "title", "source", "version", "seed"})
+_USUAL_STOPS = {
     "duration": ("10 s", "20 s", "30 s", "60 s", "120 s", "300 s", "600 s", "1200 s", "1800 s"),
     "rlc.max_dat": ("1", "2", "3", "4", "6", "8", "10", "15", "20", "30", "40"),
 }
-"""Stops of keys for which some scenarios have unusual values."""
+"""Fixed stops. Round numbers around the current value would be odd if a scenario has an odd value."""
 
-_MANTISSAS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+_ROUND_MANTISSAS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 _PROBABILITY_STEPS = 30
-_MOST_PROBABILITY = 0.3
+_USUAL_MAX_PROBABILITY = 0.3
+"""Last stop of a probability, unless the current value is more than half of it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of the form. `value` is the file's, as text, or None if the file does not set the key."""
+    """A key of the form. `value` is its text in the scenario, or None if the key is not set."""
 
     key: str
     label: str
@@ -89,12 +90,12 @@ class Key:
 def form(scenario: Scenario) -> tuple[Key, ...]:
     """Return the keys of a scenario that a form can show, the first ones in the order of `FIRST`."""
     content = json.loads(scenario.to_json())
-    found = {row["key"]: key for row in _core.params() if (key := _key(row, content)) is not None}
-    first = [_possible(scenario, found[name]) for name in FIRST if name in found]
-    return (*first, *(key for name, key in found.items() if name not in FIRST))
+    keys = {row["key"]: key for row in _core.params() if (key := _key(row, content)) is not None}
+    first = [_without_impossible_stops(scenario, keys[name]) for name in FIRST if name in keys]
+    return (*first, *(key for name, key in keys.items() if name not in FIRST))
 
 
-def _possible(scenario: Scenario, key: Key) -> Key:
+def _without_impossible_stops(scenario: Scenario, key: Key) -> Key:
     """Return a key without the stops that are errors together with the scenario's other keys."""
 
     def is_possible(stop: str) -> bool:
@@ -109,13 +110,14 @@ def _possible(scenario: Scenario, key: Key) -> Key:
 
 def unit_of(value: str | None) -> str:
     """Return the unit of a value as written, or an empty text."""
-    found = None if value is None else quantity(value)
-    return "" if found is None else found.unit
+    written = None if value is None else quantity(value)
+    return "" if written is None else written.unit
 
 
 def _key(row: dict[str, str], content: dict[str, Any]) -> Key | None:
+    """Return the form's entry for a row of the core's list, or None if a form cannot show the key."""
     name = row["key"]
-    if name in _NOT_HERE or name.startswith(_REPEATED) or "table" in row["kind"] or "list" in row["kind"]:
+    if name in _NOT_IN_FORM or name.startswith(_REPEATED) or "table" in row["kind"] or "list" in row["kind"]:
         return None
     if not _has_table(content, name.split(".")[:-1]):
         return None
@@ -136,7 +138,7 @@ def _key(row: dict[str, str], content: dict[str, Any]) -> Key | None:
 
 
 def _has_table(content: Any, path: list[str]) -> bool:
-    """Whether the scenario has the table of a key, and once only."""
+    """Whether the scenario has the table of a key exactly once. A form cannot show several."""
     for name in path:
         content = content[0] if isinstance(content, list) and len(content) == 1 else content
         if not isinstance(content, dict) or name not in content:
@@ -172,7 +174,7 @@ def _help(row: dict[str, str]) -> str:
 def _choices(row: dict[str, str], value: str | None) -> Iterator[Choice]:
     for line in row["choices"].splitlines():
         name, _, meaning = line.partition(": ")
-        # A class of Python is chosen in the file.
+        # The variant `python` needs a class, which only the file can name.
         if name != "python" or value == "python":
             yield Choice(name, meaning.replace("`", ""))
     if row["kind"] == "true or false":
@@ -185,60 +187,65 @@ def _choices(row: dict[str, str], value: str | None) -> Iterator[Choice]:
 
 def _stops(row: dict[str, str], value: str | None) -> tuple[str, ...]:
     """Return the values of a slider around the current one, within the key's range."""
-    found = None if value is None else quantity(value)
-    if found is None or found.number < 0 or " or packets" in row["kind"]:
+    current = None if value is None else quantity(value)
+    if current is None or current.number < 0 or " or packets" in row["kind"]:
         return ()
     if row["kind"].startswith("a probability"):
-        return _probabilities(found.number, str(value))
-    if (usual := _USUAL.get(row["key"])) is not None:
-        return tuple(sorted({*usual, str(value)}, key=_size))
-    if found.number == 0:
+        return _probabilities(current.number, str(value))
+    if (usual := _USUAL_STOPS.get(row["key"])) is not None:
+        return tuple(sorted({*usual, str(value)}, key=_in_base_unit))
+    if current.number == 0:
         return ()
-    numbers = _around(found, is_whole=_is_whole(row["kind"], found))
-    low, high = _limits(row["range"], found)
-    texts = {n: f"{n:.6g} {found.unit}".strip() for n in numbers if low <= n <= high}
-    texts[found.number] = str(value)
+    numbers = _around(current, is_whole=_is_whole(row["kind"], current))
+    low, high = _limits(row["range"], current)
+    texts = {n: f"{n:.6g} {current.unit}".strip() for n in numbers if low <= n <= high}
+    # The current value keeps its spelling.
+    texts[current.number] = str(value)
     return tuple(texts[n] for n in sorted(texts))
 
 
-def _size(value: str) -> float:
-    found = quantity(value)
-    return math.inf if found is None else found.base
+def _in_base_unit(value: str) -> float:
+    number = quantity(value)
+    return math.inf if number is None else number.base
 
 
-def _is_whole(kind: str, found: Quantity) -> bool:
-    return "whole number" in kind or found.unit in ("B", "packets", "segments", "PDUs", "frames", "octets")
+def _is_whole(kind: str, current: Quantity) -> bool:
+    return "whole number" in kind or current.unit in ("B", "packets", "segments", "PDUs", "frames", "octets")
 
 
 def _probabilities(value: float, text: str) -> tuple[str, ...]:
-    top = min(1.0, max(_MOST_PROBABILITY, 2 * value))
+    """Return equally spaced probabilities from 0, and the current one with its spelling."""
+    top = min(1.0, max(_USUAL_MAX_PROBABILITY, 2 * value))
     numbers = {round(top * step / _PROBABILITY_STEPS, 6) for step in range(_PROBABILITY_STEPS + 1)}
     texts = {n: f"{n:.6g}" for n in numbers}
     texts[value] = text
     return tuple(texts[n] for n in sorted(texts))
 
 
-def _around(found: Quantity, *, is_whole: bool) -> list[float]:
-    """Return round numbers from a tenth to ten times a number."""
-    size = math.floor(math.log10(found.number))
-    numbers = [mantissa * 10.0**power for power in range(size - 1, size + 2) for mantissa in _MANTISSAS]
-    near = [n for n in numbers if found.number / 10 <= n <= found.number * 10]
+def _around(current: Quantity, *, is_whole: bool) -> list[float]:
+    """Return round numbers from a tenth to ten times the current one."""
+    exponent = math.floor(math.log10(current.number))
+    numbers = [
+        mantissa * 10.0**power for power in range(exponent - 1, exponent + 2) for mantissa in _ROUND_MANTISSAS
+    ]
+    near = [n for n in numbers if current.number / 10 <= n <= current.number * 10]
     return sorted({float(round(n)) for n in near if n >= 1}) if is_whole else near
 
 
-def _limits(text: str, found: Quantity) -> tuple[float, float]:
-    """Read a range such as ``1 ms to 1 h``, in the unit of `found`."""
-    scale = found.base / found.number
+def _limits(text: str, current: Quantity) -> tuple[float, float]:
+    """Parse a range such as ``1 ms to 1 h``. Returns both limits in the unit of `current`."""
+    scale = current.base / current.number
     low, high = 0.0, math.inf
     if (span := re.fullmatch(r"(.+) to (.+)", text)) is not None:
-        low, high = _bound(span[1], found, low) / scale, _bound(span[2], found, high) / scale
-    elif (least := re.fullmatch(r"at least (.+)", text)) is not None:
-        low = _bound(least[1], found, low) / scale
-    elif (most := re.fullmatch(r"at most (.+)", text)) is not None:
-        high = _bound(most[1], found, high) / scale
+        low, high = _bound(span[1], current, low) / scale, _bound(span[2], current, high) / scale
+    elif (minimum := re.fullmatch(r"at least (.+)", text)) is not None:
+        low = _bound(minimum[1], current, low) / scale
+    elif (maximum := re.fullmatch(r"at most (.+)", text)) is not None:
+        high = _bound(maximum[1], current, high) / scale
     return low, high
 
 
-def _bound(word: str, of: Quantity, otherwise: float) -> float:
-    bound = quantity(word)
-    return bound.base if bound is not None and bound.kind == of.kind else otherwise
+def _bound(text: str, current: Quantity, default: float) -> float:
+    """Return a limit in the base unit, or `default` if it is of another kind than `current`."""
+    bound = quantity(text)
+    return bound.base if bound is not None and bound.kind == current.kind else default

@@ -1,8 +1,9 @@
-"""The guard: refuses requests that are not from the page itself, before any handler runs.
+"""The guard of `umts serve`: refuses requests that are not from its own page, before any handler runs.
 
-ASGI middleware. Another user of the machine lacks the token. Another site in the same browser
-lacks the origin, and a rebound name lacks the host. GET and HEAD change nothing, so only POST and
-WebSockets need an origin.
+ASGI middleware with three checks. The token keeps out other users of the machine. The origin keeps
+out other sites in the same browser. The host keeps out names that an attacker's DNS server points
+at this machine (DNS rebinding). GET and HEAD change nothing, so only POST and WebSockets need an
+origin.
 """
 
 from __future__ import annotations
@@ -41,18 +42,18 @@ POLICY = "; ".join(
 """Content security policy of every answer without another policy."""
 
 READ_ONLY_POSTS = frozenset({"/api/try"})
-"""POST requests that a read-only page allows: they keep nothing."""
+"""POST requests that a read-only page allows, because they store nothing."""
 
 UPLOAD = "/api/captures"
 
 BODY_S = 30.0
-"""Seconds for the body of a request."""
+"""Maximum time for the body of a request, in seconds."""
 
-SLOWEST_UPLOAD = 64 * 1024
-"""Least rate of an upload, in bytes per second. Each upload also has `BODY_S`."""
+MIN_UPLOAD_RATE = 64 * 1024
+"""Minimum rate of an upload, in bytes per second, after the first `BODY_S` seconds."""
 
 SEND_S = 30.0
-"""Seconds for a client to take one piece of an answer."""
+"""Maximum time for a client to read one chunk of a response, in seconds."""
 
 _HEADERS = (
     ("x-content-type-options", "nosniff"),
@@ -80,7 +81,7 @@ class Oversized(Exception):
 
 
 class TooSlow(Exception):
-    """A client neither sends nor takes data."""
+    """A client sends or reads its data too slowly."""
 
     def __init__(self) -> None:
         super().__init__("The request took too long.")
@@ -88,7 +89,7 @@ class TooSlow(Exception):
 
 
 class Guard:
-    """ASGI middleware that checks each request, and adds the security headers to each answer."""
+    """ASGI middleware that checks each request, and adds the security headers to each response."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app = app
@@ -99,18 +100,19 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        guarded = _Answer(send)
+        guarded = _Response(send)
         if (refusal := self.refusal(scope)) is not None:
             await _refuse(scope, guarded, refusal)
             return
-        if (entry := self._entry(scope)) is not None:
-            await entry(guarded)
+        if (login := self._login(scope)) is not None:
+            await login(guarded)
             return
         if scope["type"] == "websocket":
             await self._app(scope, receive, guarded)
             return
         body = Body(scope, receive)
         try:
+            # Only an upload may be too large for memory, so its handler receives it in chunks.
             if scope["method"] == "POST" and scope["path"] != UPLOAD:
                 receive = await body.whole()
             else:
@@ -118,7 +120,7 @@ class Guard:
         except (Oversized, TooSlow) as error:
             await _refuse(scope, guarded, error.refusal)
             return
-        # The client has stopped reading: the server closes the connection.
+        # If the client does not read the response, the server closes the connection.
         with suppress(TooSlow):
             await self._app(scope, receive, guarded)
 
@@ -136,8 +138,8 @@ class Guard:
         if not is_socket and scope["method"] not in ("GET", "HEAD", "POST"):
             return Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "This method is not allowed: use GET or POST.")
         if is_socket or scope["method"] == "POST":
-            own = [f"{self._settings.scheme}://{hosts[0]}".lower()]
-            if [origin.lower() for origin in headers.get("origin", [])] != own:
+            own_origin = [f"{self._settings.scheme}://{hosts[0]}".lower()]
+            if [origin.lower() for origin in headers.get("origin", [])] != own_origin:
                 return Refusal(HTTPStatus.FORBIDDEN, "This request does not come from this page.")
         if not (_has_token(scope) or self._is_known(headers)):
             return Refusal(
@@ -160,32 +162,36 @@ class Guard:
 
     def _is_known(self, headers: dict[str, list[str]]) -> bool:
         """Whether the request has the cookie with the token."""
-        found = SimpleCookie()
+        cookies = SimpleCookie()
         try:
             for line in headers.get("cookie", []):
-                found.load(line)
+                cookies.load(line)
         except CookieError:
             return False
-        cookie = found.get(self._settings.cookie)
+        cookie = cookies.get(self._settings.cookie)
         return cookie is not None and self._is_token(cookie.value)
 
-    def _is_token(self, word: str) -> bool:
-        return secrets.compare_digest(word.encode(), self._settings.token.encode())
+    def _is_token(self, text: str) -> bool:
+        # The duration does not reveal how many characters agree.
+        return secrets.compare_digest(text.encode(), self._settings.token.encode())
 
-    def _entry(self, scope: Scope) -> Callable[[Send], Awaitable[None]] | None:
-        """Return the answer to an address with a token: a cookie, and the address without the token."""
+    def _login(self, scope: Scope) -> Callable[[Send], Awaitable[None]] | None:
+        """Return the response to an address with a token, or None if it has none.
+
+        The response stores the token in a cookie, and redirects to the address without the token.
+        """
         if not _has_token(scope):
             return None
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = [value for name, value in pairs if name == "token"]
-        rest = urlencode([(name, value) for name, value in pairs if name != "token"])
+        tokens = [value for name, value in pairs if name == "token"]
+        query = urlencode([(name, value) for name, value in pairs if name != "token"])
         # A path that begins with two slashes would be another host.
         path = "/" + scope["path"].lstrip("/")
-        location = f"{path}?{rest}" if rest else path
+        location = f"{path}?{query}" if query else path
         secure = "; Secure" if self._settings.has_tls else ""
 
-        async def answer(send: Send) -> None:
-            if scope["method"] != "GET" or len(given) != 1 or not self._is_token(given[0]):
+        async def respond(send: Send) -> None:
+            if scope["method"] != "GET" or len(tokens) != 1 or not self._is_token(tokens[0]):
                 text = "This token is not valid. Open the address that umts serve printed last."
                 await _refuse(scope, send, Refusal(HTTPStatus.FORBIDDEN, text))
                 return
@@ -200,11 +206,11 @@ class Guard:
             await send({"type": "http.response.start", "status": HTTPStatus.SEE_OTHER, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
 
-        return answer
+        return respond
 
 
-class _Answer:
-    """Sends an answer with the security headers, and gives up on clients that do not read."""
+class _Response:
+    """Sends a response with the security headers. Raises `TooSlow` if the client does not read it."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -213,10 +219,11 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            given = [(name.lower(), value) for name, value in message.get("headers", [])]
-            names = {name for name, _ in given}
+            # A header of the handler takes precedence.
+            headers = [(name.lower(), value) for name, value in message.get("headers", [])]
+            names = {name for name, _ in headers}
             added = [(name.encode(), value.encode()) for name, value in _HEADERS]
-            message = {**message, "headers": given + [(n, v) for n, v in added if n not in names]}
+            message = {**message, "headers": headers + [(n, v) for n, v in added if n not in names]}
         try:
             await asyncio.wait_for(self._send(message), SEND_S)
         except TimeoutError:
@@ -224,12 +231,13 @@ class _Answer:
 
 
 class Body:
-    """Receives a body piece by piece, within limits of size and time."""
+    """Receives a body chunk by chunk, within limits of size and time."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._receive = receive
         self._limit = _limit(scope)
-        self._is_whole = scope["method"] != "POST"
+        # Only POST requests have a body.
+        self._is_complete = scope["method"] != "POST"
         self._began = asyncio.get_running_loop().time()
         self._size = 0
 
@@ -239,34 +247,34 @@ class Body:
         Raises
         ------
         Oversized, TooSlow
-            If the body exceeds the limit, or is late.
+            If the body exceeds its limit of size or time.
         """
-        if self._is_whole:
+        if self._is_complete:
             return await self._receive()
-        due = self._began + BODY_S + self._size / SLOWEST_UPLOAD
-        left = due - asyncio.get_running_loop().time()
+        due = self._began + BODY_S + self._size / MIN_UPLOAD_RATE
+        remaining_s = due - asyncio.get_running_loop().time()
         try:
-            message = await asyncio.wait_for(self._receive(), max(left, 0.0))
+            message = await asyncio.wait_for(self._receive(), max(remaining_s, 0.0))
         except TimeoutError:
             raise TooSlow from None
         self._size += len(message.get("body", b""))
-        self._is_whole = not message.get("more_body", False)
+        self._is_complete = not message.get("more_body", False)
         if self._size > self._limit:
             raise Oversized(self._limit)
         return message
 
     async def whole(self) -> Receive:
         """Receive the body, and return a function that delivers the body as one message."""
-        pieces = []
-        while not self._is_whole:
+        chunks = []
+        while not self._is_complete:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 break
-            pieces.append(message.get("body", b""))
-        waiting: list[Message] = [{"type": "http.request", "body": b"".join(pieces), "more_body": False}]
+            chunks.append(message.get("body", b""))
+        pending: list[Message] = [{"type": "http.request", "body": b"".join(chunks), "more_body": False}]
 
         async def deliver() -> Message:
-            return waiting.pop() if waiting else await self._receive()
+            return pending.pop() if pending else await self._receive()
 
         return deliver
 
@@ -276,14 +284,15 @@ def _limit(scope: Scope) -> int:
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    """Return the values of each header. A header may occur several times."""
+    values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return found
+        values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return values
 
 
 def _has_token(scope: Scope) -> bool:
-    """Whether an address has a token. A WebSocket and a POST need the cookie."""
+    """Whether the address of a view has a token. API requests, WebSockets and POST need the cookie."""
     if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith("/api/"):
         return False
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -291,7 +300,7 @@ def _has_token(scope: Scope) -> bool:
 
 
 def _wrong_path(scope: Scope) -> str | None:
-    """Return why a path is wrong: a NUL, a backslash, or a step up."""
+    """Return why a path is wrong: a control character, a backslash or ``..``."""
     path = scope["path"]
     if any(ord(character) < 32 or character in "\\\x7f" for character in path):
         return "The address has a character that no file name here has."
@@ -301,7 +310,7 @@ def _wrong_path(scope: Scope) -> str | None:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
-    """Answer with a short text. Closing a WebSocket that is not open yet is status 403."""
+    """Respond with a short text. Closing a WebSocket that is not open yet gives status 403."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return

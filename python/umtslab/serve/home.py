@@ -1,4 +1,4 @@
-"""The content of the store, for the first view."""
+"""The content of the start page of `umts serve`: what the store holds, and the scenarios."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ from umtslab.serve.settings import Settings
 from umtslab.store import read_store
 from umtslab.store.reader import StoreReader, is_store
 
-_MOST_RESULTS = 200
+_MAX_RESULTS = 200
+"""Number of the newest results that are listed."""
 
 _NOT_A_WAIT = frozenset(
     {"serialisation", "propagation", "application_idle", "sender_idle", "not_visible", "unexplained"}
 )
-"""Causes that are not waits, or say nothing."""
+"""Causes of the time budget that are no waits, or explain nothing."""
 
 
 def home(settings: Settings) -> dict[str, Any]:
     """Collect the content of `models.Home`."""
-    found: dict[str, Any] = {"runs": [], "results": 0, "campaigns": [], "studies": [], "damage": []}
+    content: dict[str, Any] = {"runs": [], "results": 0, "campaigns": [], "studies": [], "damage": []}
     if is_store(settings.store):
         damage: list[str] = []
-        with read_store(settings.store, lambda one: damage.append(str(one))) as store:
+        with read_store(settings.store, lambda damaged: damage.append(str(damaged))) as store:
             results = _results(store)
-            found["runs"] = [_run_row(store, runs) for runs in results[:_MOST_RESULTS]]
-            found["results"] = len(results)
-            found["campaigns"] = list(_campaigns(store))
-            found["studies"] = list(_studies(store))
-        found["damage"] = damage
-    return found | {
+            content["runs"] = [_run_row(store, runs) for runs in results[:_MAX_RESULTS]]
+            content["results"] = len(results)
+            content["campaigns"] = list(_campaigns(store))
+            content["studies"] = list(_studies(store))
+        content["damage"] = damage
+    return content | {
         "reproductions": reproduction_rows(settings),
         "scenarios": list(_scenarios(settings.scenarios)),
         "reports": [{"name": path.stem} for path in sorted((settings.store / "reports").glob("*.html"))],
@@ -49,7 +50,7 @@ def home(settings: Settings) -> dict[str, Any]:
 
 
 def _results(store: StoreReader) -> list[list[Run]]:
-    """Return the runs of each result, the newest result first."""
+    """Group the runs of the store by result (one scenario, settings and seed), newest result first."""
     by_result: dict[tuple[str, int], list[Run]] = {}
     for run in store.runs():
         by_result.setdefault((run.identity.result, run.seed), []).append(run)
@@ -57,9 +58,10 @@ def _results(store: StoreReader) -> list[list[Run]]:
 
 
 def _run_row(store: StoreReader, runs: list[Run]) -> dict[str, Any]:
+    """Describe the runs of one result, with the means of their main metrics."""
     first = runs[0]
-    mean = {name: summarise(run.metrics.get(name) for run in runs).mean for name in first.metrics}
-    budget = parts(mean) if has_budget(first.metrics) else []
+    means = {name: summarise(run.metrics.get(name) for run in runs).mean for name in first.metrics}
+    budget = parts(means) if has_budget(first.metrics) else []
     waits = [part for part in budget if part["cause"] not in _NOT_A_WAIT]
     parameters = store.parameters(first)
     return {
@@ -70,9 +72,9 @@ def _run_row(store: StoreReader, runs: list[Run]) -> dict[str, Any]:
         "varied": changes_text(first.changes).removeprefix("with "),
         "runs": len(runs),
         "simulated": number(first.duration_s, 6),
-        "goodput": number(mean.get("goodput_kbps")),
-        "mean_rtt": number(mean.get("mean_rtt_s")),
-        "timeouts": number(mean.get("rto_count")),
+        "goodput": number(means.get("goodput_kbps")),
+        "mean_rtt": number(means.get("mean_rtt_s")),
+        "timeouts": number(means.get("rto_count")),
         "budget": budget,
         "longest_wait": f"{cause_label(str(waits[0]['cause']))}, {waits[0]['share_text']} %"
         if waits

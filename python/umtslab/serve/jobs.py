@@ -178,12 +178,12 @@ def _child(
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_size, limits.file_size))
     os.nice(5)
-    told = 0.0
+    last_report = 0.0
 
     def report(fraction: float) -> None:
-        nonlocal told
-        if time.monotonic() - told >= 0.1:
-            told = time.monotonic()
+        nonlocal last_report
+        if time.monotonic() - last_report >= 0.1:
+            last_report = time.monotonic()
             # Fails if the server is gone, which ends the job.
             connection.send(("progress", fraction))
 

@@ -36,12 +36,12 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
         return None
     ue_of = {row["connection"]: row["ue"] for row in run.connection_rows() if row.get("ue") is not None}
     ues = sorted(set(ue_of.values()))
-    shown = ues[first : first + ROWS]
-    causes = _causes(run, ue_of, set(shown))
-    states = _states(run, set(shown))
+    shown_ues = ues[first : first + ROWS]
+    causes = _causes(run, ue_of, set(shown_ues))
+    states = _states(run, set(shown_ues))
     spans = _spans(run, [one for of in causes.values() for one in of], _switches(states))
-    cells = _cells(spans, len(shown)) if sum(map(len, causes.values())) > MOST_SHAPES else None
-    timeouts = _timeouts(run, ue_of, set(shown))
+    cells = _cells(spans, len(shown_ues)) if sum(map(len, causes.values())) > MOST_SHAPES else None
+    timeouts = _timeouts(run, ue_of, set(shown_ues))
     return {
         "ues": len(ues),
         "first": first,
@@ -57,37 +57,37 @@ def lanes(run: Run, first: int = 0) -> dict[str, Any] | None:
                 "timeouts": timeouts[ue],
                 "text": _text(causes[ue]),
             }
-            for ue in shown
+            for ue in shown_ues
         ],
     }
 
 
 def _causes(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, list[Interval]]:
-    found: dict[int, list[Interval]] = defaultdict(list)
+    intervals: dict[int, list[Interval]] = defaultdict(list)
     table = run.series("budget_intervals").select("connection", "start_s", "end_s", "cause")
     for connection, start, end, cause in table.iter_rows():
         ue = ue_of.get(connection)
         if ue in shown:
-            before = found[ue][-1] if found[ue] else None
+            before = intervals[ue][-1] if intervals[ue] else None
             if before is not None and before[2] == cause and before[1] == start:
-                found[ue][-1] = (before[0], end, cause)
+                intervals[ue][-1] = (before[0], end, cause)
             else:
-                found[ue].append((start, end, cause))
-    return found
+                intervals[ue].append((start, end, cause))
+    return intervals
 
 
 def _states(run: Run, shown: set[int]) -> dict[int, list[Interval]]:
     """Return the RRC states of each UE. A switch has the name ``switch``."""
-    found: dict[int, list[Interval]] = defaultdict(list)
+    intervals: dict[int, list[Interval]] = defaultdict(list)
     if "rrc_state" not in run.series_kinds():
-        return found
+        return intervals
     for time_s, ue, state, towards in run.series("rrc_state").sort("time_s").iter_rows():
         if ue in shown:
-            if found[ue]:
-                start, _, before = found[ue][-1]
-                found[ue][-1] = (start, time_s, before)
-            found[ue].append((time_s, run.duration_s, "switch" if towards else state))
-    return found
+            if intervals[ue]:
+                start, _, before = intervals[ue][-1]
+                intervals[ue][-1] = (start, time_s, before)
+            intervals[ue].append((time_s, run.duration_s, "switch" if towards else state))
+    return intervals
 
 
 def _switches(states: Mapping[int, Sequence[Interval]]) -> list[Interval]:
@@ -134,7 +134,7 @@ def _shares(
     intervals: Sequence[Interval], spans: Sequence[tuple[float, float]], length: float
 ) -> list[dict[str, Any]]:
     """Return the shares of the causes in each cell. Shares of one cell are stacked."""
-    found = []
+    rows = []
     for span_start, span_end in spans:
         time_in: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for start, end, cause in intervals:
@@ -152,7 +152,7 @@ def _shares(
             base = 0.0
             total = max(length, sum(shares.values()))
             for cause, time_s in sorted(shares.items(), key=lambda one: -one[1]):
-                found.append(
+                rows.append(
                     {
                         "from_s": span_start + cell * length,
                         "to_s": min(span_end, span_start + (cell + 1) * length),
@@ -162,7 +162,7 @@ def _shares(
                     }
                 )
                 base += time_s / total
-    return found
+    return rows
 
 
 def _intervals(intervals: Iterable[Interval]) -> list[dict[str, Any]]:
@@ -174,22 +174,22 @@ def _intervals(intervals: Iterable[Interval]) -> list[dict[str, Any]]:
 
 
 def _timeouts(run: Run, ue_of: Mapping[int, int], shown: set[int]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    timeouts: dict[int, list[dict[str, Any]]] = defaultdict(list)
     if "budget_rtos" not in run.series_kinds():
-        return found
+        return timeouts
     for time_s, connection, kind in (
         run.series("budget_rtos").select("time_s", "connection", "kind").iter_rows()
     ):
         ue = ue_of.get(connection)
         if ue in shown:
-            found[ue].append({"time_s": time_s, "is_needed": kind == "needed"})
-    return found
+            timeouts[ue].append({"time_s": time_s, "is_needed": kind == "needed"})
+    return timeouts
 
 
 def _text(intervals: Iterable[Interval]) -> str:
-    """Describe a row for screen readers: the causes with most time."""
+    """Describe a row for screen readers: the causes with largest time."""
     sums: dict[str, float] = defaultdict(float)
     for start, end, cause in intervals:
         sums[cause] += end - start
-    most = sorted(sums.items(), key=lambda one: -one[1])[:3]
-    return ", ".join(f"{cause_label(cause)} {number(time_s, 3)} s" for cause, time_s in most)
+    largest = sorted(sums.items(), key=lambda one: -one[1])[:3]
+    return ", ".join(f"{cause_label(cause)} {number(time_s, 3)} s" for cause, time_s in largest)

@@ -104,14 +104,14 @@ def _reading(reading: dict[str, Any]) -> str:
 
 def _scored(settings: Settings) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the scored claims of each document by id, from the reports that are there."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_paper: dict[str, dict[str, dict[str, Any]]] = {}
     places = (settings.store / "reproductions", settings.store, settings.store.parent / "reproduction")
     for place in places:
         for chapter in _report(place / "report.json").get("chapters", []):
-            of_paper = found.setdefault(chapter["paper"], {})
+            of_paper = by_paper.setdefault(chapter["paper"], {})
             for claim in chapter["claims"]:
                 of_paper.setdefault(claim["id"], claim | {"quick": chapter["quick"]})
-    return found
+    return by_paper
 
 
 def _report(path: Path) -> dict[str, Any]:

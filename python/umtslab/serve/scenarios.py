@@ -1,4 +1,8 @@
-"""Scenarios that visitors may run: files of the served folder, with changed values."""
+"""Scenarios that visitors of the page may run: files of the served folder, with changed values.
+
+Both the text and the overrides come from a browser. Before a scenario is loaded, every file that
+it may name is checked, so that no other file of this machine can be read.
+"""
 
 from __future__ import annotations
 
@@ -101,15 +105,16 @@ def check_files(folder: Path, text: str, overrides: Sequence[tuple[str, str]] = 
         raise OutsideFolder(f"a scenario has at most {LARGEST_TEXT:,} characters here")
     for key, value in overrides:
         if key.rpartition(".")[2] not in _FREE_TEXT:
-            for word in _words(value):
-                _check(folder, key, word)
+            for text_in_value in _texts_of_override(value):
+                _check(folder, key, text_in_value)
     _check_text(folder, text, 1)
 
 
 def _check_text(folder: Path, text: str, depth: int) -> None:
+    """Check a scenario's text, and the scenarios that it extends."""
     content = _parsed(text)
-    for key, word in _texts(content, ""):
-        _check(folder, key, word)
+    for key, value in _texts(content, ""):
+        _check(folder, key, value)
     base = content.get("extends")
     if isinstance(base, str) and depth < _LONGEST_CHAIN:
         path = folder / base
@@ -117,9 +122,9 @@ def _check_text(folder: Path, text: str, depth: int) -> None:
             _check_text(folder, path.read_text(encoding="utf-8", errors="replace"), depth + 1)
 
 
-def _check(folder: Path, key: str, word: str) -> None:
-    """Check one text. A class of Python is written FILE:CLASS."""
-    for name in {word, word.partition(":")[0]}:
+def _check(folder: Path, key: str, value: str) -> None:
+    """Check a text as a file name. A class of Python is written FILE:CLASS."""
+    for name in {value, value.partition(":")[0]}:
         if "\0" in name or not _is_inside(folder, name):
             raise OutsideFolder(
                 f"{key} names a file outside the scenarios' folder: name a file in the folder instead"
@@ -131,11 +136,11 @@ def _is_inside(folder: Path, name: str) -> bool:
         return True
     allowed = [folder.resolve(), (folder.parent / "traces").resolve()]
     try:
-        place = (folder / name).resolve()
+        path = (folder / name).resolve()
     except (OSError, RuntimeError, ValueError):
         return False
-    # A text that is no path, such as "32 kbit/s", has no step up and no root, and counts as inside.
-    return any(place.is_relative_to(one) for one in allowed)
+    # A text that is no path, such as "32 kbit/s", has no ".." and no root, and counts as inside.
+    return any(path.is_relative_to(one) for one in allowed)
 
 
 def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
@@ -151,21 +156,22 @@ def _texts(content: object, key: str) -> Iterator[tuple[str, str]]:
         yield key, content
 
 
-def _words(value: str) -> list[str]:
+def _texts_of_override(value: str) -> list[str]:
     """Return every text of an override's value, which is TOML or a bare word."""
-    found = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
+    candidates = [value.strip(), *re.findall(r'"([^"]*)"', value), *re.findall(r"'([^']*)'", value)]
     with suppress(tomllib.TOMLDecodeError, RecursionError):
-        found += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
-    return found
+        candidates += [text for _, text in _texts(tomllib.loads(f"v = {value}"), "")]
+    return candidates
 
 
 def _parsed(text: str) -> dict[str, object]:
+    """Parse TOML. A mistake has the line and column of the parser's message."""
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise SyntaxMistake("the tables are nested too deeply", None, None) from None
     except tomllib.TOMLDecodeError as error:
         message, _, place = str(error).partition(" (at ")
-        found = re.search(r"line (\d+), column (\d+)", place)
-        line, column = (int(found[1]), int(found[2])) if found else (None, None)
+        match = re.search(r"line (\d+), column (\d+)", place)
+        line, column = (int(match[1]), int(match[2])) if match else (None, None)
         raise SyntaxMistake(message[:1].lower() + message[1:], line, column) from None

@@ -52,9 +52,9 @@ class Settings:
         if not ipaddress.ip_address(self.address).is_unspecified:
             names.add(bracketed(self.address))
         default = 443 if self.has_tls else 80
-        found = {f"{name.lower()}:{self.port}" for name in names}
+        hosts = {f"{name.lower()}:{self.port}" for name in names}
         # Browsers leave out the scheme's default port.
-        return frozenset(found | ({name.lower() for name in names} if self.port == default else set()))
+        return frozenset(hosts | ({name.lower() for name in names} if self.port == default else set()))
 
     @property
     def cookie(self) -> str:

@@ -115,7 +115,7 @@ def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[li
     """
     newest: dict[int, int] = {}
     total = 0
-    found: dict[int, tuple[float, float]] = {}
+    curve: dict[int, tuple[float, float]] = {}
     for row in rows:
         # Number 0 is the SYN's: numbers of data begin with 1.
         acknowledged = max(0, row["ack"] - 1)
@@ -123,8 +123,8 @@ def _acknowledged(rows: Sequence[dict[str, Any]], duration_s: float) -> tuple[li
         if acknowledged > before:
             total += acknowledged - before
             newest[row["connection"]] = acknowledged
-            found[int(_COLUMNS * row["time_s"] / duration_s)] = (row["time_s"], total / 1000)
-    points = [(0.0, 0.0), *found.values(), (duration_s, total / 1000)]
+            curve[int(_COLUMNS * row["time_s"] / duration_s)] = (row["time_s"], total / 1000)
+    points = [(0.0, 0.0), *curve.values(), (duration_s, total / 1000)]
     return [time_s for time_s, _ in points], [kilobytes for _, kilobytes in points]
 
 
@@ -179,4 +179,4 @@ def _value_in_file(folder: Path, name: str, key: str) -> str | None:
     from umtslab.serve.form import form
 
     scenario = load(folder, Request(name, None, ()), allow_code=True)
-    return next((found.value for found in form(scenario) if found.key == key), None)
+    return next((entry.value for entry in form(scenario) if entry.key == key), None)

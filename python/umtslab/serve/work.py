@@ -37,8 +37,8 @@ def keep_runs(
         report(sum(finished.values()) / runs)
 
     with open_store(store) as opened:
-        found = simulate(scenario, runs=runs, store=opened, series=True, pcap=captures, watch=watch)
-    return found[0].key
+        results = simulate(scenario, runs=runs, store=opened, series=True, pcap=captures, watch=watch)
+    return results[0].key
 
 
 class WrongCapture(ValueError):
@@ -98,10 +98,10 @@ def _run(store: Path, key: str) -> tuple[Any, list[Any]]:
     from umtslab.store import RunNotFound, read_store
 
     with read_store(store) as reader:
-        found = reader.of_keys([key])
-        if key not in found:
+        runs = reader.of_keys([key])
+        if key not in runs:
             raise RunNotFound("the store has no such run")
-        run = found[key]
+        run = runs[key]
         return run, reader.runs(run.identity.result)
 
 

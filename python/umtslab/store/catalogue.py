@@ -133,10 +133,10 @@ class Catalogue:
         Empty in catalogues of earlier versions.
         """
         try:
-            found = self._select("SELECT key, state FROM sound")
+            rows = self._select("SELECT key, state FROM sound")
         except sqlite3.OperationalError:
             return {}
-        return {str(key): str(state) for key, state in found}
+        return {str(key): str(state) for key, state in rows}
 
     def add_states(self, states: Mapping[str, str]) -> None:
         """Record the file system state of sound runs."""
@@ -149,8 +149,8 @@ class Catalogue:
 
     def find(self, key: str) -> Run | None:
         """Return the run with exactly this key, or None."""
-        found = self._load("WHERE key = ?", (key,))
-        return found[0] if found else None
+        runs = self._load("WHERE key = ?", (key,))
+        return runs[0] if runs else None
 
     def by_prefix(self, prefix: str) -> list[Run]:
         """Return runs by a prefix of key or result, or by the name of the scenario."""
@@ -167,8 +167,8 @@ class Catalogue:
 
     def of_keys(self, keys: Iterable[str]) -> list[Run]:
         """Return the existing runs with these keys."""
-        wanted = list(keys)
-        parts = (wanted[first : first + _MAX_VALUES] for first in range(0, len(wanted), _MAX_VALUES))
+        requested = list(keys)
+        parts = (requested[first : first + _MAX_VALUES] for first in range(0, len(requested), _MAX_VALUES))
         return [
             run
             for part in parts

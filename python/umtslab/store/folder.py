@@ -1,4 +1,9 @@
-"""Files of a run folder: reading and writing."""
+"""The files of a stored run: one folder per run.
+
+``run.json``, the card, identifies the run and lists the digests of the other files. The card is
+written last and seals the folder: a folder without card is not a run, and changes of files are
+detected.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class OtherLayout(ValueError):
-    """The store has the layout of another version of the program."""
+    """The store was written by a version of the program with another layout of files."""
 
 
 FORMAT = 1
@@ -29,6 +34,7 @@ FORMAT = 1
 
 _CARD = "run.json"
 _PARTS = ("series", "captures")
+"""Optional folders in a run folder."""
 
 
 def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
@@ -78,7 +84,7 @@ def read_run(folder: Path) -> Run:
         try:
             return _read(folder)
         except (KeyError, TypeError, ValueError, OSError):
-            # A changed folder from before seals existed, or a change at this moment.
+            # The folder was written before seals existed and was changed, or changes right now.
             flaws = (f"{_CARD} is not as it was written",)
     raise Damaged(Damage("run", folder.name, flaws))
 
@@ -115,9 +121,10 @@ def is_run_folder(folder: Path) -> bool:
 
 
 def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
-    """Copy series and captures that only the old copy of a run has. Returns whether there were any.
+    """Copy series and captures from an old folder of a run to the new one, if they are missing there.
 
-    Copies nothing if the results differ. Damaged parts are not copied.
+    Damaged parts are not copied, and nothing if the metrics differ: the series would not belong to
+    them. Returns whether anything was copied.
     """
     damaged_parts = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
     if _CARD in damaged_parts:
@@ -125,13 +132,13 @@ def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
     files = json.loads(stored_text(old / _CARD)).get("files", {})
     if files.get("metrics.json") != digests["metrics.json"]:
         return False
-    parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]
-    sound = [part for part in parts if part not in damaged_parts]
-    if not sound:
+    missing_parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]
+    copied = [part for part in missing_parts if part not in damaged_parts]
+    if not copied:
         return False
     import shutil
 
-    for part in sound:
+    for part in copied:
         shutil.copytree(old / part, new / part)
     return True
 

@@ -62,10 +62,10 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
             define_tables(db, contents, folder, _tables_in(contents, sql))
             _lock(db, folder)
             _refuse_commands(db, sql)
-            found = db.sql(sql)
-            if found is None:
+            result = db.sql(sql)
+            if result is None:
                 raise WrongQuery(_NO_QUERY)
-            write_answer(found, file)
+            write_answer(result, file)
 
         try:
             run_interruptibly(answer, db.interrupt)

@@ -60,10 +60,10 @@ class StoreReader:
         self, identities: Iterable[Identity], *, series: bool = False, pcap: bool = False
     ) -> dict[str, Run]:
         """Return the existing runs of several identities, by key, under the conditions of `get`."""
-        found = self.of_keys(identity.key for identity in identities)
+        stored_runs = self.of_keys(identity.key for identity in identities)
         return {
             key: run
-            for key, run in found.items()
+            for key, run in stored_runs.items()
             if (not series or run.series_kinds()) and (not pcap or run.captures())
         }
 
@@ -73,10 +73,10 @@ class StoreReader:
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
         """Return the existing runs with these keys, by key."""
-        wanted = list(keys)
-        new = self._catalogue.of_keys(key for key in wanted if key not in self._found)
+        requested = list(keys)
+        new = self._catalogue.of_keys(key for key in requested if key not in self._found)
         self._found |= {run.key: run for run in self._sound_of(new)}
-        return {key: self._found[key] for key in wanted if key in self._found}
+        return {key: self._found[key] for key in requested if key in self._found}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """Return the replications of the latest result, of any scenario or of the given one."""
@@ -94,16 +94,16 @@ class StoreReader:
         RunNotFound
             If nothing matches, or the name is ambiguous.
         """
-        found = self._catalogue.by_prefix(name)
-        if any(run.scenario == name for run in found):
+        matching = self._catalogue.by_prefix(name)
+        if any(run.scenario == name for run in matching):
             return self.latest(name)
-        results = sorted({run.identity.result for run in found})
-        if len(found) == 1 or (len(results) == 1 and results[0].startswith(name)):
-            return self._sound_or_error(found, f"the runs {name!r} in {self.path}")
-        if not found:
+        results = sorted({run.identity.result for run in matching})
+        if len(matching) == 1 or (len(results) == 1 and results[0].startswith(name)):
+            return self._sound_or_error(matching, f"the runs {name!r} in {self.path}")
+        if not matching:
             raise NoSuchName(f"{self.path} has no run, result or scenario {name!r}")
         raise RunNotFound(
-            f"{name!r} is ambiguous in {self.path}: {', '.join(run.key[:12] for run in found[:5])}, …"
+            f"{name!r} is ambiguous in {self.path}: {', '.join(run.key[:12] for run in matching[:5])}, …"
         )
 
     def scenarios(self) -> list[str]:
@@ -161,15 +161,15 @@ class StoreReader:
 
     def campaigns(self) -> list[dict[str, Any]]:
         """The content of each campaign's record, by name; a damaged one is noted and left out."""
-        found = []
+        contents = []
         for path in sorted((self.path / "campaigns").glob("*.json")):
             try:
                 content = campaign_content(path)
             except ValueError as error:
                 self.report_damage(Damage("campaign", path.stem, (str(error),)))
             else:
-                found.append(content)
-        return found
+                contents.append(content)
+        return contents
 
     def _contents(self) -> Contents:
         from umtslab.store.sql_tables import Contents

@@ -38,15 +38,15 @@ class Contents:
 
     def series_files(self) -> dict[str, list[Path]]:
         """The Parquet files of each table of many runs by its name, ``connections`` first."""
-        found: dict[str, list[Path]] = {CONNECTIONS: []}
+        files_of_table: dict[str, list[Path]] = {CONNECTIONS: []}
         for run in self.runs:
             assert run.folder is not None, "runs of a store have folders"
-            found[CONNECTIONS].append(run.folder / "connections.parquet")
+            files_of_table[CONNECTIONS].append(run.folder / "connections.parquet")
             for kind in run.series_kinds():
-                found.setdefault(kind, []).append(run.folder / "series" / f"{kind}.parquet")
+                files_of_table.setdefault(kind, []).append(run.folder / "series" / f"{kind}.parquet")
         if not self.runs:
             return {}
-        return {CONNECTIONS: found.pop(CONNECTIONS), **dict(sorted(found.items()))}
+        return {CONNECTIONS: files_of_table.pop(CONNECTIONS), **dict(sorted(files_of_table.items()))}
 
     def table_names(self) -> list[str]:
         """The names of all tables."""

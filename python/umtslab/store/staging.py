@@ -86,8 +86,8 @@ def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
     """Lock files of a store that are not regular files, each with its kind."""
     root = store / ".staging"
     for path in sorted([root / "lock", *root.glob("*.lock")]):
-        if (found := describe_irregular(path)) is not None:
-            yield path, found
+        if (irregularity := describe_irregular(path)) is not None:
+            yield path, irregularity
 
 
 def _open_lock(path: Path) -> int:
@@ -98,9 +98,9 @@ def _open_lock(path: Path) -> int:
     OSError
         If it is not a regular file, or cannot be created.
     """
-    if (found := describe_irregular(path)) is not None:
+    if (irregularity := describe_irregular(path)) is not None:
         hint = "umts doctor FOLDER --repair moves it away"
-        raise OSError(errno.EINVAL, f"it is {found}, not a file; {hint}", str(path))
+        raise OSError(errno.EINVAL, f"it is {irregularity}, not a file; {hint}", str(path))
     return os.open(path, os.O_CREAT | os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
 
 

@@ -122,12 +122,12 @@ class Outcome:
 
     def violated(self, trial: Trial) -> list[Constraint]:
         """Return the constraints that the means of a trial violate, or that none of its runs measured."""
-        found = []
+        violated = []
         for constraint in self.study.constraints:
             mean = trial.limits[str(constraint)].mean
             if mean is None or constraint.violation(mean) > 0:
-                found.append(constraint)
-        return found
+                violated.append(constraint)
+        return violated
 
     def gain(self, trial: Trial) -> Summary:
         """Return the paired difference between a trial's objective and the unchanged scenario's."""
@@ -255,8 +255,8 @@ def _stored(study: Optimisation, store: Store) -> Any:
     folder = store.path / "studies"
     folder.mkdir(exist_ok=True)
     file = folder / f"{study.frame.name}.sqlite"
-    if (found := describe_irregular(file)) is not None:
-        return _replace_damaged(study, store, file, f"{file.name} is {found}, not a file")
+    if (irregularity := describe_irregular(file)) is not None:
+        return _replace_damaged(study, store, file, f"{file.name} is {irregularity}, not a file")
     try:
         return _open(study, file)
     except ChangedTrial as error:

@@ -49,10 +49,10 @@ class Parameter:
 
         A choice is returned unchanged.
         """
-        found = None if self.choices else quantity(value)
-        if found is None:
+        as_quantity = None if self.choices else quantity(value)
+        if as_quantity is None:
             return value
-        return round(found.number) if self.whole else found.number
+        return round(as_quantity.number) if self.whole else as_quantity.number
 
     def as_dict(self) -> dict[str, object]:
         """Return all fields that determine the possible values."""
@@ -68,12 +68,12 @@ def read_parameters(table: Table) -> tuple[Parameter, ...]:
         If there is none, or a parameter is wrong.
     """
     inner = table.table("parameters")
-    found = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
-    if not found:
+    result = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
+    if not result:
         raise inner.wrong(
             "", 'no range or choices: write KEY = {{ from = 1, to = 10 }} or {{ choices = ["a", "b"] }}'
         )
-    return found
+    return result
 
 
 def _parameter(key: str, row: Table) -> Parameter:
@@ -107,10 +107,10 @@ def _parameter(key: str, row: Table) -> Parameter:
 
 
 def _bound(row: Table, name: str, value: Value) -> Quantity:
-    found = quantity(value)
-    if found is None or not math.isfinite(found.number):
+    number = quantity(value)
+    if number is None or not math.isfinite(number.number):
         raise row.wrong(name, f"{value!r} is not a number")
-    return found
+    return number
 
 
 def _is_whole(value: Value) -> bool:

@@ -146,8 +146,8 @@ def _outcome(frame: Frame, content: Mapping[str, Any], runs: Mapping[str, Run]) 
 
 
 def _trial_from_record(study: Optimisation, entry: Mapping[str, Any], runs: Mapping[str, Run]) -> Trial:
-    found = tuple(runs[key] for key in entry["runs"] if key in runs)
-    return evaluate_trial(study, entry["number"], entry["parameters"], found)
+    stored_runs = tuple(runs[key] for key in entry["runs"] if key in runs)
+    return evaluate_trial(study, entry["number"], entry["parameters"], stored_runs)
 
 
 def _findings(frame: Frame, content: Mapping[str, Any]) -> Findings:

@@ -16,7 +16,7 @@ BASELINE = "unchanged scenario"
 def trials_table(outcome: Outcome) -> pl.DataFrame:
     """Return one row per trial: parameters, objective, metrics of constraints, verdicts.
 
-    The unchanged scenario is last. ``feasible`` is whether the means satisfy the constraints,
+    The unchanged scenario is the last row. ``feasible`` is whether the means satisfy the constraints,
     ``sure`` whether the whole 95 % intervals do.
     """
     import polars as pl
@@ -33,29 +33,37 @@ def trials_table(outcome: Outcome) -> pl.DataFrame:
             f"{study.metric}_ci95": trial.objective.ci95,
         }
         for constraint in study.constraints:
-            found = trial.limits[str(constraint)]
-            row |= {constraint.metric: found.mean, f"{constraint.metric}_ci95": found.ci95}
+            summary = trial.limits[str(constraint)]
+            row |= {constraint.metric: summary.mean, f"{constraint.metric}_ci95": summary.ci95}
         rows.append({**row, "feasible": trial.feasible, "sure": trial.sure})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def effects_table(findings: Findings) -> pl.DataFrame:
-    """Return one row per metric and parameter, with the effects and intervals of the method."""
+    """Return one row per metric and parameter, with the effects and their 95 % intervals.
+
+    The method of Morris yields mu* and sigma, the method of Sobol first-order and total indices.
+    """
     import polars as pl
 
     morris = findings.study.method == "morris"
     names = ("mu_star", "mu_star_ci95", "sigma") if morris else ("first", "first_ci95", "total", "total_ci95")
     rows = [
-        (metric, one.parameter, *(one.first, one.first_ci95, one.total, one.total_ci95)[: len(names)])
+        # With Morris `first` is mu*, `total` is sigma, which has no interval.
+        (
+            metric,
+            effect.parameter,
+            *(effect.first, effect.first_ci95, effect.total, effect.total_ci95)[: len(names)],
+        )
         for metric, effects in findings.effects.items()
-        for one in effects
+        for effect in effects
     ]
     schema = {"metric": pl.String, "parameter": pl.String, **dict.fromkeys(names, pl.Float64)}
-    found = pl.DataFrame(rows, schema=schema, orient="row")
+    table = pl.DataFrame(rows, schema=schema, orient="row")
     if morris:
-        return found
-    few = [one.has_too_few_samples for effects in findings.effects.values() for one in effects]
-    return found.with_columns(pl.Series("too_few_samples", few, dtype=pl.Boolean))
+        return table
+    few = [effect.has_too_few_samples for effects in findings.effects.values() for effect in effects]
+    return table.with_columns(pl.Series("too_few_samples", few, dtype=pl.Boolean))
 
 
 def _name(outcome: Outcome, trial: Trial) -> str:

@@ -53,8 +53,8 @@ def damaged_studies(store: Path) -> Iterator[Damage]:
 def _flaw(path: Path) -> str | None:
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
-        if (found := describe_irregular(file)) is not None:
-            return f"{file.name} is {found}, not a file"
+        if (irregularity := describe_irregular(file)) is not None:
+            return f"{file.name} is {irregularity}, not a file"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             [(verdict,)] = db.execute("PRAGMA integrity_check(1)").fetchall()

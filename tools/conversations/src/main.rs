@@ -34,18 +34,18 @@ fn main() -> ExitCode {
         );
         return if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let mut held = 0;
+    let mut passed = 0;
     for file in &files {
         let result = if prints { print(whose, file) } else { umts_conversations::hold_with(whose, file) };
         match result {
-            Ok(()) => held += 1,
+            Ok(()) => passed += 1,
             Err(problem) => println!("{problem}"),
         }
     }
     if !prints {
-        println!("{} conversations, {held} as written", files.len());
+        println!("{} conversations, {passed} as written", files.len());
     }
-    if held == files.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if passed == files.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn print(whose: Whose, file: &std::path::Path) -> Result<(), Problem> {

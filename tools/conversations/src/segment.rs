@@ -156,26 +156,26 @@ impl fmt::Display for Words<'_> {
 impl fmt::Display for Leaving {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = Vec::new();
-        let mut say = |said: bool, word: String| words.extend(said.then_some(word));
-        say(self.syn, "syn".to_owned());
-        self.bits.words().for_each(|word| say(true, word));
-        say(self.seq.is_some(), format!("seq {}", self.seq.unwrap_or_default()));
+        let mut push_if = |is_given: bool, word: String| words.extend(is_given.then_some(word));
+        push_if(self.syn, "syn".to_owned());
+        self.bits.words().for_each(|word| push_if(true, word));
+        push_if(self.seq.is_some(), format!("seq {}", self.seq.unwrap_or_default()));
         match self.range {
-            Some((from, to)) if from == to => say(true, format!("fin {from}")),
+            Some((from, to)) if from == to => push_if(true, format!("fin {from}")),
             Some((from, to)) => {
-                say(true, format!("data {from}..{to}"));
-                say(self.fin, "fin".to_owned());
+                push_if(true, format!("data {from}..{to}"));
+                push_if(self.fin, "fin".to_owned());
             }
             None => {}
         }
-        say(self.ack.is_some(), format!("ack {}", self.ack.unwrap_or_default()));
-        say(self.window.is_some(), format!("window {}", self.window.unwrap_or_default()));
-        say(self.mss.is_some(), format!("mss {}", self.mss.unwrap_or_default()));
+        push_if(self.ack.is_some(), format!("ack {}", self.ack.unwrap_or_default()));
+        push_if(self.window.is_some(), format!("window {}", self.window.unwrap_or_default()));
+        push_if(self.mss.is_some(), format!("mss {}", self.mss.unwrap_or_default()));
         for (start, end) in self.sack.iter().flatten() {
-            say(true, format!("sack {start}..{end}"));
+            push_if(true, format!("sack {start}..{end}"));
         }
-        say(self.ect, "ect".to_owned());
-        say(self.again, "again".to_owned());
+        push_if(self.ect, "ect".to_owned());
+        push_if(self.again, "again".to_owned());
         f.write_str(&words.join(" "))
     }
 }

@@ -47,6 +47,6 @@ fn kernel_passes_the_same_conversations() {
         } else {
             Command::new(program)
         };
-    let held = command.arg("--kernel").args(scripts()).output().expect("the program runs");
-    assert!(held.status.success(), "{}", String::from_utf8_lossy(&held.stdout));
+    let output = command.arg("--kernel").args(scripts()).output().expect("the program runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

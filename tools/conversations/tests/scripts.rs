@@ -79,7 +79,7 @@ fn times_are_compared_to_half_of_the_last_digit() {
         format!("set rto_initial = 1400 ms\nset rto_granularity = 1 us\n0 ms open\n> syn\n{at} > syn again\n")
     };
     for at in ["1.4 s", "1400 ms", "1 s", "1.36 s"] {
-        let held = hold_text("s.txt", &script(at));
-        assert_eq!(held.is_ok(), at != "1.36 s", "{at}: {held:?}");
+        let result = hold_text("s.txt", &script(at));
+        assert_eq!(result.is_ok(), at != "1.36 s", "{at}: {result:?}");
     }
 }

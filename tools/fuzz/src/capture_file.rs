@@ -97,6 +97,8 @@ fn block(is_big: bool, kind: u32, body: &[u8]) -> Vec<u8> {
     [&word(is_big, kind)[..], &length, body, &padding, &length].concat()
 }
 
+/// A pcapng file of one or two sections with any byte order and time resolution, and blocks of
+/// three kinds with packets. Lengths and times may be odd.
 fn pcapng(draw: &mut Draw) -> Vec<u8> {
     let mut file = Vec::new();
     for _ in 0..draw.range(1, 3) {

@@ -127,6 +127,7 @@ pub fn frame(draw: &mut Draw) -> (u32, Vec<u8>) {
     }
 }
 
+/// The packet in a tunnel: GTP-U, VXLAN, Geneve, GRE, an authentication header, IP or MPLS in IP.
 fn tunnelled(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     match draw.below(7) {
         0 => in_gtp(draw, packet),

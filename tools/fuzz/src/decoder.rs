@@ -60,9 +60,9 @@ fn from_hex(text: &str) -> Vec<u8> {
 
 fn parse_all(draw: &mut Draw, octets: &[u8]) {
     let same = |name: &str, emit: &dyn Fn(&mut Vec<u8>)| {
-        let mut again = Vec::new();
-        emit(&mut again);
-        assert_eq!(again, octets, "{name} gives other bytes again");
+        let mut written = Vec::new();
+        emit(&mut written);
+        assert_eq!(written, octets, "{name} gives other bytes again");
     };
     for width in [LiWidth::Seven, LiWidth::Fifteen] {
         for flag in [false, true] {

@@ -18,8 +18,8 @@ const ROOM: u64 = 20_000;
 
 pub fn entity(draw: &mut Draw) {
     let config = any_config(draw, Some(ROOM));
-    let most = draw.range(1, 24) as u32;
-    let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, most);
+    let max_blocks = draw.range(1, 24) as u32;
+    let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, max_blocks);
     let mut now = Time::ZERO;
     // Hostile numbers are near this one, which is in use, or anywhere.
     let mut near = 0;
@@ -34,8 +34,8 @@ pub fn entity(draw: &mut Draw) {
             }
             3..=5 => {
                 let mut set = BlockSet::default();
-                rlc.poll_transmit(&mut cx, most, &mut set);
-                assert!(set.blocks <= most, "{} blocks in a TTI of {most}", set.blocks);
+                rlc.poll_transmit(&mut cx, max_blocks, &mut set);
+                assert!(set.blocks <= max_blocks, "{} blocks in a TTI of {max_blocks}", set.blocks);
                 assert_eq!(set.blocks, set.pdus.iter().map(Pdu::blocks).sum::<u32>());
                 for pdu in &set.pdus {
                     if let Pdu::Data(run) | Pdu::Umd(run) = pdu {
@@ -51,7 +51,7 @@ pub fn entity(draw: &mut Draw) {
             }
             10 => rlc.suspend(),
             _ if draw.bool() => drop(rlc.suspend_after(draw.below(20) as u32)),
-            _ => rlc.resume(most),
+            _ => rlc.resume(max_blocks),
         }
         rlc.handle_timeout(&mut Context::new(now, &mut NoTrace));
         while rlc.poll_delivered().is_some() || rlc.poll_erroneous().is_some() {}
@@ -85,6 +85,7 @@ fn any_set(draw: &mut Draw, near: u64) -> BlockSet {
     set
 }
 
+/// A run of AMD PDUs near the number `near`, in which SDUs end and begin at random places.
 fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     let first = any_sn(draw, near);
     let count = draw.range(1, 12);
@@ -115,6 +116,7 @@ fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     }
 }
 
+/// A STATUS with any combination of fields, about numbers near `near`.
 fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
     let mark = set.missing.len() as u16;
     for _ in 0..draw.below(4) {

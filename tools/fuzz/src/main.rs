@@ -116,8 +116,8 @@ mod tests {
     fn first_executions_of_every_target_succeed() {
         for (name, execute) in TARGETS {
             // A scenario is parsed, built and run, which takes about a hundred times as long.
-            let most = if name == "scenario" { 60 } else { 300 };
-            (1..=most).for_each(|number| execute(&mut Draw::new(name, number)));
+            let max_length = if name == "scenario" { 60 } else { 300 };
+            (1..=max_length).for_each(|number| execute(&mut Draw::new(name, number)));
         }
     }
 

@@ -1,6 +1,7 @@
-//! Two entities with an unreliable pipe between them, and random operations of the upper layers.
-//! After the pipe has been reliable for a while, every SDU must have arrived, once and in order, or
-//! must have been reported as discarded. No entity may be idle with undelivered data.
+//! Fuzz test of RLC in all modes: two entities with an unreliable pipe between them, and random
+//! operations of the upper layers. At the end the pipe is reliable until both entities are idle.
+//! Every SDU must then have arrived, once and in order, or (in acknowledged mode) must have been
+//! reported as discarded.
 
 use std::sync::Arc;
 
@@ -17,9 +18,9 @@ use umts_units::{Bytes, Duration, Octets, Time};
 use crate::draw::Draw;
 
 const TTI: Duration = Duration::from_millis(10);
-/// Number of TTIs in which a reliable pipe delivers everything, even if the window has four PDUs
-/// and there is one window per polling period.
-const REST_TTIS: u64 = 400_000;
+/// Number of TTIs in which a reliable pipe delivers everything, even with a window of four PDUs and
+/// one window per polling period.
+const MAX_DRAIN_TTIS: u64 = 400_000;
 
 /// A packet of `octets` octets.
 pub fn packet(id: u64, octets: u32) -> Packet {
@@ -28,22 +29,25 @@ pub fn packet(id: u64, octets: u32) -> Packet {
     Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content: Content::Datagram(datagram) }
 }
 
+/// A timer of at least `from_ms`, or none.
 fn timer(draw: &mut Draw, from_ms: u64) -> Option<Duration> {
     draw.bool().then(|| Duration::from_millis(draw.range(from_ms, 400)))
 }
 
-/// A configuration of acknowledged mode with at least one trigger that recovers from any loss.
-fn any_am(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+/// A configuration of acknowledged mode with at least one trigger that recovers from any loss:
+/// Timer_Poll or Timer_Poll_Periodic. `buffer_octets`: size of the send buffer, unlimited if
+/// `None`.
+fn any_am(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     let window = draw.of(&[4, 8, 64, 1024, 2047]);
     let arrivals = [Arrivals { pdus: draw.range(0, 12) as u32, tti: TTI }; 2];
     let by_timer_poll = draw.bool();
     let granted_window = if draw.one_in(4) { Some(draw.range(2, 2_047) as u32) } else { None };
     // A poll is needed before the window, or the granted window, closes.
-    let least = granted_window.unwrap_or(window).min(window).min(32) / 2;
+    let max_unpolled = granted_window.unwrap_or(window).min(window).min(32) / 2;
     // If the granted window is smaller, it closes before a poll at a share of the larger window
     // (`poll_window`).
     let by_pdus = granted_window.is_some() || draw.bool();
-    let (poll_pdu, poll_window) = if by_pdus { (Some(least), None) } else { (None, Some(50)) };
+    let (poll_pdu, poll_window) = if by_pdus { (Some(max_unpolled), None) } else { (None, Some(50)) };
     let (sdu_discard, timer_discard) = match draw.below(4) {
         0 => (SduDiscard::Timer, Some(Duration::from_millis(draw.range(50, 2_000)))),
         1 => (SduDiscard::Never, None),
@@ -83,22 +87,22 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
         send_mrw: draw.bool(),
         max_mrw: if draw.bool() { Some(draw.range(3, 8) as u32) } else { None },
         max_rst: u32::MAX,
-        buffer: room.map(Bytes),
+        buffer: buffer_octets.map(Bytes),
         ..RlcConfig::default()
     }
 }
 
-fn any_um(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+fn any_um(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     RlcConfig {
         mode: RlcMode::Um,
         pdu_payload: Octets(draw.of(&[16, 40, 160, 124])),
         timer_discard: timer(draw, 50),
-        buffer: room.map(Bytes),
+        buffer: buffer_octets.map(Bytes),
         ..RlcConfig::default()
     }
 }
 
-fn any_tm(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+fn any_tm(draw: &mut Draw, buffer_octets: Option<u64>) -> RlcConfig {
     RlcConfig {
         mode: RlcMode::Tm,
         pdu_payload: Octets(draw.of(&[16, 40, 160])),
@@ -109,25 +113,27 @@ fn any_tm(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
             ErroneousSdus::Undetected,
         ]),
         timer_discard: timer(draw, 50),
-        buffer: room.map(Bytes),
+        buffer: buffer_octets.map(Bytes),
         ..RlcConfig::default()
     }
 }
 
-/// A configuration of any mode.
-pub fn any_config(draw: &mut Draw, room: Option<u64>) -> Arc<RlcConfig> {
+/// A configuration of any mode, half of them acknowledged.
+pub fn any_config(draw: &mut Draw, buffer_octets: Option<u64>) -> Arc<RlcConfig> {
     Arc::new(match draw.below(4) {
-        0 => any_um(draw, room),
-        1 => any_tm(draw, room),
-        _ => any_am(draw, room),
+        0 => any_um(draw, buffer_octets),
+        1 => any_tm(draw, buffer_octets),
+        _ => any_am(draw, buffer_octets),
     })
 }
 
+/// Checks acknowledged mode: every SDU arrives once, or is discarded if the configuration allows
+/// it.
 pub fn acknowledged(draw: &mut Draw) {
     let config = any_am(draw, None);
-    let (in_sequence, no_loss) =
+    let (in_sequence, never_discards) =
         (config.in_sequence, config.max_dat.is_none() && config.sdu_discard != SduDiscard::Timer);
-    let bearer = Bearer::played(draw, &config.into());
+    let bearer = Bearer::exercised(draw, &config.into());
     for from in 0..2 {
         let discarded = bearer.discarded(from);
         let mut delivered = bearer.delivered[from].clone();
@@ -138,24 +144,27 @@ pub fn acknowledged(draw: &mut Draw) {
         for id in &bearer.queued[from] {
             assert!(delivered.contains(id) || discarded.contains(id), "SDU {id} vanished");
         }
-        if no_loss {
+        if never_discards {
             assert_eq!(delivered, bearer.queued[from]);
         }
     }
 }
 
+/// Checks unacknowledged mode, in which SDUs may be lost.
 pub fn unacknowledged(draw: &mut Draw) {
     let config = any_um(draw, None).into();
-    check_unrepaired(&Bearer::played(draw, &config));
+    check_without_retransmission(&Bearer::exercised(draw, &config));
 }
 
+/// Checks transparent mode, in which SDUs may be lost.
 pub fn transparent(draw: &mut Draw) {
     let config = any_tm(draw, None).into();
-    check_unrepaired(&Bearer::played(draw, &config));
+    check_without_retransmission(&Bearer::exercised(draw, &config));
 }
 
-/// Checks that no SDU arrives twice, out of order, unqueued, or after it was discarded.
-fn check_unrepaired(bearer: &Bearer) {
+/// Checks a bearer without retransmission: no SDU arrives twice, out of order, without having been
+/// queued, or after it was discarded.
+fn check_without_retransmission(bearer: &Bearer) {
     for from in 0..2 {
         let (delivered, discarded) = (&bearer.delivered[from], bearer.discarded(from));
         assert!(delivered.is_sorted_by(|a, b| a < b), "twice or out of order: {delivered:?}");
@@ -163,24 +172,29 @@ fn check_unrepaired(bearer: &Bearer) {
     }
 }
 
+/// Two entities and the pipe between them. Arrays are indexed by the sending end.
 struct Bearer {
     ends: [Rlc; 2],
     /// Only acknowledged mode accepts a set that arrives twice.
-    takes_doubles: bool,
+    accepts_duplicates: bool,
     traces: [Vec<(Time, TraceEvent)>; 2],
+    /// Block sets on their way: the TTI of arrival, the set, and its lost blocks.
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    /// Maximum number of blocks per TTI.
     blocks: [u32; 2],
     tti: u64,
+    /// Packet ids of the SDUs that were passed to the entity.
     queued: [Vec<u64>; 2],
+    /// Packet ids of the SDUs that arrived at the other end.
     delivered: [Vec<u64>; 2],
 }
 
 impl Bearer {
-    /// Plays random operations, then waits until both ends are idle.
-    fn played(draw: &mut Draw, config: &Arc<RlcConfig>) -> Self {
+    /// Performs random operations, then waits until both ends are idle.
+    fn exercised(draw: &mut Draw, config: &Arc<RlcConfig>) -> Self {
         let blocks = [draw.range(1, 24) as u32, draw.range(1, 6) as u32];
         let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
-        // Encoded as octets, if the options have an encoding.
+        // PDUs are encoded as octets in one run of three, if the options have an encoding.
         let in_octets = draw.one_in(3) && Rlc::wired(UeId(0), Direction::Downlink, config, 1).is_ok();
         let entity = |sends, blocks| match in_octets {
             true => Rlc::wired(UeId(0), sends, config, blocks).expect("one could be made"),
@@ -188,7 +202,7 @@ impl Bearer {
         };
         let mut bearer = Bearer {
             ends: ends.map(|(sends, end)| entity(sends, blocks[end])),
-            takes_doubles: config.mode == RlcMode::Am,
+            accepts_duplicates: config.mode == RlcMode::Am,
             traces: Default::default(),
             pipe: Default::default(),
             blocks,
@@ -200,10 +214,12 @@ impl Bearer {
             bearer.operate(draw, id);
         }
         bearer.ends.iter_mut().zip(bearer.blocks).for_each(|(end, blocks)| end.resume(blocks));
-        bearer.rest();
+        bearer.drain();
         bearer
     }
 
+    /// One random operation at one end: a new SDU, a suspension, a resumption, or a TTI with
+    /// losses.
     fn operate(&mut self, draw: &mut Draw, id: u64) {
         let end = draw.below(2) as usize;
         match draw.below(16) {
@@ -228,11 +244,11 @@ impl Bearer {
                     2 => draw.sparse_bits(),
                     _ => 0,
                 };
-                let late = if draw.one_in(5) { draw.below(12) } else { 0 };
-                let doubled = draw.one_in(10);
+                let delay_ttis = if draw.one_in(5) { draw.below(12) } else { 0 };
+                let is_duplicated = draw.one_in(10);
                 self.step([
-                    (lost, late, doubled),
-                    if draw.bool() { (lost, late, doubled) } else { (0, 0, false) },
+                    (lost, delay_ttis, is_duplicated),
+                    if draw.bool() { (lost, delay_ttis, is_duplicated) } else { (0, 0, false) },
                 ]);
             }
         }
@@ -242,8 +258,9 @@ impl Bearer {
         Time::ZERO + TTI * self.tti
     }
 
-    /// One TTI: arrived sets are delivered, then both ends send. A fate is loss, delay and
-    /// duplication; the order is kept.
+    /// One TTI: arrived sets are delivered, then both ends send. The fate of a set is its lost
+    /// blocks, delay in TTIs beyond the usual four, duplication. Sets are not
+    /// reordered.
     fn step(&mut self, fates: [(u128, u64, bool); 2]) {
         let now = self.now();
         for from in 0..2 {
@@ -256,14 +273,14 @@ impl Bearer {
                 .extend(std::iter::from_fn(|| to.poll_delivered()).map(|sdu| sdu.packet.id.0));
             while to.poll_erroneous().is_some() {}
         }
-        for (from, (lost, late, doubled)) in fates.into_iter().enumerate() {
+        for (from, (lost, delay_ttis, is_duplicated)) in fates.into_iter().enumerate() {
             let mut set = BlockSet::default();
             let mut cx = Context::new(now, &mut self.traces[from]);
             self.ends[from].poll_transmit(&mut cx, self.blocks[from], &mut set);
             assert!(set.blocks <= self.blocks[from]);
             assert!(self.ends[from].poll_timeout().is_none_or(|at| at > now), "a deadline in the past");
-            let copies = 1 + usize::from(doubled && self.takes_doubles);
-            let at = (self.tti + 4 + late).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
+            let copies = 1 + usize::from(is_duplicated && self.accepts_duplicates);
+            let at = (self.tti + 4 + delay_ttis).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
             let lost = Lost(lost & Lost::all(set.blocks).0);
             self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
         }
@@ -271,17 +288,19 @@ impl Bearer {
     }
 
     /// Runs with a reliable pipe until the buffers are empty and all sets have arrived.
-    fn rest(&mut self) {
+    fn drain(&mut self) {
         let from = self.tti;
         while self.ends.iter().any(|end| end.buffer_occupancy() > Bytes(0)) {
-            assert!(self.tti - from < REST_TTIS, "undelivered after {REST_TTIS} good TTIs");
+            assert!(self.tti - from < MAX_DRAIN_TTIS, "undelivered after {MAX_DRAIN_TTIS} TTIs without loss");
             self.step([(0, 0, false); 2]);
         }
+        // Sets in the pipe arrive within 4 + 11 TTIs.
         for _ in 0..20 {
             self.step([(0, 0, false); 2]);
         }
     }
 
+    /// Packet ids of the SDUs that this end reported as discarded.
     fn discarded(&self, end: usize) -> Vec<u64> {
         let events = self.traces[end].iter();
         let ids = events.filter_map(|(_, event)| match event {

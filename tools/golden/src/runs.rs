@@ -56,6 +56,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Runs the scenario and describes the results: metrics line by line, digests of everything
+    /// else.
     fn golden(&self) -> Result<Golden, GoldenError> {
         let name = if self.is_recorded { "recorded" } else { "whole length" };
         let head = format!("seed {}, {name}", self.seed);
@@ -110,8 +112,8 @@ impl Run<'_> {
 
     fn trace(&self) -> Result<String, GoldenError> {
         let go_on = |_, _: &mut TraceDigest| ControlFlow::Continue(());
-        let seen = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);
-        seen.map(|(_, trace)| trace.finish()).map_err(|error| self.failed(error))
+        let observed = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);
+        observed.map(|(_, trace)| trace.finish()).map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: RunError) -> GoldenError {

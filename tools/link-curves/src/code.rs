@@ -35,7 +35,7 @@ pub struct Weight {
 /// Returns the distance spectrum up to weight `most`. Paths are followed bit by bit; those in one
 /// state and with equal weight are counted together.
 pub fn spectrum(most: usize) -> Vec<Weight> {
-    let mut found = vec![(0, 0); most + 1];
+    let mut paths_by_weight = vec![(0, 0); most + 1];
     let mut paths = vec![vec![(0_u64, 0_u64); most + 1]; STATES];
     let weight = |state, bit| output(state, bit).iter().sum::<usize>();
     paths[next(0, 1)][weight(0, 1)] = (1, 1);
@@ -46,7 +46,7 @@ pub fn spectrum(most: usize) -> Vec<Weight> {
                 for bit in [0, 1] {
                     let (to, d) = (next(state, bit), d + weight(state, bit));
                     if d <= most {
-                        let into = if to == 0 { &mut found[d] } else { &mut longer[to][d] };
+                        let into = if to == 0 { &mut paths_by_weight[d] } else { &mut longer[to][d] };
                         *into = (into.0 + events, into.1 + bits + bit as u64 * events);
                     }
                 }
@@ -54,7 +54,7 @@ pub fn spectrum(most: usize) -> Vec<Weight> {
         }
         paths = longer;
     }
-    let weights = found.into_iter().enumerate();
+    let weights = paths_by_weight.into_iter().enumerate();
     weights
         .filter(|(_, (events, _))| *events > 0)
         .map(|(d, (events, bits))| Weight { d, events, bits })

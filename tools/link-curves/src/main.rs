@@ -18,8 +18,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), String> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let simulated = here.join("viterbi.csv");
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let simulated = crate_folder.join("viterbi.csv");
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {}
         ["simulate"] => write(&simulated, &write_points(&simulate_points()))?,
@@ -27,7 +27,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
     }
     let text = fs::read_to_string(&simulated).map_err(|error| format!("{}: {error}", simulated.display()))?;
     let points = read_points(&text).map_err(|error| format!("{}: {error}", simulated.display()))?;
-    write(&here.join("../../crates/stack/src/radio/phy/link_curve.csv"), &curves(&points))
+    write(&crate_folder.join("../../crates/stack/src/radio/phy/link_curve.csv"), &curves(&points))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

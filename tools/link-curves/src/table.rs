@@ -100,8 +100,8 @@ impl Simulated {
     }
 
     fn ratio(&self, code: &Code, sir_db: f64) -> f64 {
-        let behind = self.points.iter().position(|&(at, _)| at >= sir_db);
-        libm::exp10(match behind {
+        let next_point = self.points.iter().position(|&(at, _)| at >= sir_db);
+        libm::exp10(match next_point {
             Some(0) => self.points[0].1,
             Some(n) => {
                 let [(a, from), (b, to)] = [self.points[n - 1], self.points[n]];

@@ -34,8 +34,8 @@ fn bounds_equal_the_table() {
         let number = |n: usize| row[n].expect("a number");
         let sir = libm::exp10(number(0) / 10.0);
         let near = |found: f64, expected: f64, floor: f64| {
-            let off = (found - expected).abs();
-            assert!(off <= 1e-5 * expected + floor, "{} dB: {found}, not {expected}", number(0));
+            let deviation = (found - expected).abs();
+            assert!(deviation <= 1e-5 * expected + floor, "{} dB: {found}, not {expected}", number(0));
         };
         near(raw_bit_error(sir), number(1), 0.0);
         for (decision, bits, blocks) in [(Decision::Hard, 2, 3), (Decision::Soft, 4, 5)] {
@@ -57,8 +57,8 @@ fn simulated_decoders_agree_with_the_table() {
             let (&[Some(ratio), Some(sent)], true) = (theirs, ours.sent > 0) else { continue };
             let pooled = (f64::from(ours.lost) + ratio * sent) / (f64::from(ours.sent) + sent);
             let error = f64::sqrt(pooled * (1.0 - pooled) * (1.0 / f64::from(ours.sent) + 1.0 / sent));
-            let off = (ours.ratio() - ratio).abs();
-            assert!(off <= 3.0 * error, "{sir_db} dB: {ours:?}, not {ratio} of {sent}");
+            let deviation = (ours.ratio() - ratio).abs();
+            assert!(deviation <= 3.0 * error, "{sir_db} dB: {ours:?}, not {ratio} of {sent}");
             compared += 1;
         }
     }

@@ -51,10 +51,10 @@ pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outc
     };
     let ours = rows(&run);
     if entry.is_of_linux() {
-        let (totals, theirs) = (Totals::of(&ours), Totals::of(&expected));
+        let (totals, ns2_totals) = (Totals::of(&ours), Totals::of(&expected));
         let end = |rows: &[Row]| rows.last().map_or(0.0, |row| row.at_s);
         let words = format!(
-            "{totals} by {:.2} s; ns-2's copy of Linux: {theirs} by {:.2} s",
+            "{totals} by {:.2} s; ns-2's copy of Linux: {ns2_totals} by {:.2} s",
             end(&ours),
             end(&expected)
         );

@@ -111,6 +111,7 @@ impl LongRun {
         Ok(None)
     }
 
+    /// The run of a row of the table, with the losses that `lists` has for it.
     fn run(&self, lists: &[LossList]) -> Result<Run, Skip> {
         fn read<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
             text.parse().map_err(|_| Skip::Malformed(name, text.to_owned()))

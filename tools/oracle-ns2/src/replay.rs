@@ -123,6 +123,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         }
     }
 
+    /// Replays the run until ns-2's stop time, or until all packets are acknowledged.
     fn run(mut self) -> Totals {
         let mut trace = NoTrace;
         let cx = &mut Context::new(Time::ZERO, &mut trace);

@@ -258,6 +258,6 @@ fn crossing_losses(text: &str, losses: &[LossList]) -> Result<Vec<u64>, Skip> {
         return Ok(Vec::new());
     }
     let named = text.split_once(',').and_then(|(_, key)| key.split_once(','));
-    let found = named.and_then(|(loss, seed)| losses.iter().find(|list| list.is_named(loss, seed)));
-    found.map(|list| list.indices.clone()).ok_or_else(|| Skip::NoLosses(text.to_owned()))
+    let loss_list = named.and_then(|(loss, seed)| losses.iter().find(|list| list.is_named(loss, seed)));
+    loss_list.map(|list| list.indices.clone()).ok_or_else(|| Skip::NoLosses(text.to_owned()))
 }

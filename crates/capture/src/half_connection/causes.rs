@@ -91,8 +91,8 @@ impl HalfConnection {
 
     /// Returns the reordering window of a segment that ends at `end`.
     fn reordering_window(&self, end: u64) -> Duration {
-        let three = u64::from(DUPLICATE_THRESHOLD) * u64::from(self.counters.largest_segment);
-        let is_urgent = self.recoveries.is_recovering() || self.sacked.count_above(end) >= three;
+        let three_segments = u64::from(DUPLICATE_THRESHOLD) * u64::from(self.counters.largest_segment);
+        let is_urgent = self.recoveries.is_recovering() || self.sacked.count_above(end) >= three_segments;
         let min_rtt = self.flight.rtt_every.sums.min();
         self.flight.rack.window(is_urgent, min_rtt, self.flight.estimate.srtt())
     }

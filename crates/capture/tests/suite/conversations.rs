@@ -520,19 +520,20 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
         }
         analyser.finish()
     };
-    let (all, some) = (analyse(Analyser::new()), analyse(Analyser::new().with_limit(100).with_row_of(700)));
+    let (all, limited) =
+        (analyse(Analyser::new()), analyse(Analyser::new().with_limit(100).with_row_of(700)));
     assert_eq!(all.rest, None);
-    let rest = some.rest.expect("there are connections without rows");
+    let rest = limited.rest.expect("there are connections without rows");
     assert_eq!(rest.connections, 899);
     assert_eq!(rest.metrics.value("payload_bytes"), Some(899.0 * 1_000.0));
-    let numbers: Vec<u64> = some.connections.iter().map(|row| row.connection).collect();
+    let numbers: Vec<u64> = limited.connections.iter().map(|row| row.connection).collect();
     assert_eq!(numbers, (0..100).chain([700]).collect::<Vec<_>>());
     // The sums of the capture include all connections.
-    assert_eq!(some.metrics, all.metrics);
-    assert_eq!(some.connection_count, 1_000);
-    let has_warning = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
-    assert!(has_warning("899 connections have no separate rows"), "{:?}", some.warnings);
-    assert!(has_warning("950 connections with packets of one end only"), "{:?}", some.warnings);
+    assert_eq!(limited.metrics, all.metrics);
+    assert_eq!(limited.connection_count, 1_000);
+    let has_warning = |words: &str| limited.warnings.iter().any(|warning| warning.starts_with(words));
+    assert!(has_warning("899 connections have no separate rows"), "{:?}", limited.warnings);
+    assert!(has_warning("950 connections with packets of one end only"), "{:?}", limited.warnings);
 }
 
 #[test]

@@ -263,6 +263,8 @@ fn copies_inside_and_outside_of_a_tunnel_count_once() {
 
 #[test]
 fn skipped_protocols_are_counted_by_name() {
+    // A GTP-U echo request, ESP twice (IP protocol 50), ICMP (1), ARP, an experimental EtherType,
+    // L2TP, and a GTP-U packet without an IP packet inside.
     let echo = [&[0x32, 1, 0, 4, 0, 0, 0, 0][..], &[0, 1, 0, 0]].concat();
     let frames = [
         ethernet(&udp(false, 2152, &echo)),

@@ -110,10 +110,10 @@ impl WallClock {
     /// # Errors
     /// An error of the kernel.
     pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
-        let mut wanted = SigSet::empty();
-        [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
-        wanted.thread_block()?;
-        let signals = SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let mut mask = SigSet::empty();
+        [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| mask.add(signal));
+        mask.thread_block()?;
+        let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let timer =
             TimerFd::new(TimerClock::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
@@ -238,8 +238,9 @@ impl WallClock {
                 port => self.read(port as usize)?,
             }
         }
-        let gone: Vec<usize> = self.present().filter(|&number| self.ports[number].is_gone()).collect();
-        gone.into_iter().try_for_each(|number| self.remove_device(number))
+        let closed_ports: Vec<usize> =
+            self.present().filter(|&number| self.ports[number].is_gone()).collect();
+        closed_ports.into_iter().try_for_each(|number| self.remove_device(number))
     }
 
     /// Indices of the devices that are not gone.
@@ -318,8 +319,8 @@ fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if lookahead.is_seen() {
         return next;
     }
-    let seen = lookahead.first_seen(next + MAX_DELAY);
-    if seen > next + LEAD { seen - LEAD } else { seen }
+    let first_seen_at = lookahead.first_seen(next + MAX_DELAY);
+    if first_seen_at > next + LEAD { first_seen_at - LEAD } else { first_seen_at }
 }
 
 /// Reads CLOCK_MONOTONIC.

@@ -1,4 +1,6 @@
-//! Ethernet frames between two given devices: selects and prepares those that cross the radio.
+//! Ethernet frames between two given devices. [`route`] selects the frames whose IP packets cross
+//! the radio. The others prepare these packets: they remove the padding, complete checksums and cut
+//! segments that the kernel left to the network card.
 
 use crate::packets::foreign;
 
@@ -11,8 +13,10 @@ pub const TAG: usize = 4;
 /// Maximum number of tags that are parsed: a customer tag inside a provider tag.
 const MAX_TAGS: usize = 2;
 
+/// Ethernet types.
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Ethernet types of a customer tag and of a provider tag.
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 
 /// Protocol numbers of IANA.
@@ -23,9 +27,10 @@ const ICMPV6: u8 = 58;
 /// Length of a TCP header without options. A smaller data offset is malformed (RFC 9293 §3.1).
 const MIN_TCP_HEADER: usize = 20;
 
-/// Flags that belong to the last part of a segment.
+/// Flags that only the last part of a segment keeps.
 const FIN_AND_PSH: u8 = 0x09;
 const SYN: u8 = 0x02;
+/// Flag that only the first part of a segment keeps.
 const CWR: u8 = 0x80;
 
 /// Route of a frame.
@@ -46,6 +51,7 @@ pub fn route(frame: &[u8]) -> FrameRoute {
     let Some(header) = header_of(frame) else { return FrameRoute::Bypass };
     let (header_octets, packet) = frame.split_at(header);
     let is_ip = [IPV4, IPV6].iter().any(|kind| header_octets.ends_with(kind));
+    // The lowest bit of the first octet marks a multicast or broadcast address.
     if frame[0] & 1 == 1 || !is_ip {
         return FrameRoute::Bypass;
     }
@@ -78,16 +84,18 @@ pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     &packet[..length.min(packet.len())]
 }
 
-/// Offsets and sums of a packet that segmentation and checksums need.
-struct Parts {
-    /// Offset of the TCP or UDP header.
-    transport: usize,
+/// What segmentation and checksums need to know about a TCP or UDP packet.
+struct Transport {
+    /// Offset of the TCP or UDP header in the packet.
+    offset: usize,
     protocol: u8,
-    /// Sum over the addresses and the protocol (RFC 9293 §3.1, RFC 8200 §8.1), without the length.
-    pseudo: u32,
+    /// Sum over the pseudo-header, addresses and protocol (RFC 9293 §3.1, RFC 8200 §8.1), without
+    /// the length.
+    pseudo_sum: u32,
 }
 
-fn parts(packet: &[u8]) -> Option<Parts> {
+/// `None` if the packet is a fragment, truncated, or neither TCP nor UDP.
+fn transport(packet: &[u8]) -> Option<Transport> {
     let upper = foreign::upper(packet).filter(|upper| !upper.is_fragment)?;
     let min_header = match upper.protocol {
         TCP => MIN_TCP_HEADER,
@@ -95,10 +103,10 @@ fn parts(packet: &[u8]) -> Option<Parts> {
         _ => return None,
     };
     let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
-    (upper.end >= upper.at + min_header).then(|| Parts {
-        transport: upper.at,
+    (upper.end >= upper.at + min_header).then(|| Transport {
+        offset: upper.at,
         protocol: upper.protocol,
-        pseudo: sum(&packet[addresses]) + u32::from(upper.protocol),
+        pseudo_sum: sum(&packet[addresses]) + u32::from(upper.protocol),
     })
 }
 
@@ -106,14 +114,16 @@ fn parts(packet: &[u8]) -> Option<Parts> {
 /// checksum field then holds the sum over addresses, protocol and length. All other checksums stay
 /// unchanged, even if they are wrong.
 pub fn complete_checksum(packet: &mut [u8]) {
-    let Some(parts) = parts(packet) else { return };
-    let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
-    let body = &packet[parts.transport..];
-    let pseudo = fold(parts.pseudo + body.len() as u32);
+    let Some(transport) = transport(packet) else { return };
+    // Offset of the checksum field in the TCP or the UDP header.
+    let at = transport.offset + if transport.protocol == TCP { 16 } else { 6 };
+    let body = &packet[transport.offset..];
+    let pseudo = fold(transport.pseudo_sum + body.len() as u32);
     if u16::from_be_bytes([packet[at], packet[at + 1]]) == pseudo {
-        // The checksum field already contains the sum over the pseudo-header.
+        // The checksum field already contains the sum over the pseudo-header. In UDP, 0 means that
+        // there is no checksum (RFC 768).
         let checksum = !fold(sum(body));
-        let checksum = if checksum == 0 && parts.protocol == UDP { 0xffff } else { checksum };
+        let checksum = if checksum == 0 && transport.protocol == UDP { 0xffff } else { checksum };
         packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 }
@@ -122,35 +132,36 @@ pub fn complete_checksum(packet: &mut [u8]) {
 /// segments to a device with segmentation offload (TSO, GRO). Returns `None` if the packet
 /// cannot be cut.
 pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
-    let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
-    let offset = usize::from(packet[parts.transport + 12] >> 4) * 4;
+    let transport = transport(packet).filter(|transport| transport.protocol == TCP)?;
+    let header = usize::from(packet[transport.offset + 12] >> 4) * 4;
     // A SYN occupies a sequence number, and no kernel leaves one to segmentation offload.
-    if offset < MIN_TCP_HEADER || packet[parts.transport + 13] & SYN != 0 {
+    if header < MIN_TCP_HEADER || packet[transport.offset + 13] & SYN != 0 {
         return None;
     }
-    let headers = parts.transport + offset;
-    let room = mtu.checked_sub(headers).filter(|&room| room > 0 && packet.len() > headers)?;
-    let first = u32::from_be_bytes(packet[parts.transport + 4..][..4].try_into().expect("four octets"));
+    let headers = transport.offset + header;
+    let max_payload = mtu.checked_sub(headers).filter(|&max| max > 0 && packet.len() > headers)?;
+    let first = u32::from_be_bytes(packet[transport.offset + 4..][..4].try_into().expect("four octets"));
     let payload = &packet[headers..];
-    let count = payload.len().div_ceil(room);
-    let cut = payload.chunks(room).enumerate().map(|(number, chunk)| {
+    let count = payload.len().div_ceil(max_payload);
+    let parts = payload.chunks(max_payload).enumerate().map(|(number, chunk)| {
         let mut part = [&packet[..headers], chunk].concat();
-        let seq = first.wrapping_add((number * room) as u32);
-        part[parts.transport + 4..][..4].copy_from_slice(&seq.to_be_bytes());
-        let flags = &mut part[parts.transport + 13];
+        let seq = first.wrapping_add((number * max_payload) as u32);
+        part[transport.offset + 4..][..4].copy_from_slice(&seq.to_be_bytes());
+        let flags = &mut part[transport.offset + 13];
         *flags &= if number + 1 < count { !FIN_AND_PSH } else { 0xff };
         *flags &= if number > 0 { !CWR } else { 0xff };
         set_length(&mut part, number as u16);
-        let pseudo = fold(parts.pseudo + (part.len() - parts.transport) as u32);
-        part[parts.transport + 16..][..2].copy_from_slice(&pseudo.to_be_bytes());
+        // As if the kernel had left the checksum of each part to the device.
+        let pseudo = fold(transport.pseudo_sum + (part.len() - transport.offset) as u32);
+        part[transport.offset + 16..][..2].copy_from_slice(&pseudo.to_be_bytes());
         complete_checksum(&mut part);
         part
     });
-    Some(cut.collect())
+    Some(parts.collect())
 }
 
-/// Writes the length into the header. For IPv4, adds `number` to the identification and updates the
-/// checksum.
+/// Writes the length into the IP header. For IPv4, also adds `number` to the identification,
+/// because each part of a segment needs another one, and updates the header's checksum.
 fn set_length(packet: &mut [u8], number: u16) {
     let length = packet.len();
     if packet[0] >> 4 == 6 {
@@ -174,6 +185,7 @@ fn sum(octets: &[u8]) -> u32 {
         .sum()
 }
 
+/// Adds the carries to the lower 16 bits, which gives the sum in ones' complement.
 fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -187,7 +199,8 @@ mod tests {
 
     use super::*;
 
-    /// Builds an IPv4 TCP segment with an arbitrary TCP checksum.
+    /// Builds an IPv4 TCP segment from 10.0.0.1 to 10.0.0.2 with sequence number 256,
+    /// identification 9 and an arbitrary TCP checksum.
     fn segment(payload: usize, flags: u8) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 9, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         packet.extend([0, 80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 7, 0x50, flags, 0, 1, 0, 0, 0, 0]);
@@ -197,18 +210,18 @@ mod tests {
     }
 
     fn has_valid_checksums(packet: &[u8]) -> bool {
-        let parts = parts(packet).expect("TCP or UDP");
-        let body = &packet[parts.transport..];
-        fold(parts.pseudo + body.len() as u32 + sum(body)) == 0xffff && {
+        let transport = transport(packet).expect("TCP or UDP");
+        let body = &packet[transport.offset..];
+        fold(transport.pseudo_sum + body.len() as u32 + sum(body)) == 0xffff && {
             packet[0] >> 4 == 6 || fold(sum(&packet[..20])) == 0xffff
         }
     }
 
     /// Leaves the checksum to the device, as a kernel with checksum offload does.
     fn offload_checksum(packet: &mut [u8]) {
-        let parts = parts(packet).expect("TCP or UDP");
-        let pseudo = fold(parts.pseudo + (packet.len() - parts.transport) as u32);
-        let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
+        let transport = transport(packet).expect("TCP or UDP");
+        let pseudo = fold(transport.pseudo_sum + (packet.len() - transport.offset) as u32);
+        let at = transport.offset + if transport.protocol == TCP { 16 } else { 6 };
         packet[at..at + 2].copy_from_slice(&pseudo.to_be_bytes());
     }
 
@@ -246,6 +259,7 @@ mod tests {
         let frame = |to: u8, kind: [u8; 2], packet: &[u8]| {
             [&[to, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat()
         };
+        // Neighbour advertisement: ICMPv6 (58) of type 136.
         let mut discovery = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
         discovery.extend([0xfe; 32]);
         discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
@@ -253,6 +267,7 @@ mod tests {
         assert_eq!(route(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Bypass);
         assert_eq!(route(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Bypass);
         assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Bypass);
+        // An echo request is not discovery.
         discovery[40] = 128;
         assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
         assert_eq!(route(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Drop);
@@ -274,6 +289,7 @@ mod tests {
 
     #[test]
     fn segments_after_extension_headers_are_cut_and_completed() {
+        // IPv6 header, 8 octets of destination options (60), TCP header, 3,000 octets.
         let mut whole = vec![0x60, 0, 0, 0];
         whole.extend((8 + 20 + 3000_u16).to_be_bytes());
         whole.extend([60, 64]);
@@ -296,6 +312,7 @@ mod tests {
         };
         assert!(large(&|_| {}).is_some());
         assert_eq!(large(&|whole| whole[9] = UDP), None);
+        // The flag "more fragments".
         assert_eq!(large(&|whole| whole[6] = 0x20), None);
         assert_eq!(large(&|whole| whole[33] |= SYN), None);
     }
@@ -321,16 +338,17 @@ mod tests {
     fn generated_packets_cover_every_route() {
         let found = foreign::generated::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
+            // Not over the radio, neither TCP nor UDP, UDP, TCP that is not cut, TCP that is cut.
             let FrameRoute::Radio(header) = route(&frame) else { return [true, false, false, false, false] };
             let packet = packet_of(&frame, header).to_vec();
-            let (parts, is_cut) = (parts(&packet), cut(&packet, 576));
-            let is_tcp = parts.as_ref().is_some_and(|parts| parts.protocol == TCP);
+            let (transport, parts) = (transport(&packet), cut(&packet, 576));
+            let is_tcp = transport.as_ref().is_some_and(|transport| transport.protocol == TCP);
             [
                 false,
-                parts.is_none(),
-                parts.is_some() && !is_tcp,
-                is_tcp && is_cut.is_none(),
-                is_cut.is_some_and(|parts| parts.len() > 2),
+                transport.is_none(),
+                transport.is_some() && !is_tcp,
+                is_tcp && parts.is_none(),
+                parts.is_some_and(|parts| parts.len() > 2),
             ]
         });
         assert!(found.iter().all(|&count| count > 40), "{found:?}");
@@ -365,11 +383,11 @@ mod tests {
             if foreign::addresses(&packet).is_ok() {
                 let end = packet_of(&packet, 0).len();
                 let mut packet = packet[..end].to_vec();
-                if let Some(parts) = parts(&packet) {
+                if let Some(transport) = transport(&packet) {
                     offload_checksum(&mut packet);
                     complete_checksum(&mut packet);
-                    let body = &packet[parts.transport..];
-                    prop_assert_eq!(fold(parts.pseudo + body.len() as u32 + sum(body)), 0xffff);
+                    let body = &packet[transport.offset..];
+                    prop_assert_eq!(fold(transport.pseudo_sum + body.len() as u32 + sum(body)), 0xffff);
                 }
             }
         }

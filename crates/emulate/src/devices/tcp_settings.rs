@@ -114,24 +114,24 @@ pub type Effective = Vec<(String, String)>;
 /// # Errors
 /// An error if a sysctl that was set, or the routes, cannot be read.
 pub fn read_back(device: u32, settings: &TcpSettings) -> io::Result<Effective> {
-    let mut found = Effective::new();
+    let mut in_force = Effective::new();
     for name in READ_SYSCTLS {
         if let Ok(value) = variable(name) {
-            found.push((name.to_owned(), value));
+            in_force.push((name.to_owned(), value));
         }
     }
     for (name, _) in settings.variables.iter().filter(|(name, _)| !READ_SYSCTLS.contains(&&**name)) {
-        found.push((name.clone(), variable(name)?));
+        in_force.push((name.clone(), variable(name)?));
     }
     for metric in Netlink::open()?.route_metrics(device)? {
         if let Some((name, value)) = name_and_value(&metric) {
             let pair = (format!("route.{name}"), value);
-            if !found.contains(&pair) {
-                found.push(pair);
+            if !in_force.contains(&pair) {
+                in_force.push(pair);
             }
         }
     }
-    Ok(found)
+    Ok(in_force)
 }
 
 fn variable(name: &str) -> io::Result<String> {

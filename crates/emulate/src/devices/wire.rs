@@ -293,10 +293,10 @@ impl AsFd for Wire {
 fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     let of_device = |advice: String| wrong(format!("device {name}: {advice}"));
     let mut link = None;
-    for found in getifaddrs()?.filter(|found| found.interface_name == name) {
-        let Some(address) = found.address else { continue };
+    for entry in getifaddrs()?.filter(|entry| entry.interface_name == name) {
+        let Some(address) = entry.address else { continue };
         if let Some(address) = address.as_link_addr() {
-            link = Some((*address, found.flags));
+            link = Some((*address, entry.flags));
         }
         let is_local = address.as_sockaddr_in6().is_some_and(|address| address.ip().is_unicast_link_local());
         if address.family().is_some_and(|family| family != AddressFamily::Packet) && !is_local {
@@ -307,14 +307,14 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     let Some((address, flags)) = link else {
         return Err(of_device("there is no device of this name".to_owned()));
     };
-    let found = Netlink::open()?.link(address.ifindex() as u32)?;
+    let entry = Netlink::open()?.link(address.ifindex() as u32)?;
     if !flags.contains(InterfaceFlags::IFF_UP) {
         return Err(of_device(format!("it is down: ip link set {name} up")));
     }
-    if found.mtu > u32::from(MTU) {
-        return Err(of_device(format!("its MTU is {}: ip link set {name} mtu {MTU}", found.mtu)));
+    if entry.mtu > u32::from(MTU) {
+        return Err(of_device(format!("its MTU is {}: ip link set {name} mtu {MTU}", entry.mtu)));
     }
-    if !found.is_virtual && !flags.contains(InterfaceFlags::IFF_PROMISC) {
+    if !entry.is_virtual && !flags.contains(InterfaceFlags::IFF_PROMISC) {
         let advice = "it receives only frames for this host: ip link set";
         return Err(of_device(format!("{advice} {name} promisc on (and off afterwards)")));
     }

@@ -294,13 +294,13 @@ mod tests {
         assert!(found.is_balanced(), "{found:?}");
         assert_eq!((found.packets_in, found.packets_out, found.unroutable), (8, 6, 2), "{found:?}");
         // A packet that is still on one leg is not lost because a packet of another leg has left.
-        let mut many: Vec<_> = (0..40)
+        let mut forty_packets: Vec<_> = (0..40)
             .flat_map(|n| {
                 packets[..4].iter().map(move |(at, port, octets)| (at / 50 + 100 * n, *port, octets.clone()))
             })
             .collect();
-        many.sort_by_key(|(at, ..)| *at);
-        let found = counts_behind(behind, &radio, &many);
+        forty_packets.sort_by_key(|(at, ..)| *at);
+        let found = counts_behind(behind, &radio, &forty_packets);
         assert_eq!((found.packets_out, found.losses.air, found.losses.inside), (160, 0, 0), "{found:?}");
     }
 

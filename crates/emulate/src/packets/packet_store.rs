@@ -146,6 +146,7 @@ impl PacketStore {
 
 impl TraceSink<TraceEvent> for PacketStore {
     #[inline]
+    /// Removes lost packets from the store, and counts them by the place of the loss.
     fn record(&mut self, _at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::PacketDropped { place, packet } => {
@@ -161,15 +162,16 @@ impl TraceSink<TraceEvent> for PacketStore {
                     | DropPlace::NoConnection => &mut losses.core,
                 });
             }
+            // A discarded SDU may have been delivered already, so the packet is kept for a while.
             TraceEvent::SduDiscarded { sdu, .. } => {
                 let state = &mut *self.0.borrow_mut();
                 if state.packets.contains_key(sdu) {
                     state.discarded.push_back(*sdu);
                 }
                 if state.discarded.len() > MAX_DISCARDED
-                    && let Some(given_up) = state.discarded.pop_front()
+                    && let Some(oldest) = state.discarded.pop_front()
                 {
-                    state.lose(given_up, |losses| &mut losses.air);
+                    state.lose(oldest, |losses| &mut losses.air);
                 }
             }
             _ => {}

@@ -55,6 +55,8 @@ impl Meter {
 }
 
 impl TraceSink<TraceEvent> for Meter {
+    /// Adds an event to the sums of the current interval, or stores the current state. The RRC
+    /// state is the first UE's.
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::PacketCaptured { at: point, packet } => {

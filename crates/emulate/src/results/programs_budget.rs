@@ -1,7 +1,10 @@
 //! The time budget of the programs' TCP connections and UDP flows, derived from their packets.
-//! Internals of the kernel (windows, writes of the application, timers) are not guessed: their time
-//! is `not_visible`. If a DNS lookup precedes a connection, the connection's budget begins with the
-//! DNS question.
+//!
+//! [`ProgramsBudget`] is a trace sink. It recognises the connection of each packet and records the
+//! events that a simulated connection would have recorded (segments sent and received, data
+//! acknowledged), from which [`Budget`] computes the time budget. Internals of the kernel (windows,
+//! writes of the application, timers) are not guessed: their time is `not_visible`. If a DNS lookup
+//! precedes a connection, the connection's budget begins with the DNS question.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -21,9 +24,9 @@ use crate::packets::datagram;
 use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
-/// Maximum number of connections and flows, and of segments and datagrams in the network. Beyond
-/// the former, the first in the order of the keys is removed; beyond the latter, the oldest.
+/// Maximum number of connections, and of flows. The first in the order of the keys is then removed.
 const MAX_CONNECTIONS: usize = 4096;
+/// Maximum number of segments, and of datagrams, in the network. The oldest is then removed.
 const MAX_SEGMENTS: usize = 65_536;
 
 /// Maximum number of out-of-order ranges of a direction. Beyond it, the range with the highest
@@ -54,15 +57,21 @@ struct Connection {
     streams: [StreamDirection; 2],
 }
 
-/// One direction of a connection. Sequence numbers count from the SYN without wrapping.
+/// One direction of a connection. Sequence numbers count from the SYN, which is 0, without
+/// wrapping.
 #[derive(Debug, Default)]
 struct StreamDirection {
+    /// Number of the SYN in the packets.
     initial: Option<u32>,
+    /// The number after the last one sent.
     highest: u64,
+    /// The highest acknowledgment that the sender has received.
     una: u64,
-    /// End of the payload that has arrived in order, and ranges of payload beyond it.
-    next: u64,
+    /// End of the payload that has arrived in order.
+    in_order_to: u64,
+    /// Ranges of payload that have arrived beyond it, sorted.
     out_of_order: Vec<(u64, u64)>,
+    /// A FIN was sent.
     has_finished: bool,
     fin_acknowledged: bool,
     is_established: bool,
@@ -77,38 +86,43 @@ impl Connection {
 }
 
 impl StreamDirection {
-    fn count(&self, number: u32) -> Option<u64> {
+    /// Extends a packet's sequence number, which wraps at 2³², to one near the highest number so
+    /// far.
+    fn unwrapped(&self, number: u32) -> Option<u64> {
         let offset = number.wrapping_sub(self.initial?);
-        let ahead = i64::from(offset.wrapping_sub(self.highest as u32) as i32);
-        self.highest.checked_add_signed(ahead)
+        let distance = i64::from(offset.wrapping_sub(self.highest as u32) as i32);
+        self.highest.checked_add_signed(distance)
     }
 
     /// Records the arrival of payload `from..to`. Returns the number of bytes that are newly in
     /// order.
-    fn arrived(&mut self, from: u64, to: u64) -> u64 {
-        let before = self.next.max(1);
+    fn receive(&mut self, from: u64, to: u64) -> u64 {
+        let before = self.in_order_to.max(1);
         if self.out_of_order.len() >= MAX_OUT_OF_ORDER {
             self.out_of_order.pop();
         }
         self.out_of_order.push((from, to));
         self.out_of_order.sort_unstable();
-        self.next = before;
-        let next = &mut self.next;
+        self.in_order_to = before;
+        let in_order_to = &mut self.in_order_to;
+        // Removes the ranges that continue the data in order, which grow with each of them.
         self.out_of_order.retain(|&(from, to)| {
-            let joins = from <= *next;
-            *next = if joins { to.max(*next) } else { *next };
-            !joins
+            let continues = from <= *in_order_to;
+            *in_order_to = if continues { to.max(*in_order_to) } else { *in_order_to };
+            !continues
         });
-        self.next - before
+        self.in_order_to - before
     }
 }
 
-/// A UDP flow, or a lookup of names.
+/// A UDP flow, or a DNS lookup.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     id: ConnectionId,
-    /// Bytes sent so far, or number of questions and answers, by the end that sends.
+    /// Bytes sent so far, or for a lookup the number of questions and answers, by the end that
+    /// sends.
     sent: [u64; 2],
+    /// Time of the last packet.
     last: Time,
 }
 
@@ -178,8 +192,9 @@ impl ProgramsBudget {
         self.budget.record(now, &event);
     }
 
-    /// A packet enters the network. Returns `None` if it belongs to no known TCP connection.
-    fn sent(&mut self, now: Time, packet: Packet) -> Option<()> {
+    /// Records a TCP segment that enters the network, as an event of the connection. A SYN opens
+    /// the connection. Returns `None` if the packet belongs to no known TCP connection.
+    fn record_segment(&mut self, now: Time, packet: Packet) -> Option<()> {
         let Transport { from, to, message } = self.packet_store.with(packet.id, read)??;
         let Message::Segment { seq, length, ack, flags } = message else { return None };
         let direction = packet.direction();
@@ -195,10 +210,11 @@ impl ProgramsBudget {
         if syn && stream.initial.is_none() {
             stream.initial = Some(seq);
         }
-        let seq = stream.count(seq)?;
+        let seq = stream.unwrapped(seq)?;
         stream.highest = stream.highest.max(seq + u64::from(length));
         stream.has_finished |= fin;
-        let ack = ack.and_then(|ack| connection.streams[end.other() as usize].count(ack));
+        let ack = ack.and_then(|ack| connection.streams[end.other() as usize].unwrapped(ack));
+        // `length` is the sequence space, which SYN and FIN occupy too.
         let payload = length - u32::from(syn) - u32::from(fin);
         let segment = Segment {
             flags: Flags { syn, fin, rst, ack: ack.is_some(), ..Flags::default() },
@@ -221,27 +237,31 @@ impl ProgramsBudget {
         Some(())
     }
 
-    /// A packet enters the network. Returns `None` if it is not UDP, or is the late answer of a
-    /// lookup.
-    fn datagram_sent(&mut self, now: Time, packet: &Packet) -> Option<()> {
-        let found = self.packet_store.with(packet.id, datagram::read)??;
+    /// Records a UDP datagram that enters the network, as an event of a flow or lookup. Returns
+    /// `None` if the packet is not UDP, or is the late answer of a lookup.
+    fn record_datagram(&mut self, now: Time, packet: &Packet) -> Option<()> {
+        let datagram = self.packet_store.with(packet.id, datagram::read)??;
         let direction = packet.direction();
-        let ends =
-            if direction == Direction::Downlink { [found.from, found.to] } else { [found.to, found.from] };
+        let ends = if direction == Direction::Downlink {
+            [datagram.from, datagram.to]
+        } else {
+            [datagram.to, datagram.from]
+        };
         let is_lookup = ends[0].1 == DNS;
         let flow = match is_lookup {
             true => self.lookup(now, packet.ue, direction, ends)?,
             false => self.flow(now, packet, ends),
         };
         let end = End::sending(direction);
-        let payload = if is_lookup { 1 } else { u32::from(found.payload) };
+        // Questions and answers of a lookup count as one byte each.
+        let payload = if is_lookup { 1 } else { u32::from(datagram.payload) };
         let sent = &mut flow.sent[end as usize];
         let segment = Segment {
             flags: Flags::default(),
             seq: 1 + *sent,
             payload,
             leg: packet.leg(),
-            header: (packet.size().0 as u32).saturating_sub(u32::from(found.payload)) as u16,
+            header: (packet.size().0 as u32).saturating_sub(u32::from(datagram.payload)) as u16,
             ..Segment::new(flow.id, direction)
         };
         *sent += u64::from(payload);
@@ -269,6 +289,7 @@ impl ProgramsBudget {
         self.lookups.get_mut(&ue)
     }
 
+    /// Returns the UDP flow of a packet. The first packet opens the flow.
     fn flow(&mut self, now: Time, packet: &Packet, ends: Ends) -> &mut Flow {
         let key = (packet.leg(), ends);
         if !self.flows.contains_key(&key) {
@@ -304,6 +325,7 @@ impl ProgramsBudget {
         Some(lookup.id)
     }
 
+    /// Adds the row of a new connection. Returns its number.
     fn next_id(&mut self, ends: Ends) -> ConnectionId {
         let id = ConnectionId(self.columns.len() as u32);
         self.columns.push(ConnectionColumns { server_port: ends[0].1, ue_port: ends[1].1, packets: 0 });
@@ -313,6 +335,7 @@ impl ProgramsBudget {
     /// Opens a connection for a SYN, unless it is a retransmission. The first SYN of a transfer
     /// through a proxy opens both connections, as in a simulation.
     fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
+        // The other leg has opened this connection, or the SYN is a retransmission.
         let connection = self.connections.get(&(leg, ends));
         if connection.is_some_and(|connection| {
             connection.is_unopened() || connection.streams[end as usize].initial == Some(seq)
@@ -339,14 +362,21 @@ impl ProgramsBudget {
             return;
         }
         let transfer = ConnectionId(self.columns.len() as u32);
-        for &of in legs {
+        for &new_leg in legs {
             let connection = self.next_id(ends);
             let mut streams = [StreamDirection::default(), StreamDirection::default()];
-            streams[end as usize].initial = (of == leg).then_some(seq);
-            self.connections.insert((of, ends), Connection { id: connection, streams });
+            streams[end as usize].initial = (new_leg == leg).then_some(seq);
+            self.connections.insert((new_leg, ends), Connection { id: connection, streams });
             let (flow, sender) = (FlowId(u32::MAX), End::Server);
-            let opened =
-                TraceEvent::ConnectionOpened { connection, transfer, leg: of, flow, ue, sender, mss: MSS };
+            let opened = TraceEvent::ConnectionOpened {
+                connection,
+                transfer,
+                leg: new_leg,
+                flow,
+                ue,
+                sender,
+                mss: MSS,
+            };
             self.record_event(now, opened);
         }
     }
@@ -367,8 +397,9 @@ impl ProgramsBudget {
         }
     }
 
-    /// A packet leaves the network.
-    fn received(&mut self, now: Time, packet: PacketId) {
+    /// Records that a packet has left the network: its payload, and its acknowledgment for the
+    /// other end. Closes the connection after a RST or after both FINs are acknowledged.
+    fn record_arrival(&mut self, now: Time, packet: PacketId) {
         if let Some(segment) = self.datagrams.remove(&packet) {
             let delivered = u64::from(segment.payload);
             self.record_event(
@@ -389,7 +420,7 @@ impl ProgramsBudget {
         let stream = &mut connection.streams[from as usize];
         let delivered = match segment.payload {
             0 => 0,
-            payload => stream.arrived(first, first + u64::from(payload)),
+            payload => stream.receive(first, first + u64::from(payload)),
         };
         let mut events = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
         let (end, reverse) = (from.other(), &mut connection.streams[from.other() as usize]);
@@ -433,14 +464,15 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
         match event {
             TraceEvent::PacketCaptured { at, packet } => {
                 let is_program = matches!(packet.content, Content::Foreign(_));
-                let leaves = *at == point_of(packet.leg(), End::sending(packet.direction()));
-                if is_program && leaves && self.sent(now, *packet).is_none() {
-                    self.datagram_sent(now, packet);
+                let enters = *at == point_of(packet.leg(), End::sending(packet.direction()));
+                if is_program && enters && self.record_segment(now, *packet).is_none() {
+                    self.record_datagram(now, packet);
                 }
                 let described = self.describe(packet);
                 self.record_event(now, TraceEvent::PacketCaptured { at: *at, packet: described });
-                if !leaves && *at != CapturePoint::Rnc {
-                    self.received(now, packet.id);
+                // The RNC is on the way. Any other point is at the receiving end.
+                if !enters && *at != CapturePoint::Rnc {
+                    self.record_arrival(now, packet.id);
                 }
             }
             TraceEvent::PacketDropped { place, packet } => {

@@ -71,22 +71,22 @@ impl ProgramsDatagrams {
 
     /// A packet enters the network.
     fn sent(&mut self, now: Time, packet: &Packet) {
-        let Some(Some(found)) = self.packet_store.with(packet.id, datagram::read) else { return };
+        let Some(Some(parsed)) = self.packet_store.with(packet.id, datagram::read) else { return };
         let direction = packet.direction();
-        let flow = self.flow(direction, found.from, found.to);
-        let header = (packet.size().0 as u32).saturating_sub(u32::from(found.payload));
+        let flow = self.flow(direction, parsed.from, parsed.to);
+        let header = (packet.size().0 as u32).saturating_sub(u32::from(parsed.payload));
         let datagram = Datagram {
             direction,
             number: flow.number,
-            payload: found.payload.into(),
+            payload: parsed.payload.into(),
             header: u16::try_from(header).unwrap_or(u16::MAX),
             timestamp: now,
         };
         let id = flow.id;
         flow.number += 1;
-        if let Some(fragments) = found.fragments {
+        if let Some(fragments) = parsed.fragments {
             make_room(&mut self.fragmented);
-            let missing = usize::from(found.payload) + 8;
+            let missing = usize::from(parsed.payload) + 8;
             self.fragmented.insert(fragments, FragmentedDatagram { flow: id, datagram, missing });
         } else {
             make_room(&mut self.whole);

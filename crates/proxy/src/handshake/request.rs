@@ -50,12 +50,12 @@ pub async fn addresses(target: Target, permits: &Arc<Semaphore>) -> io::Result<V
         Target::Name(name, port) => (name, port),
     };
     let permit = permits.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let found = spawn_blocking(move || {
+    let resolved = spawn_blocking(move || {
         let _permit = permit;
         (name.as_str(), port).to_socket_addrs().map(Iterator::collect)
     });
     let unknown = |_| io::Error::from(io::ErrorKind::HostUnreachable);
-    found.await.map_err(io::Error::other)?.map_err(unknown)
+    resolved.await.map_err(io::Error::other)?.map_err(unknown)
 }
 
 /// Reads and discards received data. Closing a socket with unread data resets the connection, and
@@ -74,18 +74,18 @@ pub fn discard_received(stream: &TcpStream) {
 
 /// Reads exactly `octets` bytes.
 async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
-    let mut found = vec![0; octets];
+    let mut bytes = vec![0; octets];
     let mut from = 0;
     while from < octets {
         stream.readable().await?;
-        match stream.try_read(&mut found[from..]) {
+        match stream.try_read(&mut bytes[from..]) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(more) => from += more,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(found)
+    Ok(bytes)
 }
 
 /// Writes all octets of `reply`.

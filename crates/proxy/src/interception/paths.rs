@@ -32,20 +32,20 @@ pub struct RouteSettings {
 impl RouteSettings {
     /// Reads the settings from the metrics of a route.
     fn of(metrics: &[RouteMetric]) -> Self {
-        let mut found = RouteSettings::default();
+        let mut settings = RouteSettings::default();
         for metric in metrics {
             match metric {
                 RouteMetric::CcAlgo(algorithm) => {
-                    found.congestion_control = Some(algorithm.trim_end_matches('\0').to_owned());
+                    settings.congestion_control = Some(algorithm.trim_end_matches('\0').to_owned());
                 }
-                RouteMetric::InitCwnd(segments) => found.path.initial_window = Some(*segments),
+                RouteMetric::InitCwnd(segments) => settings.path.initial_window = Some(*segments),
                 RouteMetric::RtoMin(ms) => {
-                    found.path.min_rto = Some(Duration::from_millis(u64::from(*ms)));
+                    settings.path.min_rto = Some(Duration::from_millis(u64::from(*ms)));
                 }
                 _ => {}
             }
         }
-        found
+        settings
     }
 
     /// Metrics of the copy of a route with the metrics `original`. If this side sets a congestion
@@ -79,14 +79,14 @@ impl RouteSettings {
     /// Settings of the routes to hosts, without duplicates. With a mark, reads the side's own
     /// table. Returns an empty list if the kernel does not list the routes.
     pub fn of_routes(mark: Option<u32>) -> Vec<RouteSettings> {
-        let mut found = Vec::new();
+        let mut distinct = Vec::new();
         let routes = Netlink::open().and_then(|mut netlink| netlink.metrics_of_routes(mark));
         for settings in routes.unwrap_or_default().iter().map(|metrics| RouteSettings::of(metrics)) {
-            if !found.contains(&settings) {
-                found.push(settings);
+            if !distinct.contains(&settings) {
+                distinct.push(settings);
             }
         }
-        found
+        distinct
     }
 }
 

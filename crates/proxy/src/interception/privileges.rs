@@ -41,14 +41,14 @@ const USERS: u32 = 65_519 - FIRST_USER + 1;
 /// # Errors
 /// An error of the kernel.
 pub fn drop_privileges(keep: KeptPrivileges) -> io::Result<()> {
-    let wanted = keep.capabilities();
+    let required = keep.capabilities();
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
         become_user(free_user(getpid().as_raw() as u32, &active_users()))?;
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;
-    let kept: CapsHashSet = wanted.intersection(&permitted).copied().collect();
+    let kept: CapsHashSet = required.intersection(&permitted).copied().collect();
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
     caps::set(None, CapSet::Effective, &kept).map_err(refused)?;
     caps::set(None, CapSet::Permitted, &kept).map_err(refused)?;

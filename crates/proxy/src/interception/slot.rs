@@ -52,8 +52,8 @@ impl Slot {
     /// # Errors
     /// All slots are held, or an error of the kernel.
     pub fn free() -> io::Result<Slot> {
-        let held = held_slots()?;
-        for number in (0..SLOTS).filter(|number| !held.contains(number)) {
+        let used_slots = held_slots()?;
+        for number in (0..SLOTS).filter(|number| !used_slots.contains(number)) {
             if let Some(slot) = Slot::take(number)? {
                 slot.clean(false)?;
                 return Ok(slot);
@@ -145,9 +145,9 @@ fn used_slots() -> io::Result<BTreeSet<u32>> {
         let offset = rule.mark.checked_sub(BASE_NUMBER)?;
         (offset < SLOTS * PURPOSES.len() as u32).then_some(offset % SLOTS)
     };
-    let mut found: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
-    found.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
-    Ok(found)
+    let mut used_slots: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
+    used_slots.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
+    Ok(used_slots)
 }
 
 /// Result of [`clean`].
@@ -169,15 +169,15 @@ pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     let deadline = Instant::now() + if waits { MAX_END_WAIT } else { Duration::ZERO };
     let mut removed = 0;
     loop {
-        let mut held = 0;
+        let mut held_count = 0;
         for number in used_slots()? {
             match Slot::take(number)? {
                 Some(slot) => removed += slot.clean(keep_refusals)?,
-                None => held += 1,
+                None => held_count += 1,
             }
         }
-        if held == 0 || Instant::now() >= deadline {
-            return Ok(Cleaned { removed, held });
+        if held_count == 0 || Instant::now() >= deadline {
+            return Ok(Cleaned { removed, held: held_count });
         }
         sleep(Duration::from_millis(20));
     }

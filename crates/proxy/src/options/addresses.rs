@@ -13,8 +13,8 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
     if let Ok(port) = u16::from_str(port) {
         return Ok(SocketAddr::from(([0_u16; 8], port)));
     }
-    let found = text.parse().ok().or_else(|| parse_scoped(text));
-    found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).map(unmapped).ok_or_else(|| {
+    let parsed = text.parse().ok().or_else(|| parse_scoped(text));
+    parsed.filter(|parsed: &SocketAddr| is_of_one_host(parsed.ip())).map(unmapped).ok_or_else(|| {
         wrong(format!(
             "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
         ))
@@ -43,19 +43,19 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     if !is_complete {
         return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
     }
-    let found: Vec<SocketAddr> = match parse_scoped(text) {
+    let addresses: Vec<SocketAddr> = match parse_scoped(text) {
         Some(address) => vec![address],
         None => text.to_socket_addrs().map_err(|error| unknown_host(text, error))?.collect(),
     };
-    if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
+    if let Some(group) = addresses.iter().find(|address| !is_of_one_host(address.ip())) {
         return Err(wrong(format!(
             "--to {text}: {} is not the address of a single host, which TCP requires",
             group.ip()
         )));
     }
-    match found.is_empty() {
+    match addresses.is_empty() {
         true => Err(unknown_host(text, "it has no address")),
-        false => Ok(found.into_iter().map(canonical).collect()),
+        false => Ok(addresses.into_iter().map(canonical).collect()),
     }
 }
 

@@ -168,12 +168,14 @@ impl Pumps<'_> {
         let (client, server) = (&joined.client, &joined.server);
         let ends = [(client, server), (server, client)];
         let sides = [[Side::Client, Side::Server], [Side::Server, Side::Client]];
-        for at in 0..2 {
-            let is_last = self.pumps[1 - at].has_ended;
-            let (pipes, progress) = ((self.pipes, chunk), &joined.progress[at]);
-            let result = self.pumps[at].poll(cx, ends[at], pipes, progress, (is_last, &mut *has_moved));
+        for direction in 0..2 {
+            // The other direction has ended, so the end of this one ends the connection.
+            let is_last = self.pumps[1 - direction].has_ended;
+            let (pipes, progress) = ((self.pipes, chunk), &joined.progress[direction]);
+            let result =
+                self.pumps[direction].poll(cx, ends[direction], pipes, progress, (is_last, &mut *has_moved));
             if let Poll::Ready(Err(broken)) = result {
-                let [source, sink] = sides[at];
+                let [source, sink] = sides[direction];
                 return Poll::Ready(match broken {
                     RelayError::Source(error) => Ended::of_error(source, &error),
                     RelayError::Sink(error) => Ended::of_error(sink, &error),

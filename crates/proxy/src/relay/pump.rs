@@ -152,6 +152,8 @@ impl Pump {
         Ok(())
     }
 
+    /// Moves octets from the source into a pipe, without copying, or copies them if there are few.
+    /// Returns when some have moved or the source has ended.
     fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,
@@ -164,15 +166,16 @@ impl Pump {
             let pipe = pipes.take().map_err(|_| RelayError::NoPipe)?;
             let mut copy_buffer = pipes.copy_buffer();
             let copy_buffer = &mut copy_buffer[..chunk.min(COPY_LIMIT)];
-            let found = source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, copy_buffer));
-            if let Ok(ReadOutcome::Spliced(octets)) = found {
+            let outcome =
+                source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, copy_buffer));
+            if let Ok(ReadOutcome::Spliced(octets)) = outcome {
                 progress.held.store(octets as u64, Ordering::Relaxed);
                 self.splices_next = octets >= chunk.min(COPY_LIMIT);
                 self.held = Buffered::Pipe(pipe, octets);
                 return Poll::Ready(Ok(()));
             }
             pipes.put_back(pipe);
-            match found {
+            match outcome {
                 Ok(ReadOutcome::End) => {
                     self.has_source_ended = true;
                     return Poll::Ready(Ok(()));

@@ -46,6 +46,7 @@ pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Syn
     }
 }
 
+/// Reads a request up to its empty line, and responds. Only the method and the path count.
 async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     let mut request = Vec::with_capacity(1024);
     while !request.windows(4).any(|octets| octets == b"\r\n\r\n") {
@@ -70,6 +71,7 @@ async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     }
 }
 
+/// Sends a complete HTTP response.
 async fn send(stream: &TcpStream, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     let kind = "text/plain; version=0.0.4; charset=utf-8";

@@ -41,6 +41,7 @@ pub fn page(totals: &Totals, open: usize, max_connections: usize, other_ports: u
     page.0
 }
 
+/// Adds the families of metrics that have a value for each direction.
 fn directions(page: &mut Page, directions: &[DirectionTotal; 2]) {
     type Column = (&'static str, &'static str, &'static str, fn(&DirectionTotal) -> f64);
     let columns: [Column; 4] = [
@@ -74,6 +75,7 @@ fn directions(page: &mut Page, directions: &[DirectionTotal; 2]) {
     }
 }
 
+/// Adds the families of metrics that have a value for each leg, the client's or the server's.
 fn legs(page: &mut Page, totals: &Totals) {
     page.family(
         "retransmissions_total",

@@ -109,6 +109,8 @@ impl Headers {
         }
     }
 
+    /// The IP and TCP headers of a simulated segment, with valid checksums. The payload is zeros.
+    /// `None` if the segment is too large for an IP packet.
     fn tcp(&mut self, packet: &Packet, segment: &Segment) -> Option<EncodedHeaders> {
         let segment = self.as_real_tcp(packet.id, segment);
         let shift = self.shift(&segment);
@@ -121,8 +123,8 @@ impl Headers {
         tcp.ece = segment.flags.ece;
         tcp.cwr = segment.flags.cwr;
         if segment.flags.ack {
-            let other = initial_number(segment.connection, segment.direction.reversed());
-            tcp.acknowledgment_number = other.wrapping_add(segment.ack as u32);
+            let peer_isn = initial_number(segment.connection, segment.direction.reversed());
+            tcp.acknowledgment_number = peer_isn.wrapping_add(segment.ack as u32);
         }
         let hosts = Hosts::of(packet, segment.direction);
         let ue_port = UE_PORTS.start() + (segment.connection.0 % UE_PORTS.len() as u32) as u16;

@@ -42,6 +42,7 @@ impl LayoutRecorder {
         }
     }
 
+    /// Adds an event of a cell of a layout inside the window to the totals.
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {

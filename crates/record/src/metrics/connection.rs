@@ -175,6 +175,7 @@ impl Connection {
         }
     }
 
+    /// Counts a data segment and the octets in it that were never sent before.
     #[inline]
     fn sent_data(&mut self, moment: Moment, segment: &Segment) {
         let end = segment.seq + u64::from(segment.payload);

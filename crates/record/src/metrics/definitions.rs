@@ -81,6 +81,8 @@ pub(super) fn connection_values(totals: &TcpTotals) -> impl Iterator<Item = Opti
     TCP.iter().map(|metric| (metric.formula)(totals))
 }
 
+/// The metrics of the whole network in the order of the reference page, from the totals of each
+/// area. Layout and proxy metrics exist only in networks that have them.
 pub(super) fn network_metrics(
     tcp: &TcpTotals,
     radio: &[RadioTotals; 2],

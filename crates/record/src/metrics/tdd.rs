@@ -99,6 +99,7 @@ impl TddRecorder {
         self.delivered.remove(at).map(|(_, entered)| entered)
     }
 
+    /// Adds an event of a TDD cell inside the window to the totals.
     #[inline(always)]
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;

@@ -40,6 +40,7 @@ impl EventScript {
         self
     }
 
+    /// A connection of `flow` opens, whose server sends data to UE 0.
     fn opens(&mut self, connection: u32, flow: u32) -> &mut Self {
         self.event(TraceEvent::ConnectionOpened {
             connection: ConnectionId(connection),
@@ -64,11 +65,13 @@ impl EventScript {
         self.event(TraceEvent::SegmentSent { packet: PacketId(packet), segment, cause })
     }
 
+    /// A segment arrives and brings `delivered` octets in order to the application.
     fn arrives(&mut self, packet: u64, segment: Segment, delivered: u64) -> &mut Self {
         let packet = PacketId(packet);
         self.event(TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false })
     }
 
+    /// The sender receives an ACK that moves SND.UNA to `una` and covers `payload` new octets.
     fn acked(&mut self, connection: u32, una: u64, payload: u64) -> &mut Self {
         self.event(TraceEvent::Acked { connection: ConnectionId(connection), end: End::Server, una, payload })
     }
@@ -78,11 +81,13 @@ impl EventScript {
         self.event(TraceEvent::RttSample { connection: ConnectionId(connection), end: End::Server, rtt })
     }
 
+    /// The metrics of the window between two times in milliseconds.
     fn result(&self, from: u64, to: u64) -> RunMetrics {
         self.result_of(from, to, false)
     }
 
-    /// The results of a network with or without a layout.
+    /// Like `result`, of a network with or without a layout. The link has 8 kbit/s, so 1,000 octets
+    /// take 1 s.
     fn result_of(&self, from: u64, to: u64, has_layout: bool) -> RunMetrics {
         let rate = BitRate::from_bps(8_000);
         let mut metrics = Metrics::new(MetricsConfig {
@@ -199,12 +204,13 @@ fn file() -> EventScript {
     script
 }
 
+/// Checks that each of these metrics has the expected value.
 #[track_caller]
 fn check(metrics: &MetricSet, expected: &[(&str, f64)]) {
     for &(name, value) in expected {
-        let found = metrics.value(name);
-        let close = found.is_some_and(|found| (found - value).abs() <= 1e-9 * value.abs().max(1.0));
-        assert!(close, "{name}: {found:?} instead of {value}");
+        let actual = metrics.value(name);
+        let is_equal = actual.is_some_and(|actual| (actual - value).abs() <= 1e-9 * value.abs().max(1.0));
+        assert!(is_equal, "{name}: {actual:?} instead of {value}");
     }
 }
 
@@ -433,6 +439,7 @@ fn rows_of_closed_connections_can_be_taken_during_the_run() {
     }
     assert_eq!(metrics.take_finished().len(), 1);
     assert_eq!(metrics.take_finished(), vec![]);
+    // A second end of the same connection has no effect.
     metrics.record(ms(7000), &TraceEvent::ConnectionClosed { connection: ConnectionId(0) });
     let result = metrics.finish(ms(9000));
     assert_eq!(result.connections, vec![]);

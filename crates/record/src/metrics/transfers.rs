@@ -96,6 +96,8 @@ impl TransferRecorder {
         self.totals
     }
 
+    /// Registers the first connection of a transfer, or notes that this connection delivers to the
+    /// receiver.
     fn opened(
         &mut self,
         at: Time,

@@ -20,7 +20,7 @@ impl Window {
         self.from + self.length
     }
 
-    /// Ends the window at `end`, unless it ends earlier.
+    /// Ends the window at `end`, unless it ends earlier: the run may end inside the window.
     pub fn end_by(&mut self, end: Time) {
         self.length = self.clamp(end) - self.from;
     }
@@ -52,7 +52,9 @@ impl Window {
 /// Time in the window in which at least one of several objects (connections, buffers) was busy.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BusyClock {
+    /// Number of busy objects.
     busy: u32,
+    /// Time since which at least one object is busy.
     since: Time,
     total: Duration,
 }

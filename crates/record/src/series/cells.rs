@@ -110,6 +110,7 @@ impl Recorded for CellTable {
         self.rows.len()
     }
 
+    /// Returns the finished seconds as a table and removes them.
     fn take(&mut self, now: Time) -> Table {
         self.write_ended_second(now.min(Time::from_nanos(u64::MAX / 2)));
         let factor = |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);

@@ -75,6 +75,7 @@ impl Recorded for DschTable {
         self.rows.len()
     }
 
+    /// Returns the rows as a table and removes them.
     fn take(&mut self, _now: Time) -> Table {
         let rows = &self.rows;
         let power = |row: &Row| row.granted.as_ref().map(|granted| f64::from(granted.power));

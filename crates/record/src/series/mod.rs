@@ -200,6 +200,7 @@ impl Series {
         SeriesTables { tables: self.tables().map(|table| table.take(Time::NEVER)).collect() }
     }
 
+    /// All tables that are recorded: the usual ones, and those of the network's channels.
     fn tables(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
         let always: [&mut dyn Recorded; 18] = [
             &mut self.cwnd,
@@ -309,6 +310,8 @@ impl Series {
         }
     }
 
+    /// Records events of connections. Windows, timers and round trips count for the sender of the
+    /// data only.
     fn record_connections(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
@@ -344,6 +347,7 @@ impl Series {
         }
     }
 
+    /// Records events of users and cells: pages, RRC states, DCH requests, calls and handovers.
     fn record_users(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::PageEnded { flow, since } => self.pages.push(Page::new(at, flow, since)),

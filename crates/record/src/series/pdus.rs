@@ -77,6 +77,8 @@ impl PduTable {
         &mut self.bearers[ue.index()][direction.index()]
     }
 
+    /// Adds a row for each PDU of a block set that leaves RLC. The arrival of the set completes the
+    /// rows.
     fn add_rows(&mut self, at: Time, ue: UeId, direction: Direction, set: &BlockSet) {
         let first = self.taken_rows + self.rows.len();
         let mut rows = std::mem::take(&mut self.rows);

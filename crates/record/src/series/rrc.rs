@@ -82,8 +82,8 @@ impl Requests {
     }
 
     pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
-        let again = self.is_repetition.get(usize::from(ue.0)).copied().unwrap_or(false);
-        self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), again, answer });
+        let is_repeated = self.is_repetition.get(usize::from(ue.0)).copied().unwrap_or(false);
+        self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), is_repeated, answer });
     }
 }
 

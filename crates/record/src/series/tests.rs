@@ -241,6 +241,7 @@ fn every_step_of_a_call_is_a_row() {
 
 #[test]
 fn a_dropped_packet_has_its_numbers_and_its_place() {
+    // Two segments of 500 octets, an ACK, and a segment of an unknown connection, which has no row.
     let mut series = series_of_a_connection();
     let mut drop = |ms, segment, place| {
         let content = Content::Segment(segment);

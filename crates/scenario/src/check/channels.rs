@@ -75,6 +75,8 @@ impl Inspection<'_> {
         Ok(groups)
     }
 
+    /// The channels of user group `i`: of a TDD cell, of a layout, of its bearer, or the common
+    /// channels of its cell.
     fn channels_of(&mut self, i: usize) -> Result<GroupChannels, Problem> {
         if let Some(granted) = self.granted_channels(i)? {
             return Ok(granted);
@@ -288,14 +290,14 @@ fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
 }
 
 fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
-    let most =
+    let highest_rate =
         rate_of(MAX_BLOCKS, size, tti).map(|rate| format!("the highest rate with this size is {rate}"));
     let larger = (rate.bits_in(tti) / u64::from(MAX_BLOCKS)).div_ceil(8);
     let larger = match larger {
         0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" suits this rate", Bytes(larger)),
         _ => String::new(),
     };
-    format!("{}{larger}", most.unwrap_or_default())
+    format!("{}{larger}", highest_rate.unwrap_or_default())
 }
 
 fn no_pdu_help(rate: BitRate, tti: Duration, size: Bytes) -> String {

@@ -39,6 +39,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// Each power of a cell is in its range, and the pilot's is below the maximum.
     fn levels(&self, path: &str, power: &Power) -> Result<(), Problem> {
         let levels = [
             ("max", Some(power.max), POWERS),
@@ -80,6 +81,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The TTI, the decision instants and the list of transport formats fit together.
     fn dsch_formats(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         if ![10, 20].map(Duration::from_millis).contains(&dsch.tti) {
             let message = format!("a DSCH cannot have a TTI of {}", dsch.tti);
@@ -105,6 +107,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// A transport format fills whole blocks, has a code within the DSCH's part of the tree, and
+    /// follows a slower format with the same or a larger spreading factor.
     fn dsch_format(&self, path: &str, dsch: &Dsch, number: usize) -> Result<(), Problem> {
         let format = &dsch.format[number];
         let (blocks, sf) = (dsch.blocks(format.rate), format.spreading_factor);
@@ -154,6 +158,8 @@ impl Inspection<'_> {
         Err(self.problem(&path, message).label("this format").help(help))
     }
 
+    /// The guaranteed rate is at least one block per TTI, and the credit limit and the timeout
+    /// allow it.
     fn guarantees(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         let per_tti = dsch.blocks(dsch.guaranteed);
         let minimum = dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
@@ -163,7 +169,7 @@ impl Inspection<'_> {
                 dsch.guaranteed, dsch.block, dsch.tti
             );
             ("guaranteed", message, format!("choose {minimum} kbit/s or more"))
-        } else if dsch.credit_limit.is_some_and(|most| f64::from(most.0) < per_tti) {
+        } else if dsch.credit_limit.is_some_and(|limit| f64::from(limit.0) < per_tti) {
             let message = format!(
                 "a credit limit of {} is less than one TTI at {}",
                 dsch.credit_limit.expect("compared above"),

@@ -53,6 +53,8 @@ impl Inspection<'_> {
         self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
+    /// The windows of soft handover are in range, and a cell leaves the active set later than it
+    /// joins.
     fn soft(&self, soft: &Soft) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.soft.{key}");
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
@@ -71,6 +73,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The gaps of compressed mode exist, are whole TTIs apart, and its levels are in range.
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
         for (key, of, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
@@ -114,11 +117,11 @@ impl Inspection<'_> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
         // A symbol carries two bits, before any coding.
-        let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
-        if of.rate.bps() as f64 > most {
+        let max_rate = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
+        if of.rate.bps() as f64 > max_rate {
             let message =
                 format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
-            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", most / 1000.0);
+            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
             return self.out_of(&path("rate"), message, help);
         }
         if of.ebn0.0.abs() > MAX_DB {
@@ -148,13 +151,13 @@ impl Inspection<'_> {
         let handover = self.scenario.handover.as_ref();
         let mode = handover.and_then(|handover| handover.compressed_mode.as_ref());
         let is_halved = mode.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
-        let (factor, least) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
-        self.spreading_factor(&path, factor, least)?;
+        let (factor, min_factor) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
+        self.spreading_factor(&path, factor, min_factor)?;
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
-        let taken: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
+        let occupied_codes: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
         let mut codes = (0..factor).map(|number| Code { spreading_factor: factor, number });
-        if codes.any(|code| taken.iter().all(|other| !other.meets(code))) {
+        if codes.any(|code| occupied_codes.iter().all(|other| !other.meets(code))) {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");

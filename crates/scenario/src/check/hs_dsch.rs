@@ -24,6 +24,8 @@ impl Inspection<'_> {
         (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))
     }
 
+    /// Options of the HS-DSCH of cell `i` that can be signalled, and a warning if T1 gives up
+    /// blocks too early.
     fn hs_dsch_of_cell(&mut self, i: usize) -> Result<(), Problem> {
         let HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } =
             self.scenario.cell[i].hs_dsch;
@@ -60,6 +62,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// Only users with an HS-DSCH have its options, and the options fit together. Warns if no block
+    /// can carry a PDU.
     fn hs_dsch_of_users(&mut self, i: usize) -> Result<(), Problem> {
         let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
         let of_bearer = named.bearer.as_ref().and_then(super::Dedicated::hs_dsch_category);

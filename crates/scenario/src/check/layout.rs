@@ -1,4 +1,5 @@
-//! Many cells: positions of sites, and keys that need a layout.
+//! Checks of `[layout]` (cells at several sites): sites, area, path loss and the mobility of users,
+//! and of keys that need a layout.
 
 use umts_stack::environment::{Border, SECTORS};
 
@@ -34,6 +35,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
+/// No cell may have the name `best`, which selects a user's best cell.
 fn reserved_name(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match scenario.cell.iter().position(|cell| cell.name == BEST) {
         None => Ok(()),
@@ -67,6 +69,7 @@ fn without_layout(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Sites are a lattice or a list, there are not too many, and a lattice fits the border.
 fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let wrong = |message: String, help: String| {
         Err(problem(tree, "layout.sites", message).label("these sites").help(help))
@@ -111,6 +114,7 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The area has two sides and contains all sites. A torus has no area of its own.
 fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let wrong = |message: &str, help: &str| {
         Err(problem(tree, "layout.area", message).label("this area").help(help.to_owned()))
@@ -167,6 +171,7 @@ fn single_fdd_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     }
 }
 
+/// Users of a layout are always in their best cell.
 fn in_best_cell(i: usize, ue: &Ue, tree: &Node) -> Result<(), Problem> {
     if ue.cell == BEST {
         return Ok(());
@@ -177,6 +182,7 @@ fn in_best_cell(i: usize, ue: &Ue, tree: &Node) -> Result<(), Problem> {
         .help(format!("write cell = \"{BEST}\"; set their position with mobility.place")))
 }
 
+/// A track has a file, other models have none, and a start position is in the area.
 fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let is_track = mobility.model == MobilityModel::Track;
     if is_track && mobility.file.is_none() {

@@ -1,5 +1,6 @@
-//! Checks that involve several keys: names must exist, the chain of links must be complete, rates
-//! must carry a PDU.
+//! The last stage of loading a scenario: checks of several keys against each other (names must
+//! exist, the chain of links must be complete, rates must carry a PDU), and the resolution of names
+//! into a [`Resolved`] scenario. Single keys have been checked before.
 
 mod channels;
 mod dsch;
@@ -35,7 +36,7 @@ pub(crate) use names::is_name_character;
 /// Measured radios, by user group.
 pub(crate) type Traces = Vec<Option<[CapacityTrace; 2]>>;
 
-/// A scenario under inspection, with the tree that knows where each value is written.
+/// A scenario under inspection. `tree` locates each value in the file, for messages.
 struct Inspection<'a> {
     scenario: &'a Scenario,
     tree: &'a Node,
@@ -67,14 +68,15 @@ pub(crate) fn check(
     Ok((plan(scenario, &names, findings, traces), warnings))
 }
 
+/// Resolves the names of a checked scenario. UEs are numbered in the order of their groups.
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Resolved {
     let Findings { channels, reserved, impaired, proxy } = findings;
-    let mut next = 0;
-    let found = channels.into_iter().zip(traces);
-    let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
+    let mut next_ue = 0;
+    let radios = channels.into_iter().zip(traces);
+    let groups = scenario.ue.iter().zip(&names.groups).zip(radios).enumerate();
     let groups = groups.map(|(i, ((ue, named), (channels, traces)))| {
-        let first = UeId(next);
-        next += ue.count;
+        let first = UeId(next_ue);
+        next_ue += ue.count;
         Group {
             first,
             cell: named.cell,
@@ -120,6 +122,8 @@ impl Inspection<'_> {
         }
     }
 
+    /// All checks that need resolved names, in an order in which later ones may rely on earlier
+    /// ones.
     fn findings(&mut self) -> Result<Findings, Problem> {
         self.chain()?;
         self.outages()?;
@@ -128,7 +132,7 @@ impl Inspection<'_> {
         self.tdd_cells()?;
         self.dschs()?;
         self.hs_dschs()?;
-        self.sectors()?;
+        self.layout_keys()?;
         self.handovers()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);

@@ -59,13 +59,14 @@ impl Inspection<'_> {
         }
     }
 
+    /// Sizes and numbers of objects are in order, and several connections have requests.
     fn web(&self, path: &str, web: &Web, flow: &Flow) -> Result<(), Problem> {
         let Web { main_min, main_max, main_mean, embedded_min, embedded_max, embedded_mean, .. } = *web;
         self.limits(path, "main", [main_min, main_mean, main_max])?;
         self.limits(path, "embedded", [embedded_min, embedded_mean, embedded_max])?;
         if web.embedded_most < web.embedded_least {
-            let (least, most) = (web.embedded_least, web.embedded_most);
-            let message = format!("embedded_most = {most} is below embedded_least = {least}");
+            let (min_objects, max_objects) = (web.embedded_least, web.embedded_most);
+            let message = format!("embedded_most = {max_objects} is below embedded_least = {min_objects}");
             let help = "equal values give pages without embedded objects".to_owned();
             return Err(self.problem(&format!("{path}.embedded_most"), message).help(help));
         }

@@ -90,16 +90,16 @@ impl Names {
         for (kind, names) in [("cell", &cells), ("bearer", &bearers), ("ue", &ues)] {
             distinct(tree, kind, names)?;
         }
-        let taken = [
+        let reserved = [
             (COMMON, "FACH and RACH"),
             (SWITCHED, "switched users"),
             (GRANTED, "users of a TDD cell"),
             (DSCH, "users of the DSCHs of a layout"),
             (CONVERSATIONAL, "calls in a layout"),
         ];
-        for (taken, meaning) in taken {
-            if let Some(i) = bearers.iter().position(|name| *name == taken) {
-                let message = format!("`{taken}` is the bearer of {meaning}, so it cannot be defined");
+        for (reserved, meaning) in reserved {
+            if let Some(i) = bearers.iter().position(|name| *name == reserved) {
+                let message = format!("`{reserved}` is the bearer of {meaning}, so it cannot be defined");
                 let help = "choose another name".to_owned();
                 return Err(problem(tree, &format!("bearer.{i}.name"), message).help(help));
             }

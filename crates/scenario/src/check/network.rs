@@ -53,8 +53,8 @@ impl Inspection<'_> {
                     let message = format!(
                         "no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely"
                     );
-                    let most = delay.longest_maximum();
-                    return fail("internet_delay.maximum", message, format!("choose at most {most}"));
+                    let max_delay = delay.longest_maximum();
+                    return fail("internet_delay.maximum", message, format!("choose at most {max_delay}"));
                 }
                 if link.jitter > Duration::ZERO {
                     let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();
@@ -73,6 +73,8 @@ impl Inspection<'_> {
         red.try_for_each(|(i, link, red)| self.red_of(i, link, red))
     }
 
+    /// RED (random early detection) has thresholds in one unit and in order, a queue, and no other
+    /// rule that marks.
     fn red_of(&self, i: usize, link: &Link, red: &RedConfig) -> Result<(), Problem> {
         let fail = |key: &str, message: String, help: &str| {
             Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))

@@ -67,6 +67,7 @@ impl Inspection<'_> {
         Ok(before as u32 + 1)
     }
 
+    /// The flows and ports of a proxy exist, and it splits no one-way connection.
     fn proxy_flows(&self, proxy: &Proxy) -> Result<(), Problem> {
         let flows = &self.scenario.flow;
         for (i, choice) in proxy.flows.iter().enumerate() {
@@ -112,6 +113,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// The memory of a proxy holds the buffers of one transfer, and a buffer holds a segment.
     fn proxy_buffers(&self, proxy: &Proxy, sides: &[[Tcp; 2]]) -> Result<(), Problem> {
         if let (Some(memory), Some(buffer)) = (proxy.memory, proxy.buffer)
             && memory.0 < 2 * buffer.0
@@ -165,6 +167,8 @@ impl Inspection<'_> {
         Err(self.problem("proxy.outage.0.from", message.to_owned()).help(help))
     }
 
+    /// The connections of a proxy are full duplex, with built-in congestion control and no read
+    /// rate.
     fn proxy_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {
         let fail = |key: &str, message: &str, help: &str| {
             let problem = self.problem(&format!("proxy.{side}.{key}"), message.to_owned());

@@ -79,6 +79,7 @@ impl Inspection<'_> {
         Err(self.problem(&format!("{path}.{key}"), &message).label("no encoding").help(help))
     }
 
+    /// The rule of SDU discard has the timer or the number that it needs.
     fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
         if rlc.sdu_discard == SduDiscard::Timer && rlc.timer_discard.is_none() {
             let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";

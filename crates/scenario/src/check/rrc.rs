@@ -15,6 +15,8 @@ const FRAME: Duration = Duration::from_millis(10);
 const MAX_DCHS: usize = 255;
 
 impl Inspection<'_> {
+    /// Checks the RRC options of each group of switched users. Warns of options that have no
+    /// effect.
     pub(super) fn rrc(&mut self, reserved: &[Reserved]) -> Result<(), Problem> {
         for i in 0..self.scenario.ue.len() {
             let ue = &self.scenario.ue[i];
@@ -54,6 +56,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// Switched users have at least one DCH, not too many, and in descending order of rates.
     fn order_of_dchs(&self, path: &str, i: usize) -> Result<(), Problem> {
         let dchs = &self.names.groups[i].dchs;
         if dchs.is_empty() {
@@ -81,11 +84,12 @@ impl Inspection<'_> {
 
     /// Checks that a DCH lasts at least one radio frame, so that a block can be sent on it.
     fn time_on_dch(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
-        let kept = rrc.inactivity + rrc.preemptive_inactivity;
-        if kept >= FRAME {
+        let time_on_dch = rrc.inactivity + rrc.preemptive_inactivity;
+        if time_on_dch >= FRAME {
             return Ok(());
         }
-        let message = format!("a DCH is released {kept} after its allocation, before it can carry a block");
+        let message =
+            format!("a DCH is released {time_on_dch} after its allocation, before it can carry a block");
         let help =
             format!("inactivity and preemptive_inactivity together must be at least {FRAME}, a radio frame");
         Err(self.problem(&format!("{path}.inactivity"), message).label("this timer").help(help))
@@ -110,19 +114,20 @@ impl Inspection<'_> {
     /// can get a DCH.
     fn admission(&self, i: usize, reserved: Reserved) -> Result<(), Problem> {
         let limits = self.scenario.cell[i].admission;
-        let held = [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs)];
+        let reserved_amounts = [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs)];
         let most =
             [limits.downlink.map(BitRate::bps), limits.uplink.map(BitRate::bps), limits.dchs.map(u64::from)];
         let keys = ["downlink", "uplink", "dchs"];
-        let over =
-            |wanted: [u64; 3]| (0..3).find(|&k| most[k].is_some_and(|most| held[k] + wanted[k] > most));
+        let over = |wanted: [u64; 3]| {
+            (0..3).find(|&k| most[k].is_some_and(|most| reserved_amounts[k] + wanted[k] > most))
+        };
         let problem = |key: usize, message: &str| {
             self.problem(&format!("cell.{i}.admission.{}", keys[key]), message).label("this limit")
         };
         if let Some(key) = over([0; 3]) {
-            let needed = match BitRate::from_bps(held[key]) {
+            let needed = match BitRate::from_bps(reserved_amounts[key]) {
                 Some(rate) if key < 2 => rate.to_string(),
-                _ => format!("{} DCHs", held[key]),
+                _ => format!("{} DCHs", reserved_amounts[key]),
             };
             let message = format!(
                 "the FACH, other shared channels and permanent DCHs need {needed}, more than this limit"

@@ -1,4 +1,6 @@
-//! Users of the DSCHs of a layout, and its calls.
+//! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
+//! and the bearer of each user group, which must be the DSCH or a call. Determines the channels of
+//! these groups.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::calls;
@@ -16,29 +18,30 @@ use crate::resolved;
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
 
 impl Inspection<'_> {
-    /// Checks keys that only cells of a layout have, and keys that they do not have.
-    pub(super) fn sectors(&self) -> Result<(), Problem> {
+    /// Checks that `[handover]` and the DSCH, DCH and power of a cell are set only with `[layout]`,
+    /// and the FACH and RACH only without.
+    pub(super) fn layout_keys(&self) -> Result<(), Problem> {
         let is_layout = self.scenario.layout.is_some();
-        let needs = |path: String, table: &str| {
+        let without_layout = |path: String, table: &str| {
             let message = format!("[{table}] has no effect without [layout]");
             let help = "add [layout], or leave this out".to_owned();
             Err(self.problem(&path, message).label("this table").help(help))
         };
         if !is_layout && self.scenario.handover.is_some() {
-            return needs("handover".to_owned(), "handover");
+            return without_layout("handover".to_owned(), "handover");
         }
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             if !is_layout && cell.power.is_some() {
-                return needs(format!("cell.{i}.power"), "cell.power");
+                return without_layout(format!("cell.{i}.power"), "cell.power");
             }
             if !is_layout && cell.dsch.is_some() {
-                return needs(format!("cell.{i}.dsch"), "cell.dsch");
+                return without_layout(format!("cell.{i}.dsch"), "cell.dsch");
             }
             if !is_layout && cell.dch.is_some() {
-                return needs(format!("cell.{i}.dch"), "cell.dch");
+                return without_layout(format!("cell.{i}.dch"), "cell.dch");
             }
-            let common = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
-            if let Some((key, _)) = common.into_iter().find(|(_, is_there)| is_layout && *is_there) {
+            let common_channels = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
+            if let Some((key, _)) = common_channels.into_iter().find(|(_, is_set)| is_layout && *is_set) {
                 let message =
                     format!("the cells of a layout have DCHs and a DSCH, but no {}", key.to_uppercase());
                 let help = format!("leave `{key}` out");
@@ -51,12 +54,12 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// The channels of a user group in a layout, or `None` if there is no layout or the group has a
-    /// substitute radio.
+    /// Checks the bearer of user group `i`, and returns its channels in a layout. `None` if there
+    /// is no layout, or if a measured link or a flat profile replaces the radio of the group.
     pub(super) fn sector_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
         let ue = &self.scenario.ue[i];
         let is_layout = self.scenario.layout.is_some();
-        self.calls_of(i, ue)?;
+        self.calls_have_their_bearer(i, ue)?;
         match (ue.bearer.as_str(), is_layout) {
             (DSCH | CONVERSATIONAL, false) => {
                 let message =
@@ -64,7 +67,7 @@ impl Inspection<'_> {
                 let help = "add [layout], or choose another bearer".to_owned();
                 Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
             }
-            (CONVERSATIONAL, true) => Ok(Some(both(call_channel()))),
+            (CONVERSATIONAL, true) => Ok(Some(in_both_directions(call_channel()))),
             (DSCH, true) => self.dsch_channels(i, ue).map(Some),
             (_, true) if !ue.has_substitute() => {
                 let message = format!("the cells of a layout have no bearer `{}`", ue.bearer);
@@ -76,7 +79,7 @@ impl Inspection<'_> {
     }
 
     /// Checks that calls have their bearer and that no other group has it.
-    fn calls_of(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+    fn calls_have_their_bearer(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let (message, help) = match (&ue.calls, ue.bearer == CONVERSATIONAL) {
             (Some(_), true) | (None, false) => return Ok(()),
             (Some(_), false) => (
@@ -91,6 +94,11 @@ impl Inspection<'_> {
         Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
     }
 
+    /// Checks that user group `i` fits the DSCH, and returns its channels: the DSCH at its largest
+    /// rate for the downlink, and the DCH that accompanies it for the uplink.
+    ///
+    /// RLC must be acknowledged or unacknowledged, with PDUs as large as the blocks of the DSCH,
+    /// and the DCH must carry at least one PDU per TTI.
     fn dsch_channels(&self, i: usize, ue: &Ue) -> Result<GroupChannels, Problem> {
         let dsch = self.scenario.cell[0].dsch.as_ref().expect("the loader adds a DSCH to cells of a layout");
         let rlc = self.scenario.rlc_of(ue);
@@ -108,8 +116,8 @@ impl Inspection<'_> {
             return Err(self.problem(&format!("ue.{i}.rlc.pdu_payload"), message).help(help));
         }
         let largest = dsch.format.last().expect("checked: there is a format");
-        let downlink = self.plain_channel(trace::Channel::Dsch, largest.rate, dsch.tti, dsch.block);
-        let uplink = self.plain_channel(trace::Channel::Dch, dsch.uplink, ASSOCIATED_TTI, payload);
+        let downlink = self.channel(trace::Channel::Dsch, largest.rate, dsch.tti, dsch.block);
+        let uplink = self.channel(trace::Channel::Dch, dsch.uplink, ASSOCIATED_TTI, payload);
         let Some(uplink) = uplink else {
             let message = format!("{} carries no PDU of {payload} in {ASSOCIATED_TTI}", dsch.uplink);
             let help = "choose a larger rate, as in \"64 kbit/s\"".to_owned();
@@ -119,7 +127,9 @@ impl Inspection<'_> {
         Ok(GroupChannels { own: [downlink, uplink], dchs: Vec::new() })
     }
 
-    fn plain_channel(
+    /// A channel without a number or scheduler of its own: those of the DSCH belong to its cell.
+    /// `None` if the rate is too low for one PDU per TTI.
+    fn channel(
         &self,
         kind: trace::Channel,
         rate: BitRate,
@@ -131,7 +141,7 @@ impl Inspection<'_> {
     }
 }
 
-/// A call's channel: two blocks of 640 bits in each TTI.
+/// The DCH of a call, which carries the same number of blocks in each TTI.
 fn call_channel() -> resolved::Channel {
     resolved::Channel {
         kind: trace::Channel::Dch,
@@ -142,6 +152,6 @@ fn call_channel() -> resolved::Channel {
     }
 }
 
-fn both(channel: resolved::Channel) -> GroupChannels {
+fn in_both_directions(channel: resolved::Channel) -> GroupChannels {
     GroupChannels { own: [channel; 2], dchs: Vec::new() }
 }

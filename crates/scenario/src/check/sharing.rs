@@ -1,4 +1,5 @@
-//! Shared channels: their schedulers, their users, and the size of their blocks.
+//! Checks of shared channels (FACH, RACH and shared bearers): schedulers that have an effect, users
+//! of every shared bearer, and one PDU size for all users of a channel.
 
 use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace::Channel;
@@ -25,7 +26,8 @@ impl Inspection<'_> {
         })
     }
 
-    /// Credits, timeouts and path gains exist only on the DSCH of a layout.
+    /// Refuses schedulers that need the DSCH of a layout: only there credits, timeouts and path
+    /// gains exist.
     fn scheduler_input(&self, path: &str, scheduler: SchedulerKind) -> Result<(), Problem> {
         if !scheduler.needs_dsch() {
             return Ok(());
@@ -36,7 +38,7 @@ impl Inspection<'_> {
         Err(self.problem(path, message).label("this scheduler").help(help))
     }
 
-    /// With `per_ue_push` the FACH has no scheduler.
+    /// Refuses a scheduler of the FACH with `per_ue_push`, where RLC pushes blocks without one.
     fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
         let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
         let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
@@ -49,7 +51,7 @@ impl Inspection<'_> {
         Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
     }
 
-    /// Only a downlink can be shared, and only a shared channel has a scheduler.
+    /// Refuses a shared uplink, and the scheduler of a channel that is not shared.
     fn sharing_of(&self, i: usize, bearer: &Bearer) -> Result<(), Problem> {
         if bearer.uplink.shared {
             return Err(self
@@ -77,19 +79,20 @@ impl Inspection<'_> {
         if !bearer.downlink.shared {
             return Ok(());
         }
-        let is_this = |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
+        let is_this_bearer =
+            |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
         let groups = &self.names.groups;
         let name = &bearer.name;
         let fail = |message: String, help: String| {
             Err(self.problem(&format!("bearer.{i}.downlink.shared"), message).help(help))
         };
-        if groups.iter().any(|named| named.dchs.iter().any(is_this)) {
+        if groups.iter().any(|named| named.dchs.iter().any(is_this_bearer)) {
             return fail(
                 format!("switched users may be allocated bearer `{name}`, so its downlink cannot be shared"),
                 "name the bearer in [[ue]], or take it out of `dch` of [rrc]".to_owned(),
             );
         }
-        if !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this) {
+        if !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this_bearer) {
             return fail(
                 format!("no user shares the downlink of bearer `{name}`"),
                 format!("add a [[ue]] with bearer = \"{name}\", or leave `shared` out"),
@@ -103,16 +106,13 @@ impl Inspection<'_> {
     pub(super) fn equal_pdu_sizes(&self, groups: &[GroupChannels]) -> Result<(), Problem> {
         for (i, ue) in self.scenario.ue.iter().enumerate() {
             let (group, payload) = (&self.names.groups[i], self.scenario.rlc_of(ue).pdu_payload);
-            for (before, other) in self.scenario.ue[..i].iter().enumerate() {
+            for (j, other) in self.scenario.ue[..i].iter().enumerate() {
                 let other_payload = self.scenario.rlc_of(other).pdu_payload;
-                let shares = groups[i].own.iter().zip(groups[before].own).any(|(own, other)| {
+                let shares = groups[i].own.iter().zip(groups[j].own).any(|(own, other)| {
                     own.kind != Channel::Dch && (own.kind, own.number) == (other.kind, other.number)
                 });
-                let has_radio = !ue.has_substitute() && !other.has_substitute();
-                if has_radio
-                    && shares
-                    && group.cell == self.names.groups[before].cell
-                    && payload != other_payload
+                let have_radio = !ue.has_substitute() && !other.has_substitute();
+                if have_radio && shares && group.cell == self.names.groups[j].cell && payload != other_payload
                 {
                     let message = format!(
                         "these users share a channel with `{}`, but have PDUs of {payload} of payload instead of {other_payload}",

@@ -73,6 +73,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// The slot pattern is valid, and acknowledgments leave room for data in both directions.
     fn slots_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let path = format!("cell.{i}.tdd.slots");
         let layout = tdd.layout.layout();
@@ -96,10 +97,13 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// There are three backlog levels with ascending weights, and a frame has room for the largest
+    /// grant.
     fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
-        let most = [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
-        let most = most.unwrap_or(0);
+        let max_blocks =
+            [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
+        let max_blocks = max_blocks.unwrap_or(0);
         let written = |weights: &[u32]| {
             format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
         };
@@ -123,10 +127,10 @@ impl Inspection<'_> {
             sorted.sort_unstable();
             let message = "the weights must not decrease as the backlog grows".to_owned();
             ("weights", message, format!("write them in ascending order, as in {}", written(&sorted)))
-        } else if weights[2] > most {
+        } else if weights[2] > max_blocks {
             let message =
-                format!("a grant of {} blocks is more than the {most} blocks of a frame", weights[2]);
-            ("weights", message, format!("write at most {most}"))
+                format!("a grant of {} blocks is more than the {max_blocks} blocks of a frame", weights[2]);
+            ("weights", message, format!("write at most {max_blocks}"))
         } else {
             return Ok(());
         };
@@ -147,6 +151,7 @@ impl Inspection<'_> {
             .help(format!("choose {up}")))
     }
 
+    /// The levels of the slots' radio are in range, and a block has enough codes.
     fn radio_of_slots(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let radio = &tdd.radio;
         let of_codes = tdd.layout.layout().codes_per_block;
@@ -246,6 +251,7 @@ fn loses_nothing(radio: &Radio) -> bool {
     is_none(&radio.downlink) && radio.uplink.as_ref().is_none_or(is_none)
 }
 
+/// Says what is wrong with a slot pattern.
 fn pattern_message(pattern: &str, wrong: PatternError) -> String {
     match wrong {
         PatternError::Length { is, needed } => {

@@ -33,6 +33,7 @@ impl Inspection<'_> {
         self.impairments()
     }
 
+    /// The flow and user of each impairment exist. Returns the numbers of the impaired flows.
     fn impairments(&self) -> Result<Vec<FlowId>, Problem> {
         let mut impaired = Vec::new();
         for (i, line) in self.scenario.impairment.iter().enumerate() {
@@ -64,6 +65,8 @@ impl Inspection<'_> {
         in_groups_before + in_own_group * users(group)
     }
 
+    /// Windows are at least one segment and can be advertised, timers are in order, and options
+    /// that need each other are set together.
     pub(super) fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
         let windows = [("advertised_window", tcp.advertised_window), ("initial_window", tcp.initial_window)];
         for (key, window) in windows {
@@ -155,6 +158,7 @@ impl Inspection<'_> {
         }
     }
 
+    /// Warns of a flow that never starts, and of buffers that cannot hold a full segment.
     fn flow(&mut self, i: usize, flow: &Flow) {
         if flow.start >= self.scenario.duration {
             let message = format!("{} is not before the end of the run: the flow never starts", flow.start);

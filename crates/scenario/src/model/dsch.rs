@@ -1,5 +1,5 @@
 //! The DSCH of the cells of a layout: `[cell] dsch = { … }`. Where Rendón et al. (2004) leave a
-//! rule open, a key selects the reading.
+//! rule open, a key selects the interpretation.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Dsch {
     #[schemars(extend("x-label" = "DSCH TTI", "x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub tti: Duration,
     /// Time at which the allocation of the DSCH is decided.
-    #[schemars(extend("x-label" = "Time of the decision on the DSCH", "x-source" = "a reading: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
+    #[schemars(extend("x-label" = "Time of the decision on the DSCH", "x-source" = "an interpretation: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
     pub decision: Decision,
     /// RLC payload of a transport block on the DSCH.
     #[schemars(extend("x-label" = "Block of the DSCH", "x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
@@ -51,7 +51,7 @@ pub struct Dsch {
     #[serde(skip)]
     pub python_scheduler: Option<PythonClass>,
     /// Whether a user requests at most the format that its backlog fills.
-    #[schemars(extend("x-label" = "Formats capped by the backlog", "x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
+    #[schemars(extend("x-label" = "Formats capped by the backlog", "x-source" = "an interpretation: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
     pub capped_by_backlog: bool,
     /// Bit rate that service credits guarantee.
     #[schemars(extend("x-label" = "Guaranteed rate", "x-range" = "a block per TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 16 to 256 kbit/s"))]
@@ -59,13 +59,13 @@ pub struct Dsch {
     /// Largest number of credits that a user keeps. `"auto"`: the blocks of the largest format, or
     /// two TTIs of the guaranteed rate if that is more.
     #[serde(with = "Auto::<Blocks>")]
-    #[schemars(extend("x-label" = "Limit of service credits", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Limit of service credits", "x-source" = "an interpretation: the study says nothing"))]
     pub credit_limit: Option<Blocks>,
     /// When the service credits of a user grow.
-    #[schemars(extend("x-label" = "Accrual of service credits", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Accrual of service credits", "x-source" = "an interpretation: the study says nothing"))]
     pub credit_accrual: Accrual,
     /// Blocks for which service credits are spent.
-    #[schemars(extend("x-label" = "Debit of service credits", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Debit of service credits", "x-source" = "an interpretation: the study says nothing"))]
     pub credit_debit: Debit,
     /// Target time from the entry of an SDU into RLC to its complete delivery.
     #[schemars(extend("x-label" = "Timeout of the DSCH", "x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
@@ -76,13 +76,13 @@ pub struct Dsch {
     #[schemars(extend("x-label" = "SDU size of the timeout", "x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
     pub timeout_of: Option<Bytes>,
     /// Request of a user for an SDU after its timeout.
-    #[schemars(extend("x-label" = "Format after the timeout", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Format after the timeout", "x-source" = "an interpretation: the study says nothing"))]
     pub expired: Expired,
     /// SDUs of which the timeouts are considered.
-    #[schemars(extend("x-label" = "SDUs whose timeouts count", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "SDUs whose timeouts count", "x-source" = "an interpretation: the study says nothing"))]
     pub looks_at: LooksAt,
     /// RLC payload rate of the uplink DCH that each user of the DSCH has.
-    #[schemars(extend("x-label" = "Uplink beside the DSCH", "x-max" = "10 Mbit/s", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Uplink beside the DSCH", "x-max" = "10 Mbit/s", "x-source" = "an interpretation: the study says nothing"))]
     pub uplink: BitRate,
     /// Time constant of the mean rate in `proportional_fair`.
     #[schemars(extend("x-label" = "Time constant of proportional fairness", "x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]

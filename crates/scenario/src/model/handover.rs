@@ -17,13 +17,13 @@ pub struct Handover {
     #[schemars(extend("x-label" = "Hysteresis of handover", "x-range" = "0 dB to 100 dB", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub hysteresis: Db,
     /// Time after a handover in which the user is not scheduled on the DSCH.
-    #[schemars(extend("x-label" = "Interruption by a handover", "x-max" = "10 s", "x-source" = "a reading: Rendón et al. (2004) say nothing"))]
+    #[schemars(extend("x-label" = "Interruption by a handover", "x-max" = "10 s", "x-source" = "an interpretation: Rendón et al. (2004) say nothing"))]
     pub interruption: Duration,
     /// What happens to the user's RLC entities at a handover.
-    #[schemars(extend("x-label" = "RLC at a handover", "x-source" = "a reading: Rendón et al. (2004) say nothing; TS 25.322 §9.7.7 for re-establishment"))]
+    #[schemars(extend("x-label" = "RLC at a handover", "x-source" = "an interpretation: Rendón et al. (2004) say nothing; TS 25.322 §9.7.7 for re-establishment"))]
     pub rlc: RlcAtHandover,
     /// What happens at a handover to the SDUs in the RNC of which nothing was sent.
-    #[schemars(extend("x-label" = "Buffer at a handover", "x-source" = "a reading: Rendón et al. (2004) say nothing"))]
+    #[schemars(extend("x-label" = "Buffer at a handover", "x-source" = "an interpretation: Rendón et al. (2004) say nothing"))]
     pub buffer: BufferAtHandover,
     /// Soft handover of calls. Handover is hard if absent.
     #[serde(skip_serializing_if = "Option::is_none")]

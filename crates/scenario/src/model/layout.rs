@@ -20,13 +20,13 @@ pub struct Layout {
     /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has an
     /// even number of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<u32>", extend("x-label" = "Columns and rows of sites", "x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is a reading"))]
+    #[schemars(with = "Vec<u32>", extend("x-label" = "Columns and rows of sites", "x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is an interpretation"))]
     pub sites: Option<Vec<u32>>,
     /// Side of the hexagon of a sector.
     #[schemars(extend("x-label" = "Radius of a sector", "x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub sector_radius: Length,
     /// Behaviour of users at the border of the area.
-    #[schemars(extend("x-label" = "Border of the area", "x-source" = "a reading: Rendón et al. (2004) say nothing"))]
+    #[schemars(extend("x-label" = "Border of the area", "x-source" = "an interpretation: Rendón et al. (2004) say nothing"))]
     pub border: Border,
     /// Width and height of the area. The sites of a lattice are centred in it.
     #[serde(skip_serializing_if = "Option::is_none")]

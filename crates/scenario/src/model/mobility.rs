@@ -16,7 +16,7 @@ pub struct Mobility {
     pub model: MobilityModel,
     /// Speed (`vehicular`), or mean speed (`manhattan`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Speed", extend("x-label" = "Speed", "x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "a reading; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
+    #[schemars(with = "Speed", extend("x-label" = "Speed", "x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "an interpretation; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
     pub speed: Option<Speed>,
     /// Distance between two positions at which a user may turn.
     #[serde(skip_serializing_if = "Option::is_none")]

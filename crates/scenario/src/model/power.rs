@@ -30,17 +30,17 @@ pub struct Power {
     pub orthogonality: Probability,
     /// Largest transmit power of one DCH.
     #[serde(with = "Unlimited::<Dbm>")]
-    #[schemars(extend("x-label" = "Maximum power of a DCH", "x-source" = "a reading: the study names none; TR 25.942: 30 dBm"))]
+    #[schemars(extend("x-label" = "Maximum power of a DCH", "x-source" = "an interpretation: the study names none; TR 25.942: 30 dBm"))]
     pub dch_max: Option<Dbm>,
     /// Method of power control.
-    #[schemars(extend("x-label" = "Power control", "x-source" = "a reading: the study does not say; TS 25.214 §5.2 for steps"))]
+    #[schemars(extend("x-label" = "Power control", "x-source" = "an interpretation: the study does not say; TS 25.214 §5.2 for steps"))]
     pub control: PowerControl,
     /// Step size of a power control command (`steps` only).
     #[schemars(extend("x-label" = "Step of power control", "x-range" = "above 0 dB, 10 dB at most", "x-source" = "TS 25.214 §5.2.1.2.2"))]
     pub step: Db,
     /// Whether outer-loop power control moves each user's target until its block error ratio is
     /// `bler_target`.
-    #[schemars(extend("x-label" = "Outer loop of power control", "x-source" = "a reading: the study does not say"))]
+    #[schemars(extend("x-label" = "Outer loop of power control", "x-source" = "an interpretation: the study does not say"))]
     pub outer_loop: bool,
     /// Increase of the outer-loop target after a lost block.
     #[schemars(extend("x-label" = "Step of the outer loop", "x-range" = "above 0 dB, 10 dB at most", "x-source" = "Holma and Toskala (2000)"))]
@@ -49,7 +49,7 @@ pub struct Power {
     #[schemars(extend("x-label" = "Block error rate of power control", "x-range" = "above 0, below 1", "x-source" = "Rendón et al. (2004), Table 2"))]
     pub bler_target: Probability,
     /// Decrease of the logit of the block error ratio per dB of Eb/N0, for formats without a table.
-    #[schemars(extend("x-label" = "Slope of block errors", "x-min" = 0.1, "x-max" = 100, "x-source" = "a reading: 2.5 as simulated convolutional codes have, 1.0 with fading inside a TTI"))]
+    #[schemars(extend("x-label" = "Slope of block errors", "x-min" = 0.1, "x-max" = 100, "x-source" = "an interpretation: 2.5 as simulated convolutional codes have, 1.0 with fading inside a TTI"))]
     pub slope: f64,
     /// Power that the cell draws from its supply, for the estimate of its energy.
     pub supply: Supply,

@@ -21,11 +21,11 @@ pub struct Streets {
     #[schemars(extend("x-label" = "Width of a street", "x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub width: Length,
     /// Positions of the stations, unless `[[layout.site]]` gives them.
-    #[schemars(extend("x-label" = "Positions of stations", "x-source" = "a reading"))]
+    #[schemars(extend("x-label" = "Positions of stations", "x-source" = "an interpretation"))]
     pub stations: Stations,
     /// Number of blocks between two stations of a street. Neighbouring streets have their stations
     /// at other blocks.
-    #[schemars(extend("x-label" = "Blocks between stations", "x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
+    #[schemars(extend("x-label" = "Blocks between stations", "x-min" = 1, "x-max" = 100, "x-source" = "an interpretation; TR 25.942: 180 m apart in streets of 75 m blocks"))]
     pub every: u32,
 }
 

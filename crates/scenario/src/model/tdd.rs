@@ -1,5 +1,5 @@
 //! A cell with time division duplex: `[cell.tdd]`. Where Baiocchi and Vacirca (2002) leave a rule
-//! open, a key selects the reading.
+//! open, a key selects the interpretation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,17 +59,17 @@ pub struct Grant {
     #[schemars(extend("x-label" = "N (SDUs of a grant)", "x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sdus: u32,
     /// Backlogs up to which the first and the second of three levels extend.
-    #[schemars(extend("x-label" = "Levels of backlog", "x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "a reading: the study names three levels and no numbers"))]
+    #[schemars(extend("x-label" = "Levels of backlog", "x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "an interpretation: the study names three levels and no numbers"))]
     pub levels: Vec<Sdus>,
     /// Number of blocks per frame for each of the three levels.
-    #[schemars(extend("x-label" = "Weights of the levels (blocks)", "x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "a reading: the study names a rough weighting factor and no numbers"))]
+    #[schemars(extend("x-label" = "Weights of the levels (blocks)", "x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "an interpretation: the study names a rough weighting factor and no numbers"))]
     pub weights: Vec<u32>,
     /// Treatment of a user's request for which there is no capacity. Requests of the RNC itself
     /// always wait.
     #[schemars(extend("x-label" = "Refused users", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub refused: Refused,
     /// Order in which the requests of one frame and one direction are granted.
-    #[schemars(extend("x-label" = "Order of grants", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Order of grants", "x-source" = "an interpretation: the study says nothing"))]
     pub order: GrantOrder,
 }
 
@@ -82,11 +82,11 @@ pub struct TddRach {
     pub codes: u32,
     /// Time from a request to its answer on the FACH, in whole frames. The grant begins in the
     /// frame after the answer.
-    #[schemars(extend("x-label" = "Answer to a request", "x-min" = "10 ms", "x-max" = "1 s", "x-source" = "a reading: the study names no delay"))]
+    #[schemars(extend("x-label" = "Answer to a request", "x-min" = "10 ms", "x-max" = "1 s", "x-source" = "an interpretation: the study names no delay"))]
     pub answer: Duration,
     /// Longest back-off after a collision or a refusal. After failure n a user waits 1 to 2^n
     /// frames, up to this limit.
-    #[schemars(extend("x-label" = "Maximum back-off of requests", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study names back-off rules and no numbers"))]
+    #[schemars(extend("x-label" = "Maximum back-off of requests", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "an interpretation: the study names back-off rules and no numbers"))]
     pub backoff: Frames,
 }
 
@@ -100,21 +100,21 @@ pub struct Ack {
     /// Number of users whose acknowledgments a downlink frame carries, in turn, each with the
     /// capacity of a block. `"unlimited"`: all acknowledgments share the capacity of one block.
     #[serde(with = "Unlimited::<u32>")]
-    #[schemars(extend("x-label" = "Downlink acknowledgments of a frame", "x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names simple TDM"))]
+    #[schemars(extend("x-label" = "Downlink acknowledgments of a frame", "x-min" = 1, "x-max" = 48, "x-source" = "an interpretation: the study names simple TDM"))]
     pub downlink_per_frame: Option<u32>,
     /// Number of places for acknowledgments in an uplink frame, each with the capacity of a block.
     /// Two users in one place are lost.
-    #[schemars(extend("x-label" = "Places for uplink acknowledgments", "x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names a collision type protocol"))]
+    #[schemars(extend("x-label" = "Places for uplink acknowledgments", "x-min" = 1, "x-max" = 48, "x-source" = "an interpretation: the study names a collision type protocol"))]
     pub uplink_places: u32,
     /// Longest wait after a collision of acknowledgments. The wait is drawn from 1 frame up to this
     /// value.
-    #[schemars(extend("x-label" = "Back-off of uplink acknowledgments", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Back-off of uplink acknowledgments", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "an interpretation: the study says nothing"))]
     pub uplink_backoff: Frames,
     /// Delay of acknowledgments on common channels after the end of the frame that they report.
-    #[schemars(extend("x-label" = "Delay of acknowledgments", "x-max" = "1000 frames", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Delay of acknowledgments", "x-max" = "1000 frames", "x-source" = "an interpretation: the study says nothing"))]
     pub delay: Frames,
     /// Whether acknowledgments on common channels have block errors.
-    #[schemars(extend("x-label" = "Block errors of acknowledgments", "x-source" = "a reading: the study says nothing"))]
+    #[schemars(extend("x-label" = "Block errors of acknowledgments", "x-source" = "an interpretation: the study says nothing"))]
     pub errors: bool,
 }
 

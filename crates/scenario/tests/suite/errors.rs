@@ -582,6 +582,7 @@ fn missing_and_binary_files_are_reported() {
 
 #[test]
 fn doubtful_values_give_warnings() {
+    // Text before and after the user and its flow, and part of the warning.
     let cases = [
         ("cell = [{name = \"c\", fach = {rate = \"33 kbit/s\"}}]", "", "The effective rate is 32 kbit/s"),
         ("", "[radio]\nbler = 1.0", "every block is lost"),

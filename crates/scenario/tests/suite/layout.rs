@@ -246,6 +246,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
 
 #[test]
 fn town_mistakes_are_reported_at_their_key() {
+    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("LAYOUT", "sites = [3, 4]", "layout.sites", "`sites` describes a lattice", "streets.stations"),
         (
@@ -311,6 +312,7 @@ fn town_mistakes_are_reported_at_their_key() {
 
 #[test]
 fn street_keys_without_streets_are_refused() {
+    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         (
             "REST",
@@ -348,6 +350,7 @@ fn street_keys_without_streets_are_refused() {
 
 #[test]
 fn positions_without_a_layout_are_refused() {
+    // Place of the keys in the file, the keys, path of the mistake, parts of message and help.
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("UE", "cell = \"best\"", "ue.0.cell", "cell = \"best\" requires [layout]", "add [layout]"),
         (

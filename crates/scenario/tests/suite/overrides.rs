@@ -186,21 +186,27 @@ fn file_extends_a_file_in_another_folder() {
             ),
         ],
     );
-    let mine = folder.load("mine.toml").unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-    assert_eq!((mine.name.as_str(), mine.title.as_str()), ("mine", ""), "names are not inherited");
-    assert_eq!(mine.duration, Duration::from_secs(20));
-    assert_eq!(mine.ue.iter().map(|ue| ue.count).collect::<Vec<_>>(), [1, 4]);
-    assert_eq!(mine.ue[1].rlc.as_ref().unwrap().window, 512, "the rest of the group stays");
-    let BlockErrors::Trace { file, verdicts } = &mine.radio.downlink else { panic!("{:?}", mine.radio) };
+    let own_scenario = folder.load("mine.toml").unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!(
+        (own_scenario.name.as_str(), own_scenario.title.as_str()),
+        ("mine", ""),
+        "names are not inherited"
+    );
+    assert_eq!(own_scenario.duration, Duration::from_secs(20));
+    assert_eq!(own_scenario.ue.iter().map(|ue| ue.count).collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(own_scenario.ue[1].rlc.as_ref().unwrap().window, 512, "the rest of the group stays");
+    let BlockErrors::Trace { file, verdicts } = &own_scenario.radio.downlink else {
+        panic!("{:?}", own_scenario.radio)
+    };
     assert_eq!(
         (Path::new(file), &verdicts[..]),
         (Path::new("study/trace.txt"), &[false, false, true, false][..])
     );
-    let reloaded = Scenario::parse(&mine.to_toml(), "mine.toml", &folder.0, &[]).unwrap().scenario;
-    assert_eq!(reloaded, mine, "the written scenario finds the trace from the same folder");
-    assert_eq!(reloaded.content_hash(), mine.content_hash());
+    let reloaded = Scenario::parse(&own_scenario.to_toml(), "mine.toml", &folder.0, &[]).unwrap().scenario;
+    assert_eq!(reloaded, own_scenario, "the written scenario finds the trace from the same folder");
+    assert_eq!(reloaded.content_hash(), own_scenario.content_hash());
     std::fs::write(folder.0.join("study/trace.txt"), "0011").unwrap();
-    assert_ne!(folder.load("mine.toml").unwrap().scenario.content_hash(), mine.content_hash());
+    assert_ne!(folder.load("mine.toml").unwrap().scenario.content_hash(), own_scenario.content_hash());
 }
 
 #[test]

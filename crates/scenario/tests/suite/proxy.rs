@@ -63,6 +63,7 @@ fn scenario_with(choice: &str) -> Scenario {
 
 #[test]
 fn proxy_selects_flows_by_name_user_and_port() {
+    // The choice in [proxy], and the numbers of the chosen flows.
     for (choice, expected) in [
         ("", vec![0, 1, 2]),
         ("flows = [\"download\"]", vec![0, 1]),

@@ -79,6 +79,7 @@ fn group_has_rrc_keys_of_its_own() {
 
 #[test]
 fn rrc_mistakes_are_reported_with_a_correction() {
+    // Keys, part of the message, part of the help.
     let cases = [
         ("[rrc]\nprofile = \"at-2010\"", "there is no RRC profile `at-2010`", "did you mean \"att-2010\"?"),
         ("[rrc]\nprofile = \"x\"", "there is no RRC profile `x`", "the known profiles are dubois2005-ch7"),

@@ -258,12 +258,15 @@ fn metrics_rows_and_tables_agree_and_leave_the_run_unchanged() {
     let options = |series| RunOptions { seed: 1, series, ..RunOptions::default() };
     let (plain, with_budget) =
         (run(&plain, options(false)).unwrap(), run(&with_budget, options(true)).unwrap());
+    // The budget leaves the run unchanged.
     assert_eq!(plain.events, with_budget.events);
     for (name, measured) in plain.metrics.network.iter() {
         assert_eq!(measured, with_budget.metrics.network.value(name), "{name}");
     }
     assert!(plain.metrics.network.iter().all(|(name, _)| !name.starts_with("budget_")));
 
+    // The causes add up to the total, of the network and of each connection, whose total is the
+    // time from its opening to its end.
     let parts = |of: &dyn Fn(&str) -> f64| -> f64 {
         Cause::ALL.iter().map(|cause| of(&format!("budget_{}_s", cause.name()))).sum()
     };

@@ -103,6 +103,8 @@ struct Octets {
 }
 
 impl TraceSink<TraceEvent> for Octets {
+    /// Counts the octets of each transfer that arrive at the proxy, leave it, and are in its
+    /// buffer.
     fn record(&mut self, _at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, .. } => {

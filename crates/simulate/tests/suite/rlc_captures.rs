@@ -83,6 +83,7 @@ struct Captured {
     initial_states: usize,
 }
 
+/// Runs a scenario twice: once with captures, once to count the events that they must contain.
 fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
     let scenario = scenario(name, overrides);
     let folder = tempfile::tempdir().expect("a temporary folder can be created");

@@ -44,6 +44,7 @@ fn recording_does_not_change_the_run() {
     let plain = output(&scenario);
     assert_eq!(format!("{:?}", recorded.metrics), format!("{:?}", plain.metrics));
     assert_eq!((recorded.events, recorded.files.len()), (plain.events, 3));
+    // Progress is reported about once per percent.
     assert!((90..=110).contains(&reports), "{reports}");
 }
 

@@ -92,6 +92,7 @@ fn with_file(base: &str, flow: &str, overrides: &[(&str, &str)], recording: &str
 
 #[test]
 fn pages_are_independent_of_tcp_and_radio() {
+    // Faster networks fetch more pages in the same time, so only the common part is compared.
     let flow = "traffic = \"web\"\nweb.request = \"none\"\nweb.variant = \"object_per_call\"";
     let pages = |overrides: &[(&str, &str)]| {
         let mut all = vec![("duration", "1500 s"), ("rlc.max_dat", "2")];

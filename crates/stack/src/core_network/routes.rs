@@ -66,6 +66,8 @@ impl Routes {
     }
 }
 
+/// The links of a direction through the hops of `span`. A packet may enter the next link at once,
+/// without an event, unless a proxy or other flows join in between.
 fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Direction) -> Vec<Stage> {
     let mut hop_indices: Vec<usize> = span.collect();
     if direction == Direction::Uplink {

@@ -99,6 +99,8 @@ impl Environment {
         let street_loss =
             if is_manhattan { StreetLoss::new(&config.propagation, &config.layout) } else { None };
         let layout = config.layout.clone();
+        // Mean gain of a site in a rectangle around `place` with these half sides, without
+        // shadowing.
         let mean = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
             None => propagation.mean_gain(layout.vector(layout.sites()[site].place, place)),
             Some(streets) => {
@@ -168,8 +170,8 @@ impl Environment {
         }
     }
 
-    /// Writes the gain of each cell at a place, without shadows, to `gains`, which has one entry per
-    /// cell.
+    /// Writes the gain of each cell at a place, without shadows, to `gains`, which has one entry
+    /// per cell.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
         if self.layout.streets().is_some() {
             let gain_of = |station| self.station_gain(station, place, 0.0);

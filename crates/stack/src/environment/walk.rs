@@ -1,9 +1,9 @@
 //! Pedestrians in streets (UMTS 30.03 B.1.8.1.2), with random changes of speed and random turns at
 //! crossings.
 //!
-//! A walk is a sequence of legs of equal length, each at constant speed. The draws of a leg are
-//! addressed by its number. So a walk depends only on the time, and an idle mobile needs no updates:
-//! the next query advances it leg by leg.
+//! A walk is a sequence of legs of equal length, each at constant speed. The random numbers of a
+//! leg are addressed by the number of the leg, not drawn in sequence. So a walk depends only on the
+//! time, and an idle mobile needs no updates: the next query advances it leg by leg.
 
 use umts_kernel::random::AddressedStream;
 
@@ -16,7 +16,7 @@ pub struct Walk {
     pub speed: f64,
     /// Standard deviation of drawn speeds in metres per second.
     pub deviation: f64,
-    /// Probability of a new speed at a leg.
+    /// Probability of a new speed at the start of a leg.
     pub changing: f64,
     /// Length of a leg in metres. At most the side of a block, so that a leg passes at most one
     /// crossing.
@@ -63,9 +63,11 @@ impl Walker {
     /// direction along the street.
     pub fn new(walk: &Walk, place: Place, streets: &Streets, heading: f64) -> Self {
         let spot = streets.spot(place);
+        // The axis along which the street runs: 0 is x.
         let axis = usize::from(spot.lines[0].is_none());
         let last = streets.blocks.map(|blocks| i64::from(blocks) - 1);
-        // The crossing before the place on each axis, then the street itself across its axis.
+        // The crossing before the place on each axis, at most the last one with a block behind it.
+        // On the other axis the street itself replaces it.
         let mut crossing = AXES.map(|axis| {
             let before = streets.line_before(spot.at[axis]);
             if streets.has_line(axis, before) && streets.has_line(axis, before + 1) {
@@ -77,6 +79,7 @@ impl Walker {
         crossing[1 - axis] =
             spot.lines[axis].map_or(0, |line| streets.line_before(line + streets.width / 2.0));
         let period = streets.period();
+        // Metres from the crossing before the place. A walk backwards begins at the next crossing.
         let offset = (spot.at[axis] - streets.line(crossing[axis])).clamp(0.0, period);
         let is_forward = heading < 0.5;
         if !is_forward {
@@ -122,8 +125,8 @@ impl Walker {
 }
 
 impl GridPosition {
-    /// The position `metres` further on, at most one period. `draw` is uniform and selects the
-    /// heading at the crossing that may be passed.
+    /// The position `metres` further on, at most the distance of two crossings. `draw` is uniform
+    /// and selects the heading at the crossing that may be passed.
     fn advanced(self, metres: f64, walk: &Walk, streets: &Streets, draw: f64) -> GridPosition {
         let distance = self.distance + metres;
         if distance < streets.period() {
@@ -146,13 +149,14 @@ impl GridPosition {
             // If the street ahead ends, the mobile turns even with a turning probability of 0.
             (heading, if is_open { weight.max(f64::MIN_POSITIVE) } else { 0.0 })
         });
-        let mut rest = draw * weighted.iter().map(|(_, weight)| weight).sum::<f64>();
+        let mut remaining = draw * weighted.iter().map(|(_, weight)| weight).sum::<f64>();
         for (heading, weight) in weighted {
-            if rest < weight {
+            if remaining < weight {
                 return heading;
             }
-            rest -= weight;
+            remaining -= weight;
         }
+        // Rounding left a remainder: the last possible heading.
         weighted
             .into_iter()
             .rev()

@@ -237,13 +237,13 @@ impl Flow {
         if !self.is_split() {
             return self.connections.retain(is_kept);
         }
-        let kept: Vec<ConnectionIndex> = self
+        let kept_indices: Vec<ConnectionIndex> = self
             .connections
             .iter()
             .filter(|connection| is_kept(connection))
             .map(|connection| connection.nth)
             .collect();
-        self.connections.retain(|connection| kept.binary_search(&connection.nth).is_ok());
+        self.connections.retain(|connection| kept_indices.binary_search(&connection.nth).is_ok());
     }
 
     /// Index of a connection. `None` if it was removed.
@@ -279,8 +279,8 @@ impl Flow {
     /// the connection on the UE's side if `end` is the UE.
     pub fn nth(&mut self, nth: ConnectionIndex, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
-        let found = self.connections[at..].iter_mut().take(2);
-        found
+        let candidates = self.connections[at..].iter_mut().take(2);
+        candidates
             .filter(|connection| connection.nth == nth)
             .find(|connection| connection.leg.site(end) != Site::Proxy)
     }

@@ -30,6 +30,7 @@ pub struct Relay {
     opened: Option<Side>,
     /// A side has failed, or the proxy has no memory.
     failed: bool,
+    /// The proxy has crashed and forgotten the transfer.
     is_lost: bool,
 }
 

@@ -1,4 +1,10 @@
-//! Processing of acknowledgments in the sending half: new data, duplicates, round trips.
+//! Processing of acknowledgments in the sending half.
+//!
+//! An acknowledgment acknowledges new data (`handle_new_ack`), is a duplicate, or is old. Each kind
+//! updates the outstanding segments, lets the congestion control ([`CongestionControl`]) and its
+//! window law react, takes a round-trip sample, and may show that an earlier retransmission was
+//! spurious (an *episode*, see `spurious`). The segments that may then be sent are selected in
+//! `sender.rs`.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -29,6 +35,7 @@ impl Connection {
     ) {
         let sender = &mut self.sender;
         let una = sender.outstanding.una();
+        // It acknowledges data that was never sent.
         if segment.ack > sender.outstanding.max_sent() {
             return;
         }
@@ -40,6 +47,7 @@ impl Connection {
             sender.window_seq = segment.seq;
             sender.update_peer_window(segment.window, &self.config);
         }
+        // Permissions that the previous acknowledgment gave end.
         sender.limited = false;
         sender.only_holes = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);
@@ -50,7 +58,8 @@ impl Connection {
         } else if !outstanding.is_empty()
             && ((segment.sequence_length() == 0 && same_window) || self.carries_sack_blocks(segment))
         {
-            // RFC 5681 §2, the five conditions of a duplicate.
+            // The five conditions of a duplicate (RFC 5681 §2), or SACK blocks instead of the last
+            // two.
             self.handle_duplicate_ack(cx, segment);
         }
         self.finish_ack(cx, segment, una, before);
@@ -72,8 +81,9 @@ impl Connection {
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// The last step for each acknowledgment. `una` and `before` (congestion window and threshold)
-    /// are the values before the acknowledgment.
+    /// The last step for each acknowledgment: ECN, the limit on the burst that it may release,
+    /// RACK's timers, and the trace. `una` and `before` (congestion window and threshold) are the
+    /// values before the acknowledgment.
     #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -105,6 +115,7 @@ impl Connection {
         let (connection, end, una) = (self.id, self.end, segment.ack);
         let flight = self.sender.outstanding.len() as u32;
         let acknowledged = self.sender.outstanding.acknowledge(una);
+        // The slow-start exit measures round trips only of segments that were sent once.
         let window = &mut self.sender.window;
         window.acked = acknowledged.payload as f64 / f64::from(window.smss);
         if !acknowledged.syn && acknowledged.last_transmissions == 1 {
@@ -116,6 +127,7 @@ impl Connection {
                 max_sent,
             });
         }
+        // The window law and the trace see the ACK before the variant changes the window.
         let mut segments = acknowledged.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
             // Segments that were SACKed before were counted then.
@@ -128,13 +140,15 @@ impl Connection {
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: acknowledged.payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
+        // The variant changes the window and may begin a recovery.
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
-        let reaction = self.count_new_ack(cx.now, segment, &acknowledged);
+        let reaction = self.let_variant_react(cx.now, segment, &acknowledged);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
             let flight = self.flight();
             self.begin_recovery(cx, &flight, before);
         }
+        // A round-trip sample with timestamps or by Linux's rule. `react` takes the others.
         if self.negotiated.timestamps && segment.options.timestamps {
             self.measure_echo(cx, segment, acknowledged.segments);
         } else if self.times_every_segment() && acknowledged.segments > 0 && !acknowledged.any_retransmitted {
@@ -158,8 +172,9 @@ impl Connection {
         }
     }
 
+    /// Passes an acknowledgment of new data, or of the SYN, to the variant. Returns its reaction.
     #[inline]
-    fn count_new_ack(&mut self, now: Time, segment: &Segment, acknowledged: &Acknowledged) -> Reaction {
+    fn let_variant_react(&mut self, now: Time, segment: &Segment, acknowledged: &Acknowledged) -> Reaction {
         let sack = &segment.sack;
         let ack = NewAck {
             segments: acknowledged.segments,
@@ -175,14 +190,15 @@ impl Connection {
         if *syn_expiries > 0 {
             estimator.restart_after_lost_syn();
         }
-        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one
-        // expiry for a late answer, as RFC 6298 expects with its initial timeout of 1 s
+        // The initial window is one segment if a SYN was lost (RFC 5681 §3.1). Linux assumes that
+        // after one expiry the answer was only late, because the initial timeout is as short as 1 s
         // (`tcp_init_metrics`).
         let tolerated = u32::from(self.config.is_recent_linux());
         let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
         variant.on_syn_ack(window, outstanding, &ack, initial)
     }
 
+    /// Processes a duplicate ACK: counts it, lets the variant react, and may begin a recovery.
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
         self.notify_law_of_ack(cx.now, self.sender.outstanding.len() as u32, 0, true);
@@ -210,8 +226,8 @@ impl Connection {
         }
     }
 
-    /// Linux takes a sample from each ACK of segments sent once, by the first segment that it
-    /// covers. Other rules time one segment at a time.
+    /// Whether each ACK of segments sent once gives a sample, measured from the first segment that
+    /// it covers, as in Linux. Other rules time one segment at a time.
     #[inline]
     fn times_every_segment(&self) -> bool {
         self.config.rto.rule == RtoRule::Linux
@@ -242,6 +258,7 @@ impl Connection {
                 self.sender.timed = None;
                 self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
             }
+            // `handle_new_ack` has taken a sample already.
             Sample::Timed if self.negotiated.timestamps || self.times_every_segment() => {
                 self.sender.timed = None
             }
@@ -306,7 +323,7 @@ impl Connection {
         estimator.set_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);
-        // RFC 4015 §3.2, step 6.
+        // RFC 4015 §3.2, step 6: after a spurious timeout the timer becomes more conservative.
         if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
             estimator.adapt_after_spurious_timeout(adaptation.registers, rtt);
         }

@@ -200,16 +200,19 @@ impl Browsing {
         }
     }
 
+    /// Begins a packet call: all objects of a new page, or one object of the current page if each
+    /// object is a call of its own. Pushes the objects or requests the first.
     fn begin_call(&mut self, now: Time) {
         if self.rest.is_empty() {
             self.draws.page(&self.config, &mut self.rest);
         }
         let objects = if self.config.object_per_call { 1 } else { self.rest.len() };
         let segment_payload = self.draws.segment_payload(&self.config);
-        let whole =
+        // Sizes are rounded up to multiples of this.
+        let unit =
             self.config.whole_segments.map_or(1, |of_tcp| u64::from(segment_payload.unwrap_or(of_tcp)));
         let pending: VecDeque<u64> =
-            self.rest.drain(..objects).map(|size| size.next_multiple_of(whole)).collect();
+            self.rest.drain(..objects).map(|size| size.next_multiple_of(unit)).collect();
         self.call = Some(Call {
             since: now,
             segment_payload,

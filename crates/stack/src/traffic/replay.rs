@@ -113,6 +113,7 @@ impl Replay {
         (self.step != Step::Done).then_some(self.start + record.at)
     }
 
+    /// Returns the action of the next record. After the last one the trace is repeated or ends.
     fn send(&mut self) -> Action {
         let Record { at, bytes, direction } = self.config.records[self.next];
         self.next += 1;
@@ -141,6 +142,8 @@ mod tests {
         Record { at: Duration::from_millis(ms), bytes, direction }
     }
 
+    /// Replays three records at 0 and 5 ms. Returns the time in ms of each action, at most
+    /// `max_actions`.
     fn replay(over_tcp: bool, repeat_after: Option<Duration>, max_actions: usize) -> Vec<(u64, Action)> {
         use Direction::{Downlink, Uplink};
         let records = [record(0, 10, Downlink), record(5, 20, Uplink), record(5, 30, Downlink)].into();

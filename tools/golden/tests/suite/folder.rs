@@ -22,18 +22,20 @@ traffic = "file"
 size = "10 kB"
 "#;
 
+/// A temporary folder with scenarios and their goldens, the stored results.
 struct Folder {
     goldens: Goldens,
-    _kept: TempDir,
+    /// Removes the folder at the end of the test.
+    _folder: TempDir,
 }
 
 impl Folder {
-    /// Creates scenarios with these names and their goldens.
+    /// Creates scenarios with these names and "blesses" them: writes their goldens.
     fn blessed(names: &[&str]) -> Self {
-        let kept = tempfile::tempdir().expect("a folder");
-        let (scenarios, goldens) = (kept.path().join("scenarios"), kept.path().join("tests/golden"));
+        let root = tempfile::tempdir().expect("a folder");
+        let (scenarios, goldens) = (root.path().join("scenarios"), root.path().join("tests/golden"));
         fs::create_dir(&scenarios).expect("a folder");
-        let folder = Folder { goldens: Goldens { scenarios, goldens, threads: 2 }, _kept: kept };
+        let folder = Folder { goldens: Goldens { scenarios, goldens, threads: 2 }, _folder: root };
         names.iter().for_each(|name| folder.write_scenario(name, SCENARIO));
         folder.goldens.bless().expect("they run");
         folder
@@ -48,8 +50,9 @@ impl Folder {
         fs::read_to_string(self.goldens.goldens.join(format!("{name}.txt"))).expect("it is there")
     }
 
-    /// Changes the last digit of the first line that begins with `line` after `head`. Returns the
-    /// changed and the original value.
+    /// Changes the last digit of the first line that begins with `line` after `head` in a golden.
+    /// Returns the changed value, which a comparison reports as "was", and the original one, which
+    /// it reports as "is".
     fn edit(&self, name: &str, head: &str, line: &str) -> [String; 2] {
         let text = self.golden(name);
         let from = text.find(head).expect("there is such a run");
@@ -63,6 +66,7 @@ impl Folder {
         [was, is]
     }
 
+    /// Compares the results of all scenarios with the goldens. Returns a line per scenario.
     fn report(&self) -> Vec<String> {
         let outcomes = self.goldens.compare().expect("they run");
         outcomes.into_iter().map(|(name, outcome)| format!("{name}: {outcome}")).collect()
@@ -93,8 +97,8 @@ fn golden_has_all_results_for_two_seeds() {
         ["seed 1, whole length", "seed 1, recorded", "seed 2, whole length", "seed 2, recorded"]
     );
     let value = |run: usize, line: &str| {
-        let found = runs[run].lines().find_map(|found| found.strip_prefix(line));
-        found.unwrap_or_else(|| panic!("run {run} has no {line}")).to_owned()
+        let value = runs[run].lines().find_map(|text| text.strip_prefix(line));
+        value.unwrap_or_else(|| panic!("run {run} has no {line}")).to_owned()
     };
     for line in [
         "duration = ",
@@ -106,6 +110,7 @@ fn golden_has_all_results_for_two_seeds() {
     ] {
         (0..4).for_each(|run| assert_ne!(value(run, line), ""));
     }
+    // Only recorded runs have a budget, series and captures.
     for line in [
         "metric.budget_total_s = ",
         "series.cwnd = ",

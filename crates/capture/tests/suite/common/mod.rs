@@ -80,6 +80,8 @@ impl Packet {
         self.build(PacketBuilder::ipv6(from, to, 64))
     }
 
+    /// Builds the frame of this segment above the link and IP headers of `builder`. The server's
+    /// port is 80.
     fn build(&self, builder: etherparse::PacketBuilderStep<etherparse::IpHeaders>) -> Vec<u8> {
         let (from, to) = match self.from {
             End::Client => (self.port, 80),

@@ -145,10 +145,10 @@ fn simulated_users_have_a_separate_budget() {
 fn out_of_order_ranges_take_bounded_memory() {
     let mut stream = StreamDirection::default();
     for piece in 0..10_000 {
-        assert_eq!(stream.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
+        assert_eq!(stream.receive(10 + 20 * piece, 20 + 20 * piece), 0);
     }
     assert_eq!(stream.out_of_order.len(), MAX_OUT_OF_ORDER);
-    assert_eq!(stream.arrived(1, 10), 19);
+    assert_eq!(stream.receive(1, 10), 19);
 }
 
 /// Builds a datagram between port `port` of a server and port 6000 of the first UE.

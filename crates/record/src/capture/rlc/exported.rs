@@ -44,6 +44,8 @@ pub(super) fn frame(mode: PduMode, direction: Direction, u_rnti: u32, width: Wid
     on_channel(PS_DTCH, mode, direction, u_rnti, width, pdu)
 }
 
+/// Encodes a PDU with the tags from which Wireshark's RLC dissector learns channel, mode and
+/// direction.
 fn on_channel(
     channel: u8,
     mode: PduMode,

@@ -182,6 +182,8 @@ impl RlcCaptures {
         }
     }
 
+    /// Describes a block set when it leaves RLC, and writes it when it arrives: its blocks to the
+    /// capture of the air, completed SDUs to the capture of deliveries.
     fn blocks(
         &mut self,
         at: Time,

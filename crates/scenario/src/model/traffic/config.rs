@@ -1,4 +1,5 @@
-//! Conversion of the tables of the traffic models into their configurations.
+//! Conversion of the `traffic` tables of a scenario into the configurations of the stack's traffic
+//! models. The models of browsing and of single files share [`BrowsingConfig`].
 
 use umts_stack::traffic::laws::{Count, Distribution};
 use umts_stack::traffic::{
@@ -11,10 +12,11 @@ use super::{Truncation, Web, WebVariant};
 use crate::model::Traffic;
 
 impl Traffic {
-    /// Configuration of a flow's traffic. `segment_payload` is the size of a full segment of its
-    /// TCP.
+    /// Returns the configuration of a flow's traffic. `segment_payload` is the payload of a full
+    /// segment of the flow's TCP.
     pub fn config(&self, segment_payload: Octets) -> TrafficConfig {
         match self {
+            // An endless transfer.
             Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
             Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
             Traffic::Web(web) => TrafficConfig::Browsing(web.config(segment_payload)),
@@ -36,17 +38,17 @@ impl Web {
             min,
             nearest: self.embedded_rounding == Rounding::Nearest,
         };
-        let main = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
-        let embedded = [self.embedded_mean, self.embedded_deviation, self.embedded_min, self.embedded_max];
+        let page_size = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
+        let object_size = [self.embedded_mean, self.embedded_deviation, self.embedded_min, self.embedded_max];
         BrowsingConfig {
-            main: lognormal(main, self.truncation),
-            embedded: Some((count, lognormal(embedded, self.truncation))),
+            main: lognormal(page_size, self.truncation),
+            embedded: Some((count, lognormal(object_size, self.truncation))),
             object_per_call: self.variant == WebVariant::ObjectPerCall,
             parsing: self.parsing_time,
             pause: self.reading_time,
             pace: Pace::AfterCall,
             begins_with_pause: self.start_with_reading,
-            segments: segments(self.segments, self.large_share, self.large_segment, self.small_segment),
+            segments: mixed_segments(self.segments, self.large_share, self.large_segment, self.small_segment),
             whole_segments: self.whole_segments.then_some(segment_payload.0.into()),
             request: self.request.map(|size| size.0),
             connections: self.connections,
@@ -57,12 +59,12 @@ impl Web {
 
 impl FtpSessions {
     fn config(&self) -> BrowsingConfig {
-        let size = [self.file_mean, self.file_deviation, self.file_min, self.file_max];
+        let file_size = [self.file_mean, self.file_deviation, self.file_min, self.file_max];
         BrowsingConfig {
             pause: self.reading_time,
             begins_with_pause: self.start_with_reading,
-            segments: segments(self.segments, self.large_share, self.large_segment, self.small_segment),
-            ..one_object(lognormal(size, self.truncation))
+            segments: mixed_segments(self.segments, self.large_share, self.large_segment, self.small_segment),
+            ..single_files(lognormal(file_size, self.truncation))
         }
     }
 }
@@ -75,7 +77,7 @@ impl ParetoWww {
             pace: self.pace,
             begins_with_pause: true,
             request: self.request.map(|size| size.0),
-            ..one_object(Distribution::pareto_with_mean(self.file_shape, mean, max, self.truncation))
+            ..single_files(Distribution::pareto_with_mean(self.file_shape, mean, max, self.truncation))
         }
     }
 }
@@ -121,13 +123,15 @@ impl Replay {
     }
 }
 
-fn lognormal(sizes: [Bytes; 4], truncation: Truncation) -> Distribution {
-    let [mean, deviation, min, max] = sizes.map(|size| size.0 as f64);
+/// A lognormal distribution from its mean, standard deviation, minimum and maximum.
+fn lognormal(parameters: [Bytes; 4], truncation: Truncation) -> Distribution {
+    let [mean, deviation, min, max] = parameters.map(|size| size.0 as f64);
     Distribution::lognormal(mean, deviation, min, max, truncation)
 }
 
-/// Objects of `size` without embedded objects, each pushed over its own connection.
-fn one_object(size: Distribution) -> BrowsingConfig {
+/// Files of `size`, each pushed over its own connection, without pauses: the base of the models of
+/// single files, which set the pause.
+fn single_files(size: Distribution) -> BrowsingConfig {
     BrowsingConfig {
         main: size,
         embedded: None,
@@ -144,7 +148,8 @@ fn one_object(size: Distribution) -> BrowsingConfig {
     }
 }
 
-fn segments(kind: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
+/// The two segment sizes from which each call draws. `None` if the flow's TCP sets the size.
+fn mixed_segments(kind: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
     let (large, small) = (large.0.into(), small.0.into());
     let mixed = MixedSegments { large_share: share.value(), large, small };
     (kind == Segments::Mixed).then_some(mixed)

@@ -1,6 +1,6 @@
 //! Statistics over random places on the torus (best cell, geometry, loss), and properties of the
-//! layout. Geometry is the power of the best cell relative to the power of all others, in dB, if all
-//! cells transmit the same power. Expected values are from rrm.md §1.
+//! layout. Geometry is the power of the best cell relative to the power of all others, in dB, if
+//! all cells transmit the same power. Expected values are from rrm.md §1.
 
 use super::*;
 
@@ -20,6 +20,8 @@ struct Statistics {
     within: [u32; 2],
 }
 
+/// Measures the gains at `PLACES` random places. `f`: power from other cells relative to the best
+/// cell.
 fn measure_all(deviation_db: f64) -> Statistics {
     let environment = environment(deviation_db, 1);
     let cells = environment.cells();

@@ -143,6 +143,7 @@ fn a_track_is_followed_from_place_to_place() {
     let draws = Streams::new(1, 0).addressed("environment/0");
     let mut trajectory = Trajectory::new(&track, None, &layout, &draws);
     let height = layout.size()[1];
+    // The last leg leaves the torus at the bottom and enters it at the top.
     for (second, expected, travelled) in [
         (0, place(100.0, 100.0), 0.0),
         (4, place(140.0, 100.0), 40.0),

@@ -16,13 +16,13 @@ options! {
     /// Radio link control, the same at both ends.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RlcConfig as "Rlc" {
-        /// RLC mode: acknowledged, unacknowledged or transparent. Of the keys below, the last two modes
-        /// use only `pdu_payload`, `timer_discard` and `buffer`; transparent mode also uses
+        /// RLC mode: acknowledged, unacknowledged or transparent. Of the keys below, the last two
+        /// modes use only `pdu_payload`, `timer_discard` and `buffer`; transparent mode also uses
         /// `tm_segmentation` and `tm_erroneous_sdus`.
         [label = "RLC mode", source = "TS 25.322 §4.2.1"]
         pub mode: RlcMode = RlcMode::Am,
-        /// Transparent mode: whether an SDU may be segmented into all blocks of a TTI, or must fit one
-        /// block.
+        /// Transparent mode: whether an SDU may be segmented into all blocks of a TTI, or must fit
+        /// one block.
         [label = "Segmentation in transparent mode", source = "TS 25.322 §9.2.1.2; TS 25.331 §10.3.4.23"]
         pub tm_segmentation: bool = true,
         /// Transparent mode: treatment of an SDU with an error in it.
@@ -44,20 +44,20 @@ options! {
         /// Whether a status report may be piggybacked on a data PDU.
         [label = "Piggybacked status", source = "TS 25.322 §9.2.1.5"]
         pub piggyback: Piggyback = Piggyback::Padding,
-        /// Time for which a status report waits for a data PDU to be piggybacked on. A data PDU that
-        /// leaves at the last instant still takes it.
+        /// Time for which a status report waits for a data PDU to be piggybacked on. A data PDU
+        /// that leaves at the last instant still takes it.
         [label = "Maximum wait for piggybacking", max = "10 s", source = "EURANE: 10 ms; none in 3GPP"]
         pub piggyback_wait: Duration = Duration::ZERO,
         /// Configured_Tx_Window_Size: largest number of PDUs that are not acknowledged.
         [label = "RLC window (PDUs)", min = 1, max = 2047, source = "TS 25.322 §9.6; TS 25.331 §10.3.4.23"]
         pub window: u32 = 1024,
-        /// Configured_Rx_Window_Size: number of PDUs that the receiver can hold, or `"window"` for the
-        /// value of `window`.
+        /// Configured_Rx_Window_Size: number of PDUs that the receiver can hold, or `"window"` for
+        /// the value of `window`.
         [label = "Receiving RLC window (PDUs)", keyword = "SameAsWindow::<u32>", min = 1, max = 2047,
             source = "TS 25.322 §9.6; TS 25.331 §10.3.4.23"]
         pub rx_window: Option<u32> = None,
-        /// Window that the receiver grants in the WINDOW super-field of every status report, or `"off"`
-        /// to send none.
+        /// Window that the receiver grants in the WINDOW super-field of every status report, or
+        /// `"off"` to send none.
         [label = "Granted RLC window (PDUs)", keyword = "Off::<u32>", min = 1, max = 2047,
             source = "TS 25.322 §9.2.2.11.2"]
         pub granted_window: Option<u32> = None,
@@ -79,7 +79,7 @@ options! {
             source = "TS 25.322 §9.7.3.3; TS 25.331 §10.3.4.25 signals 1 to 40"]
         pub max_dat: Option<u32> = Some(15),
         /// Unit that `max_dat` counts.
-        [label = "Reading of MaxDAT", source = "the literature for transmissions; TS 25.322 §9.4 for ts25322"]
+        [label = "Interpretation of MaxDAT", source = "the literature for transmissions; TS 25.322 §9.4 for ts25322"]
         pub max_dat_reading: MaxDatReading = MaxDatReading::Transmissions,
         /// Poll with the last PDU in the transmission buffer.
         [label = "Poll with the last PDU", source = "TS 25.322 §9.7.1 (1)"]
@@ -95,7 +95,8 @@ options! {
         [label = "Poll_SDU", keyword = "Off::<u32>", min = 1,
             source = "TS 25.322 §9.7.1 (5); TS 25.331 §10.3.4.4 signals 1, 4, 16, 64"]
         pub poll_sdu: Option<u32> = None,
-        /// Poll_Window: poll while at least this percentage of the window is outstanding, or `"off"`.
+        /// Poll_Window: poll while at least this percentage of the window is outstanding, or
+        /// `"off"`.
         [label = "Poll_Window (%)", keyword = "Off::<u32>", min = 1, max = 100,
             source = "TS 25.322 §9.7.1 (6); TS 25.331 §10.3.4.4 signals 50 to 99"]
         pub poll_window: Option<u32> = None,
@@ -107,8 +108,8 @@ options! {
         [label = "Timer_Poll_Prohibit", keyword = "Off::<Duration>", min = "1 ms", max = "1 h",
             source = "TS 25.322 §9.5"]
         pub timer_poll_prohibit: Option<Duration> = None,
-        /// Timer_Poll_Periodic: interval of polls while data waits for transmission or acknowledgment,
-        /// or `"off"`.
+        /// Timer_Poll_Periodic: interval of polls while data waits for transmission or
+        /// acknowledgment, or `"off"`.
         [label = "Timer_Poll_Periodic", keyword = "Off::<Duration>", min = "1 ms", max = "1 h",
             source = "TS 25.322 §9.5"]
         pub timer_poll_periodic: Option<Duration> = None,
@@ -120,9 +121,9 @@ options! {
         [label = "Timer_STATUS_Periodic", keyword = "Off::<Duration>", min = "1 ms", max = "1 h",
             source = "TS 25.322 §9.5"]
         pub timer_status_periodic: Option<Duration> = None,
-        /// Timer_EPC: repeat a status report whose PDUs have not arrived, or `"off"`. The time until
-        /// then is this timer plus the time that the requested PDUs take at the bearer's full rate
-        /// (estimated PDU counter of Releases 99 and 4).
+        /// Timer_EPC: repeat a status report whose PDUs have not arrived, or `"off"`. The time
+        /// until then is this timer plus the time that the requested PDUs take at the bearer's full
+        /// rate (estimated PDU counter of Releases 99 and 4).
         [label = "Timer_EPC", keyword = "Off::<Duration>", min = "1 ms", max = "1 h",
             source = "TS 25.322 R99 §9.5, §9.7.4; TS 25.331 §10.3.4.4 signals 50 to 900 ms"]
         pub timer_epc: Option<Duration> = None,
@@ -139,8 +140,8 @@ options! {
         /// last one.
         [label = "Send MRW", source = "TS 25.322 §9.6; TS 25.331 §10.3.4.25"]
         pub send_mrw: bool = false,
-        /// Timer_MRW: time to wait for the answer to a move-receiving-window command before repeating
-        /// it.
+        /// Timer_MRW: time to wait for the answer to a move-receiving-window command before
+        /// repeating it.
         [label = "Timer_MRW", min = "1 ms", max = "1 h", source = "TS 25.322 §9.5"]
         pub timer_mrw: Duration = Duration::from_millis(300),
         /// MaxMRW: RLC sends a move-receiving-window command one time fewer than this, and is then
@@ -157,17 +158,17 @@ options! {
         /// MaxRST: RLC sends a RESET one time fewer than this, and then gives up.
         [label = "MaxRST", min = 1, source = "TS 25.322 §9.6; TS 25.331 §10.3.4.23 signals 1 to 32"]
         pub max_rst: u32 = 8,
-        /// Capacity of the sender's SDU buffer, in octets, or `"unlimited"`. Packets that do not fit
-        /// are dropped.
+        /// Capacity of the sender's SDU buffer, in octets, or `"unlimited"`. Packets that do not
+        /// fit are dropped.
         [label = "RLC buffer", keyword = "Unlimited::<Bytes>", min = "1 B", max = "1000 GB",
             source = "Dubois (2005), Table 6.1; 3GPP leaves it to the implementation"]
         pub buffer: Option<Bytes> = Some(Bytes(100_000)),
         /// SDUs that occupy the buffer of the sender.
         [label = "SDUs that count in the RLC buffer", source = "TS 25.322 §4.2.1.3; EURANE for unsent"]
         pub buffer_counts: BufferCounts = BufferCounts::Unacknowledged,
-        /// Whether both ends exchange encoded PDUs instead of descriptions. The results are the same;
-        /// the run is slower, because every PDU is encoded, decoded and checked. Options of other
-        /// simulators that have no encoding are refused.
+        /// Whether both ends exchange encoded PDUs instead of descriptions. The results are the
+        /// same; the run is slower, because every PDU is encoded, decoded and checked. Options of
+        /// other simulators that have no encoding are refused.
         [label = "Wire mode", source = "TS 25.322 §9.2"]
         pub wire_mode: bool = false,
         /// Capacity of a downlink TTI and of an uplink TTI, for `timer_epc`. Not a key.

@@ -74,6 +74,7 @@ impl CongestionControl for NewReno {
         _sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
+        // Each duplicate shows that a segment has left the network.
         if self.in_recovery {
             window.inflation += 1;
             return Reaction::NOTHING;

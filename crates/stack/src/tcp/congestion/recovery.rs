@@ -1,10 +1,10 @@
-//! TCP with SACK for full duplex connections: the recovery of RFC 6675 §5, and FACK's (see
-//! `forward.rs`).
+//! Loss recovery with SACK on full duplex connections: RFC 6675 §5, and FACK's variant of it (see
+//! `forward.rs`). One-way connections use the recoveries of ns-2 in `ns2`.
 //!
 //! A duplicate ACK is one that SACKs new segments. A recovery begins with the third duplicate, or
-//! with one that shows that the oldest segment is lost. [`Selective`] selects the segments of a
-//! recovery. It ends when all data outstanding at its beginning is acknowledged. Losses from before
-//! a timeout do not begin a recovery after it.
+//! with one that shows that the oldest segment is lost. This file reduces the window; [`Selective`]
+//! selects the segments to send. A recovery ends when all data outstanding at its beginning is
+//! acknowledged. Losses from before a timeout do not begin a recovery after it.
 //!
 //! If a retransmission is lost, the sender waits for the timer, as in the RFC, unless [`Selective`]
 //! detects the loss.
@@ -19,23 +19,26 @@ use super::{
 use crate::packet::SackBlocks;
 use crate::tcp::config::{TcpConfig, Variant};
 
+/// State of the loss recovery of a connection.
 #[derive(Debug, Clone)]
 pub struct SackRecovery {
+    /// The holes between SACKed segments, and which of them to send next.
     holes: Selective,
     reduction: Reduction,
+    /// FACK's second halving of the window.
     over_damping: Option<OverDamping>,
     /// Number of segments newly SACKed by the current duplicate.
     newly_sacked: u32,
 }
 
-/// How cwnd is reduced to ssthresh.
+/// How cwnd is reduced to ssthresh during a recovery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reduction {
     /// At once (RFC 6675 §5, step 4.2).
     AtOnce,
     /// By half a segment with each ACK: FACK's data smoothing.
     Smooth,
-    /// See [`Prr`].
+    /// In proportion to the delivered data (RFC 9937).
     Proportional(Prr),
 }
 
@@ -58,10 +61,12 @@ impl SackRecovery {
         }
     }
 
+    /// Begins a recovery: reduces ssthresh, and starts the reduction of cwnd.
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
-        let before = window.cwnd.min(f64::from(flight.segments));
+        // With data smoothing cwnd falls from here. `enter_fast_recovery` reduces it at once.
+        let initial_cwnd = window.cwnd.min(f64::from(flight.segments));
         window.enter_fast_recovery(flight);
-        // `pipe` replaces the inflation.
+        // `pipe` estimates the segments in flight, so the window needs no inflation.
         window.inflation = 0;
         if let Some(over_damping) = &self.over_damping {
             over_damping.apply(window, sent);
@@ -69,7 +74,7 @@ impl SackRecovery {
         self.holes.begin(window, sent);
         match &mut self.reduction {
             Reduction::AtOnce => {}
-            Reduction::Smooth => window.cwnd = window.cwnd.max(before),
+            Reduction::Smooth => window.cwnd = window.cwnd.max(initial_cwnd),
             Reduction::Proportional(prr) => {
                 *prr = Prr::begin(sent.unsacked() as u32 + self.newly_sacked);
                 let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.newly_sacked, false);
@@ -78,16 +83,17 @@ impl SackRecovery {
         }
     }
 
-    /// Processes an ACK of a recovery after its blocks were applied. `delivered`: number of
-    /// segments that it delivers.
+    /// Processes an ACK during a recovery, after its SACK blocks were applied. `delivered`: number
+    /// of segments that it newly reports as received. `advances`: it acknowledges new data.
     fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
         let more_lost = self.holes.update(window, sent);
         match &mut self.reduction {
             Reduction::AtOnce => {}
             Reduction::Smooth => window.cwnd = (window.cwnd - 0.5).max(window.ssthresh.min(window.cwnd)),
             Reduction::Proportional(prr) => {
-                let safe = advances && !more_lost;
-                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), delivered, safe);
+                // SafeACK of RFC 9937: the window may then grow as in slow start.
+                let is_safe = advances && !more_lost;
+                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), delivered, is_safe);
                 window.cwnd = cwnd.unwrap_or(window.cwnd);
             }
         }
@@ -109,6 +115,7 @@ impl CongestionControl for SackRecovery {
         let newly_sacked = sent.mark_sacked(ack.flight.una, ack.sack).segments;
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
+                // Segments that were SACKed before have been counted as delivered.
                 self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.removed.sacked, true);
             } else {
                 self.end(window);
@@ -147,14 +154,20 @@ impl CongestionControl for SackRecovery {
             self.continue_recovery(window, sent, self.newly_sacked, false);
             return Reaction::NOTHING;
         }
-        // §5: not before all data outstanding at the last timeout or recovery is acknowledged.
+        // RFC 6675 §5: not before all data outstanding at the last timeout or recovery is
+        // acknowledged.
         let may_begin = ack.counted && ack.flight.una >= window.recover;
         if !may_begin || !self.holes.detects_loss(window, sent) {
             return Reaction::NOTHING;
         }
-        let waits = self.holes.is_first_in_flight(sent);
+        // A retransmission of the oldest segment that is still in flight is not repeated.
+        let is_first_in_flight = self.holes.is_first_in_flight(sent);
         self.begin(window, sent, &ack.flight);
-        if waits { Reaction { restart_timer: true, ..Reaction::NOTHING } } else { Reaction::RETRANSMIT }
+        if is_first_in_flight {
+            Reaction { restart_timer: true, ..Reaction::NOTHING }
+        } else {
+            Reaction::RETRANSMIT
+        }
     }
 
     fn on_undo(&mut self, _sent: &mut Outstanding) {

@@ -173,6 +173,7 @@ impl Selective {
         Selection::ByWindow
     }
 
+    /// NextSeg (RFC 6675 §4), see the rules 1 to 4 at the top of this file.
     fn next_in_recovery(&self, sent: &Outstanding) -> Selection {
         let first = sent.first_number();
         let from = if self.lost_retransmissions { 0 } else { self.high_rxt.saturating_sub(first) as usize };

@@ -325,6 +325,7 @@ impl CongestionControl for Vegas {
         let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
         let is_retransmitted = first.count > 1;
         if window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now) {
+            // The duplicate belongs to segments from before a timeout.
             if self.timed_out && ack.flight.una <= window.recover {
                 return Reaction::NOTHING;
             }

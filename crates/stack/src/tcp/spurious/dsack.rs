@@ -1,5 +1,5 @@
-//! Reports of duplicates (RFC 2883), used according to RFC 3708: if all data retransmitted in a
-//! recovery is reported as duplicate, no segment was lost.
+//! Detection of spurious retransmissions by D-SACK (RFC 2883, RFC 3708): if the receiver reports
+//! all data that a recovery has retransmitted as duplicate, no segment was lost.
 
 use crate::packet::Segment;
 
@@ -9,7 +9,7 @@ pub(super) struct Duplicates {
     /// The range of sequence numbers of the recovery.
     from: u64,
     to: u64,
-    /// Octets retransmitted and not yet reported.
+    /// Octets retransmitted and not yet reported as duplicate.
     unreported: u64,
     has_retransmitted: bool,
 }

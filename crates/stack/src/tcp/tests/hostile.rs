@@ -111,6 +111,8 @@ impl Driver {
         base.saturating_add_signed(offset)
     }
 
+    /// The arriving segment with sequence numbers near the ones that the connection expects, or
+    /// with the absolute ones.
     fn segment(&self, arriving: &AnySegment) -> Segment {
         let bit = |n: u8| arriving.flags >> n & 1 == 1;
         let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());

@@ -248,6 +248,7 @@ impl Pair {
         }
     }
 
+    /// Applies the script's fate and the router's mark to a packet, and schedules its arrival.
     fn send_through_pipe(&mut self, from: End, mut packet: Packet) {
         let to = End::sending(from.sends().reversed());
         let (copies, extra) = match (self.script)(self.now, packet.segment().expect("TCP sends segments")) {

@@ -19,6 +19,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
+/// A configuration with any congestion control and random windows.
 fn any_config() -> impl Strategy<Value = TcpConfig> {
     let variant = prop_oneof![
         Just(Variant::Tahoe),

@@ -1,5 +1,6 @@
-//! No connection stalls while the network delivers: all congestion controls, with and without SACK,
-//! one-way and full duplex, under all kinds of impairment.
+//! No connection stalls for ever: after the network has been repaired, every transfer completes in
+//! bounded time. A property test draws the congestion control, the other options of TCP and the
+//! impairments. The tests below it repeat failures that it has found.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration, Time};
@@ -24,17 +25,17 @@ const VARIANTS: [Variant; 9] = [
     Variant::Bbr,
 ];
 
-/// Limit of the time from the repair of the network to the end: two of the longest timeouts,
-/// then the rest at one segment per round trip, with a reader of 40 kbit/s.
+/// Maximum time from the repair of the network to the end: two of the longest timeouts (60 s each),
+/// then the remaining data at one segment per round trip, to an application that reads 40 kbit/s.
 const MAX_COMPLETION: Duration = Duration::from_secs(200);
 
-/// ns-2's FACK sends nothing on an ACK that leaves the forward-most segment one or two beyond the
-/// oldest hole, so that each of these holes costs a timeout: up to two more. ns-2 behaves
-/// identically row by row (`f2_stall` in tools/oracle-ns2/golden).
+/// The same for ns-2's FACK, which may need two timeouts of 60 s more. It sends nothing on an ACK
+/// that leaves the forward-most segment one or two beyond the oldest hole, so that each of these
+/// holes costs a timeout. ns-2's trace has the same lines (`f2_stall` in tools/oracle-ns2/golden).
 const MAX_COMPLETION_OF_FACK: Duration = Duration::from_secs(320);
 
-/// What happens to packets until the repair. `loss`, `duplicate` and `reorder` are probabilities in
-/// parts per thousand.
+/// How the network treats packets until its repair. `loss`, `duplicate` and `reorder` are
+/// probabilities in parts per thousand.
 #[derive(Debug, Clone)]
 struct Impairment {
     loss: u32,
@@ -52,7 +53,7 @@ struct Impairment {
 }
 
 impl Impairment {
-    /// The script that draws the fate of each packet.
+    /// Returns the script for [`Pair`], which draws the fate of each packet.
     fn script(&self) -> impl FnMut(Time, &Segment) -> Fate + use<> {
         let impairment = self.clone();
         let mut state = impairment.seed;
@@ -78,10 +79,12 @@ impl Impairment {
     }
 }
 
+/// An impairment with up to 40 % loss, 15 % duplicates and 30 % reordering, an outage of up to 20 s
+/// and a repair within 2 min.
 fn impairment() -> impl Strategy<Value = Impairment> {
     let slot = proptest::option::weighted(0.5, 1u64..60);
-    let parts = (0u32..400, 0u32..150, 0u32..300);
-    (parts, 1u64..3000, slot, (0u64..8000, 0u64..20_000), 0u64..120_000, any::<u64>()).prop_map(
+    let per_thousand = (0u32..400, 0u32..150, 0u32..300);
+    (per_thousand, 1u64..3000, slot, (0u64..8000, 0u64..20_000), 0u64..120_000, any::<u64>()).prop_map(
         |((loss, duplicate, reorder), delay, slot, (from, length), repaired, seed)| Impairment {
             loss,
             duplicate,
@@ -95,10 +98,13 @@ fn impairment() -> impl Strategy<Value = Impairment> {
     )
 }
 
+/// A configuration with any congestion control and any combination of options. Connections never
+/// give up.
 fn any_config() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.2, 40_000u64..2_000_000);
+    // One flag for each option that can be on or off.
     let flags = any::<[bool; 22]>();
     let numbers = (0..VARIANTS.len(), 0u8..=4, 1u32..12, 1u32..40, 1u64..1500);
     (numbers, flags, nagle, rule, read_rate).prop_map(
@@ -140,14 +146,14 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Sends `writes` (bytes, and a pause in ms after them) from the server and `up` bytes from the UE.
-/// Checks that all bytes are delivered, that both ends close, and that this is not long after the
-/// repair of the network. Every seventh packet is marked if ECN allows it.
+/// Sends `writes` (bytes, and the pause in ms after them) from the server and `uplink_bytes` from
+/// the UE. Checks that all bytes are delivered and both ends close within the maximum time after
+/// the repair of the network. With ECN, every seventh packet is marked as if by a congested router.
 fn check_completion(
     config: &TcpConfig,
     impairment: &Impairment,
     writes: &[(u64, u64)],
-    up: u64,
+    uplink_bytes: u64,
 ) -> Result<(), TestCaseError> {
     let mut pair = Pair::with_timed_script(config, impairment.script());
     let mut count = 0;
@@ -157,7 +163,7 @@ fn check_completion(
     });
     pair.open(End::Server);
     if !config.one_way {
-        pair.write(End::Ue, up);
+        pair.write(End::Ue, uplink_bytes);
         pair.close(End::Ue);
     }
     for &(bytes, pause) in writes {
@@ -171,7 +177,7 @@ fn check_completion(
     prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
     prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
     if !config.one_way {
-        prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
+        prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (uplink_bytes, State::Closed));
     }
     let repaired = impairment.repaired.max(impairment.outage.0 + impairment.outage.1);
     let elapsed = pair.now.saturating_since(repaired);
@@ -181,8 +187,8 @@ fn check_completion(
         MAX_COMPLETION
     };
     prop_assert!(elapsed < max_completion, "completed {elapsed:?} after the repair");
-    // Retransmission and persist timers are bounded. A delayed ACK, a paced segment and a reader
-    // wait no longer than that.
+    // No timer runs longer than the maximum RTO, which bounds the retransmission and persist
+    // timers: delayed ACKs, pacing and reading take less.
     prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
     Ok(())
 }
@@ -195,14 +201,14 @@ proptest! {
         config in any_config(),
         impairment in impairment(),
         writes in proptest::collection::vec((1u64..30_000, 0u64..4000), 1..4),
-        up in 0u64..20_000,
+        uplink_bytes in 0u64..20_000,
     ) {
-        check_completion(&config, &impairment, &writes, up)?;
+        check_completion(&config, &impairment, &writes, uplink_bytes)?;
     }
 }
 
-/// A path without impairments, as a base for those of the tests below. Their numbers are cases that
-/// the property test above found.
+/// No impairment: the base of the impairments below. Their numbers are from failures that the
+/// property test found, so they have no other meaning.
 fn unimpaired(seed: u64) -> Impairment {
     Impairment {
         loss: 0,
@@ -216,7 +222,8 @@ fn unimpaired(seed: u64) -> Impairment {
     }
 }
 
-fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpConfig {
+/// A one-way connection, as in ns-2, with a window of `window` segments and this minimum RTO.
+fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> TcpConfig {
     let mut config = TcpConfig {
         one_way: true,
         advertised_window: window * MSS,
@@ -227,12 +234,12 @@ fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpCon
         ..config(variant)
     };
     config.rto.rule = rule;
-    config.rto.min = Duration::from_millis(rto_min);
+    config.rto.min = Duration::from_millis(rto_min_ms);
     config
 }
 
-/// The bandwidth estimate falls below one segment per round trip. The window after the recovery
-/// must not.
+/// Westwood's bandwidth estimate falls below one segment per round trip. The window after the
+/// recovery must still be at least one segment.
 #[test]
 fn westwood_continues_after_a_recovery_with_a_low_estimate() {
     let config = TcpConfig { limited_transmit: true, ..one_way(Variant::Westwood, 5, RtoRule::Ns2, 1) };
@@ -249,10 +256,10 @@ fn westwood_continues_after_a_recovery_with_a_low_estimate() {
     check_completion(&config, &impairment, &[(19_001, 0)], 0).expect("the transfer completes");
 }
 
-/// ns-2's FACK stops until the retransmission timer expires. It must not stop when all sent data is
-/// acknowledged, because the timer does not run then.
+/// ns-2's FACK may stop sending until the retransmission timer expires. It must not stop when all
+/// sent data is acknowledged, because the timer does not run then.
 #[test]
-fn fack_continues_after_it_has_stopped() {
+fn fack_does_not_stop_without_a_running_timer() {
     let config = one_way(Variant::Fack, 4, RtoRule::Rfc6298, 384);
     let impairment = Impairment {
         loss: 198,
@@ -290,8 +297,8 @@ fn fack_repairs_one_hole_per_timeout() {
     check_completion(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("the transfer completes");
 }
 
-/// Duplicates after a timeout close the window. An ACK with ECE must not revert the event that
-/// reopens it.
+/// Duplicate ACKs after a timeout close Vegas's window. The event that reopens it must not be
+/// undone by an ACK with ECE.
 #[test]
 fn vegas_continues_after_a_timeout_and_a_mark() {
     let mut config = TcpConfig {
@@ -319,8 +326,9 @@ fn vegas_continues_after_a_timeout_and_a_mark() {
     check_completion(&config, &impairment, &[(23_001, 0)], 9001).expect("the transfer completes");
 }
 
-/// The reader opens the window with each ACK, so that no ACK is a duplicate and F-RTO does not
-/// decide. Only the first timeout of a recovery may cost that wait, not the timeout of each hole.
+/// The application reads slowly, so each ACK opens the advertised window. No ACK is then a
+/// duplicate, and F-RTO (RFC 5682) waits in vain for one to decide. Only the first timeout of a
+/// recovery may cost this wait, not the timeout of each hole.
 #[test]
 fn bbr_continues_when_frto_does_not_decide() {
     let mut config = TcpConfig {

@@ -1,5 +1,5 @@
-//! Acknowledged mode of RLC: TS 25.322 §4.2.1.3 (model), §9.4 to §9.7 (variables, timers, functions), §11.3 (data),
-//! §11.4 (reset), §11.5 (status), §11.6 (discard).
+//! Acknowledged mode of RLC: TS 25.322 §4.2.1.3 (model), §9.4 to §9.7 (variables, timers,
+//! functions), §11.3 (data), §11.4 (reset), §11.5 (status), §11.6 (discard).
 //!
 //! Not modelled: ciphering.
 //!
@@ -50,7 +50,8 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::{PduDrop, TraceEvent};
 
-/// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
+/// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the
+/// other.
 #[derive(Debug, Clone)]
 pub struct AmEntity {
     /// Shared by the entities of all UEs with the same bearer.

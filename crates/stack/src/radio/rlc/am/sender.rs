@@ -1,4 +1,5 @@
-//! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1, §11.3.2).
+//! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1,
+//! §11.3.2).
 //!
 //! State variables have the names of the standard. They count PDUs without wrapping. The 12-bit
 //! [`Sn`] is sent.
@@ -159,7 +160,8 @@ impl Sender {
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        // Without a branch, because the processor cannot predict in which TTI the buffer runs empty.
+        // Without a branch, because the processor cannot predict in which TTI the buffer runs
+        // empty.
         !self.buffer.is_empty() & (self.window_left() > 0)
     }
 
@@ -246,9 +248,9 @@ impl Sender {
             let first = self.vt_s;
             self.buffer.take_full(&self.rules, first, count);
             self.vt_s += u64::from(count);
-            let wanted = PollCauses::WINDOW.when(self.window_requires_poll(config));
+            let poll_causes = PollCauses::WINDOW.when(self.window_requires_poll(config));
             let mark = set.ends_mark();
-            let poll = self.decide_poll(cx, config, timers, count, wanted);
+            let poll = self.decide_poll(cx, config, timers, count, poll_causes);
             let run = DataRun { poll, ..DataRun::new(first, count, (mark, mark)) };
             self.record_sent(cx, first, &run);
             set.push_data(run);
@@ -266,8 +268,8 @@ impl Sender {
     ) {
         let rules = self.rules;
         let (first, mark) = (self.vt_s, set.ends_mark());
-        let taken = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
-        let composed = self.buffer.compose(&rules, first, rules.payload - taken, set);
+        let status_octets = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
+        let composed = self.buffer.compose(&rules, first, rules.payload - status_octets, set);
         self.store_ends(first, &set.ends[usize::from(mark)..]);
         if composed.padding > 0 && piggyback.is_none() {
             self.padded.push_back((first, composed.padding));
@@ -275,19 +277,19 @@ impl Sender {
         let poll_sdu_reached = self.count_finished_sdus(config, composed.finished);
         self.vt_s += 1;
         let last = self.buffer.is_empty() && config.poll_last_pdu;
-        let wanted = PollCauses::LAST_PDU.when(last)
+        let poll_causes = PollCauses::LAST_PDU.when(last)
             | PollCauses::POLL_SDU.when(poll_sdu_reached)
             | PollCauses::WINDOW.when(self.window_requires_poll(config));
-        let poll = self.decide_poll(cx, config, timers, 1, wanted);
+        let poll = self.decide_poll(cx, config, timers, 1, poll_causes);
         let ends = (mark, set.ends_mark());
         let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
         self.record_sent(cx, first, &run);
         set.push_data(run);
     }
 
-    /// Fast path of [`send_new`](Self::send_new), which would begin with the same run: sends at most
-    /// `room` new PDUs that contain only the middle of an SDU and do not poll. Sends nothing if the
-    /// next PDU is of another kind. Call only if no poll is due.
+    /// Fast path of [`send_new`](Self::send_new), which would begin with the same run: sends at
+    /// most `room` new PDUs that contain only the middle of an SDU and do not poll. Sends nothing
+    /// if the next PDU is of another kind. Call only if no poll is due.
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,

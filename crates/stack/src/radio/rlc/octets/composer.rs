@@ -17,9 +17,9 @@ const HFNI: u32 = 0;
 /// Follows a sending entity and encodes its block sets.
 ///
 /// Call [`queue`](Self::queue) with the octets of an SDU when `SduQueued` is recorded,
-/// [`observe`](Self::observe) for the other events of the entity, and [`compose`](Self::compose) for
-/// each block set in the order of transmission. The composer stores SDUs that are not completely in
-/// PDUs, and the PDUs of one window.
+/// [`observe`](Self::observe) for the other events of the entity, and [`compose`](Self::compose)
+/// for each block set in the order of transmission. The composer stores SDUs that are not
+/// completely in PDUs, and the PDUs of one window.
 #[derive(Debug, Clone)]
 pub struct Composer {
     encoding: Encoding,
@@ -155,11 +155,11 @@ impl Composer {
             self.startable_sdus -= u64::from(self.head_sent == 0);
             let rest = &head.octets[self.head_sent..];
             let fit = rules.fit(rest.len() as u64, room);
-            let taken = rest.len().min(usize::from(room));
+            let fitting = rest.len().min(usize::from(room));
             pdu.data.extend_from_slice(&rest[..taken]);
             parts += 1;
             if fit == Fit::Continues {
-                self.head_sent += taken;
+                self.head_sent += fitting;
                 break;
             }
             let sdu = head.sdu;
@@ -175,7 +175,7 @@ impl Composer {
             }
             pdu.indicators.push(LengthIndicator::End(pdu.data.len() as u16));
             pdu.ends.push(sdu);
-            room -= taken as u16 + rules.length_indicator;
+            room -= fitting as u16 + rules.length_indicator;
         }
         pdu
     }

@@ -103,6 +103,7 @@ impl Pair {
 struct Coverage(BTreeSet<String>);
 
 impl Coverage {
+    /// Counts the formats and procedures that a random exchange has covered.
     fn record(&mut self, pair: &Pair, config: &RlcConfig) {
         for (_, event) in &pair.trace {
             match event {

@@ -90,9 +90,9 @@ impl TmEntity {
             let count = pdu.blocks();
             match pdu {
                 Pdu::Tmd(run) => {
-                    let bad = lost.from(block).0 & Lost::all(count).0;
+                    let lost_blocks = lost.from(block).0 & Lost::all(count).0;
                     for end in set.ends_of(run) {
-                        self.receive_sdu(cx, end.sdu, bad != 0);
+                        self.receive_sdu(cx, end.sdu, lost_blocks != 0);
                     }
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),

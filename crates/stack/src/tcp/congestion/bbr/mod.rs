@@ -438,6 +438,8 @@ impl WindowLaw for Bbr {
         self.sampler.limit_by_application(flight);
     }
 
+    /// Updates the model (bandwidth and minimum round trip) and the state machine, then sets the
+    /// pacing rate and cwnd.
     fn after_ack(&mut self, state: &SenderState<'_>) -> Option<f64> {
         let now = state.now;
         let sample = self.sampler.sample(state.sent, self.rtprop, now);

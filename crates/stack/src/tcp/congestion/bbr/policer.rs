@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn few_losses_varying_rates_and_pauses_indicate_no_policer() {
-        let mut few = Path::new();
-        few.rounds(200, 10_000, 1_000);
+        let mut short_path = Path::new();
+        short_path.rounds(200, 10_000, 1_000);
         let mut changing = Path::new();
         for interval in 0..20 {
             changing.rounds(4, if interval % 2 == 0 { 10_000 } else { 20_000 }, 5_000);
@@ -189,7 +189,7 @@ mod tests {
             paused.rounds(1, 10_000, 2_500);
             paused.progress.app_limited = false;
         }
-        let rates = [few, changing, paused].map(|path| path.policer.rate());
+        let rates = [short_path, changing, paused].map(|path| path.policer.rate());
         assert_eq!(rates, [None; 3]);
     }
 

@@ -43,6 +43,7 @@ impl Sack {
 impl CongestionControl for Sack {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         self.has_just_begun = false;
+        // A partial ACK: the retransmission and the original have left the network.
         if self.in_recovery && ack.flight.una < window.recover {
             self.pipe -= 2;
             sent.mark_sacked(ack.flight.una, ack.sack);

@@ -325,6 +325,8 @@ impl CongestionControl for Rack {
         self.newly_sacked > 0
     }
 
+    /// A detected loss begins a recovery. After a timeout it begins one only if a retransmission is
+    /// lost. Other duplicates continue the recovery in progress.
     fn on_duplicate_ack(
         &mut self,
         window: &mut Window,

@@ -8,6 +8,7 @@ use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::{RlcConfig, SduDiscard};
 use crate::trace::TraceEvent;
 
+/// Test cases of SDU discard, with their clauses of TS 34.123-1 and the requirement of TS 25.322.
 pub fn cases() -> Vec<Case> {
     vec![
         case(

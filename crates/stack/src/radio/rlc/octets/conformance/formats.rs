@@ -9,6 +9,7 @@ use crate::radio::rlc::am::Piggyback;
 /// Octets of a PDU of the bearer with 15-bit length indicators (payload 166 octets).
 const LONG_PDU: usize = 168;
 
+/// Test cases of length indicators in acknowledged mode.
 pub fn cases() -> Vec<Case> {
     vec![
         case(
@@ -53,6 +54,8 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn selection() -> TestUe {
+    // PDUs with a payload of 166 octets (LONG_PDU) have 15-bit indicators, of 16 octets (PDU)
+    // 7-bit.
     let mut long = TestUe::am(am(166));
     long.submits(0, 10).sends_exactly(&[amd15(0, true, &[10, 0x7FFF], &sdu(0, 10), LONG_PDU)]);
     let mut ue = TestUe::am(am(16));
@@ -73,6 +76,7 @@ fn padding() -> TestUe {
 }
 
 fn previous_filled() -> TestUe {
+    // SDU 0 fills PDU 0 to the last octet. LI 0 in PDU 1 says so, before SDU 1 of 5 octets.
     let mut ue = TestUe::am(am(16));
     ue.receives(amd7(0, false, &[], &sdu(0, DATA), PDU));
     ue.receives_sdu_ends(amd7(1, true, &[0, 5, 0x7F], &sdu(1, 5), PDU), &[(0, 16), (1, 5)]);
@@ -91,6 +95,7 @@ fn reserved_7() -> TestUe {
     // 0x7C and 0x7D are reserved in acknowledged mode.
     ue.receives(amd7(0, false, &[0x7D], &[0; 15], PDU));
     ue.peer_sdu_starts_in(1).receives_sdu_ends(amd7(1, true, &[4, 0x7F], &sdu(1, 4), PDU), &[(1, 4)]);
+    // PDU 0 was discarded, so SDU 1 waits, and the STATUS reports PDU 0 as missing.
     assert_eq!(ue.delivers(), [] as [u64; 0]);
     ue.sends_exactly(&[status(&list(&[(0, 0)]), 2, PDU)]);
     ue.at(20).peer_sdu_starts_in(0).receives_sdu_ends(amd7(0, false, &[6, 0x7F], &sdu(0, 6), PDU), &[(0, 6)]);
@@ -132,6 +137,7 @@ fn previous_filled_15() -> TestUe {
 }
 
 fn one_short() -> TestUe {
+    // SDU 0 leaves one octet of PDU 0 free, which is too short for an indicator of two octets.
     let mut ue = TestUe::am(am(166));
     ue.receives(amd15(0, false, &[], &sdu(0, 165), LONG_PDU));
     ue.receives_sdu_ends(amd15(1, true, &[0x7FFB, 5, 0x7FFF], &sdu(1, 5), LONG_PDU), &[(0, 165), (1, 5)]);

@@ -7,6 +7,7 @@ use super::test_ue::{TestUe, sdu};
 use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::RlcConfig;
 
+/// Test cases of polling.
 pub fn cases() -> Vec<Case> {
     vec![
         case(

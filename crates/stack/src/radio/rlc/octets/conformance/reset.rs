@@ -5,6 +5,7 @@ use super::test_ue::{TestUe, sdu};
 use super::{Case, Method, PDU, am, case, small_sdu_pdu};
 use crate::trace::TraceEvent;
 
+/// Test cases of the RESET procedure and of re-establishment.
 pub fn cases() -> Vec<Case> {
     vec![
         case(

@@ -9,6 +9,7 @@ use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::MissingPduIndication;
 use crate::trace::TraceEvent;
 
+/// Test cases of status reports: triggers and malformed reports.
 pub fn cases() -> Vec<Case> {
     vec![
         case(

@@ -6,6 +6,7 @@ use super::{Case, PDU, am, case, small_sdu_pdu};
 use crate::radio::rlc::RlcConfig;
 use crate::trace::{PduDrop, TraceEvent};
 
+/// Test cases of sequence numbers and of both windows.
 pub fn cases() -> Vec<Case> {
     vec![
         case(
@@ -79,7 +80,8 @@ fn receive_window() -> TestUe {
     ue.sends_nothing();
     ue.at(20).peer_sdu_starts_in(0).receives_sdu_ends(small_sdu_pdu(0, true, 0), &[(0, 4)]);
     ue.sends_exactly(&[status(&[], 1, PDU)]);
-    // VR(R) is now 1. PDU 128 is the last one inside the window, and all PDUs before it are missing.
+    // VR(R) is now 1. PDU 128 is the last one inside the window, and all PDUs before it are
+    // missing.
     ue.at(40).peer_sdu_starts_in(128).receives_sdu_ends(small_sdu_pdu(128, false, 128), &[(128, 4)]);
     // A STATUS of 18 octets has room for a LIST of seven runs, which lists all missing PDUs below
     // its LSN. The second STATUS omits the PDUs of the first one, so its LSN is VR(R)

@@ -8,6 +8,7 @@ use super::{Case, case, um};
 const SHORT_PDU: usize = 42;
 const LONG_PDU: usize = 168;
 
+/// Test cases of length indicators in unacknowledged mode.
 pub fn cases() -> Vec<Case> {
     vec![
         case(
