@@ -156,7 +156,7 @@ impl Composer {
             let rest = &head.octets[self.head_sent..];
             let fit = rules.fit(rest.len() as u64, room);
             let fitting = rest.len().min(usize::from(room));
-            pdu.data.extend_from_slice(&rest[..taken]);
+            pdu.data.extend_from_slice(&rest[..fitting]);
             parts += 1;
             if fit == Fit::Continues {
                 self.head_sent += fitting;
