@@ -27,7 +27,7 @@ const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
 #[derive(Debug)]
 pub struct Blocked {
     previous_mask: SigSet,
-    wanted: SigSet,
+    handled: SigSet,
 }
 
 /// Receives signals.
@@ -56,7 +56,7 @@ impl Blocked {
     /// # Errors
     /// An error of the kernel.
     pub fn start_receiving(self) -> io::Result<Signals> {
-        let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let queue = SignalFd::with_flags(&self.handled, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (stop, wanted) = pipe2(OFlag::O_CLOEXEC)?;
         let (sender, arrived) = unbounded_channel();
         let had_terminal = has_terminal();

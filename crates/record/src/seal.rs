@@ -185,19 +185,18 @@ fn irregular_files(folder: &Path) -> Vec<Flaw> {
 
 /// Flaws of a sealed run: files in its subfolders that the card does not list.
 fn foreign_files(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
-    let subfolders =
-        SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
-            // Subfolders are not entered: a link may lead to a whole disk.
-            match names_in(folder, subfolder) {
-                Ok(names) => names
-                    .into_iter()
-                    .filter(|name| !files.keys().any(|file| file.starts_with(name)))
-                    .map(|name| Flaw::new(&name, "does not belong to this run"))
-                    .collect(),
-                Err(error) => vec![Flaw::new(subfolder, unreadable(&error))],
-            }
-        });
-    subfolders.flatten().collect()
+    let flaws = SUBFOLDERS.into_iter().filter(|subfolder| folder.join(subfolder).is_dir()).map(|subfolder| {
+        // Subfolders are not entered: a link may lead to a whole disk.
+        match names_in(folder, subfolder) {
+            Ok(names) => names
+                .into_iter()
+                .filter(|name| !files.keys().any(|file| file.starts_with(name)))
+                .map(|name| Flaw::new(&name, "does not belong to this run"))
+                .collect(),
+            Err(error) => vec![Flaw::new(subfolder, unreadable(&error))],
+        }
+    });
+    flaws.flatten().collect()
 }
 
 /// Names of the files in `folder`/`subfolder` and its subfolders, relative to `folder`, sorted.

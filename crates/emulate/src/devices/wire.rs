@@ -307,14 +307,14 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     let Some((address, flags)) = link else {
         return Err(of_device("there is no device of this name".to_owned()));
     };
-    let entry = Netlink::open()?.link(address.ifindex() as u32)?;
+    let link_info = Netlink::open()?.link(address.ifindex() as u32)?;
     if !flags.contains(InterfaceFlags::IFF_UP) {
         return Err(of_device(format!("it is down: ip link set {name} up")));
     }
-    if entry.mtu > u32::from(MTU) {
-        return Err(of_device(format!("its MTU is {}: ip link set {name} mtu {MTU}", entry.mtu)));
+    if link_info.mtu > u32::from(MTU) {
+        return Err(of_device(format!("its MTU is {}: ip link set {name} mtu {MTU}", link_info.mtu)));
     }
-    if !entry.is_virtual && !flags.contains(InterfaceFlags::IFF_PROMISC) {
+    if !link_info.is_virtual && !flags.contains(InterfaceFlags::IFF_PROMISC) {
         let advice = "it receives only frames for this host: ip link set";
         return Err(of_device(format!("{advice} {name} promisc on (and off afterwards)")));
     }

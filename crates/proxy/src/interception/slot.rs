@@ -52,8 +52,8 @@ impl Slot {
     /// # Errors
     /// All slots are held, or an error of the kernel.
     pub fn free() -> io::Result<Slot> {
-        let used_slots = held_slots()?;
-        for number in (0..SLOTS).filter(|number| !used_slots.contains(number)) {
+        let held = held_slots()?;
+        for number in (0..SLOTS).filter(|number| !held.contains(number)) {
             if let Some(slot) = Slot::take(number)? {
                 slot.clean(false)?;
                 return Ok(slot);

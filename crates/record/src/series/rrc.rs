@@ -83,7 +83,7 @@ impl Requests {
 
     pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
         let is_repeated = self.is_repetition.get(usize::from(ue.0)).copied().unwrap_or(false);
-        self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), is_repeated, answer });
+        self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), again: is_repeated, answer });
     }
 }
 
