@@ -284,7 +284,7 @@ fn main() -> std::io::Result<()> {
         for word in [seconds as u32, rest as u32, captured_octets as u32, bytes.len() as u32] {
             file.write_all(&word.to_le_bytes())?;
         }
-        file.write_all(&bytes[..kept])?;
+        file.write_all(&bytes[..captured_octets])?;
         written += 16 + captured_octets as u64;
     }
     file.flush()?;
