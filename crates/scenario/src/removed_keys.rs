@@ -26,7 +26,8 @@ pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
             if !is(&found.value, fixed) {
                 let key = path.last().expect("a path ends with a key");
                 let message = format!("`{key}` can no longer be changed: it is always {fixed}");
-                return Err(Problem::new(message).at(found.at).label("here").help("leave it out".to_owned()));
+                let problem = Problem::new(message).path(&found.path).at(found.at);
+                return Err(problem.label("here").help("leave it out".to_owned()));
             }
             warnings.push(format!("{} is always {fixed} and can be left out", found.path));
         }

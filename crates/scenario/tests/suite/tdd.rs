@@ -162,10 +162,16 @@ fn mistakes_are_reported_at_their_key() {
             "",
         ),
         (
-            with("TDD", "grant.ends = \"unused\""),
+            with("TDD", "grant.ends = \"acknowledged\""),
             "cell.0.tdd.grant.ends",
-            "`unused` is not a known value",
-            "unused_frame",
+            "can no longer be changed: it is always unused_frame",
+            "leave it out",
+        ),
+        (
+            with("TDD", "grant.refused = \"back\""),
+            "cell.0.tdd.grant.refused",
+            "`back` is not a known value",
+            "back_off",
         ),
         (with("TDD", "rach.codes = 17"), "cell.0.tdd.rach.codes", "cannot be 17", "1 to 16 (TS 25.331"),
         (
