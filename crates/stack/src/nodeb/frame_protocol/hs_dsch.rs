@@ -215,7 +215,13 @@ mod tests {
     /// Frames that Wireshark decodes with right CRCs.
     #[test]
     fn frames_equal_those_that_wireshark_accepts() {
-        let data = DataFrame { sequence: 0, priority: 3, pdu_bits: 336, pdus: vec![vec![0x80; 42]; 2], buffer: 1_000 };
+        let data = DataFrame {
+            sequence: 0,
+            priority: 3,
+            pdu_bits: 336,
+            pdus: vec![vec![0x80; 42]; 2],
+            buffer: 1_000,
+        };
         assert_eq!(data.emit()[..9], [0xcc, 0x03, 0x0a, 0x80, 0x02, 0x03, 0xe8, 0x08, 0x08]);
         let request = CapacityRequest { priority: 3, buffer: 5_000 };
         assert_eq!(request.emit(), [0x45, 0x0a, 0x03, 0x13, 0x88]);
@@ -232,7 +238,9 @@ mod tests {
 
     #[test]
     fn a_changed_bit_of_a_data_frame_is_found() {
-        let frame = DataFrame { sequence: 5, priority: 3, pdu_bits: 340, pdus: vec![vec![0xf0; 43]; 3], buffer: 7 }.emit();
+        let frame =
+            DataFrame { sequence: 5, priority: 3, pdu_bits: 340, pdus: vec![vec![0xf0; 43]; 3], buffer: 7 }
+                .emit();
         for bit in 0..frame.len() * 8 {
             let mut changed = frame.clone();
             changed[bit / 8] ^= 0x80 >> (bit % 8);

@@ -473,6 +473,11 @@ impl AmEntity {
         self.sender.occupancy()
     }
 
+    /// Counts of the first PDU that is neither acknowledged nor discarded, and of the next new PDU.
+    pub fn sent_window(&self) -> (u64, u64) {
+        (self.sender.vt_a.max(self.sender.discards.floor), self.sender.vt_s)
+    }
+
     /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         Bytes(u64::from(self.config.pdu_payload.0))
