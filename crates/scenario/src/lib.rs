@@ -30,6 +30,7 @@ mod extends;
 mod flat_profiles;
 mod former_names;
 mod link_tables;
+mod link_traces;
 mod load;
 pub mod model;
 mod named_file;

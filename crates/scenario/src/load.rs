@@ -11,8 +11,8 @@ use crate::recovery::FoundMistake;
 use crate::resolved::{Resolved, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, flat_profiles, former_names, link_tables, overrides, profiles, python_classes,
-    range, recordings, recovery, removed_keys, rrc_profiles, tracks, verdicts,
+    capacity_traces, check, flat_profiles, former_names, link_tables, link_traces, overrides, profiles,
+    python_classes, range, recordings, recovery, removed_keys, rrc_profiles, tracks, verdicts,
 };
 
 /// A valid scenario, and warnings to consider before its results are trusted.
@@ -102,6 +102,7 @@ fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Resu
     verdicts::read_all(&mut scenario, &tree, &files.sources)?;
     recordings::read_all(&mut scenario, &tree, &files.sources)?;
     link_tables::read_all(&mut scenario, &tree, &files.sources)?;
+    link_traces::read_all(&mut scenario, &tree, &files.sources)?;
     tracks::read_all(&mut scenario, &tree, &files.sources)?;
     let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
     let (plan, more) = check::check(&scenario, traces, &tree)?;

@@ -92,6 +92,11 @@ impl crate::Scenario {
                 tcp.python = control.content();
             }
         }
+        for hs in scenario.ue.iter_mut().filter_map(|ue| ue.hs_dsch.as_mut()) {
+            if let Some(file) = &mut hs.trace {
+                *file = blake3::hash(format!("{:?}", hs.link_trace).as_bytes()).to_hex().to_string();
+            }
+        }
         for mobility in scenario.ue.iter_mut().filter_map(|ue| ue.mobility.as_mut()) {
             let track = mobility.track.as_ref();
             mobility.file =

@@ -378,6 +378,18 @@ pub enum TraceEvent {
     HsPduDiscarded { ue: UeId },
     /// Timer T1 of the reordering queue of a UE expired: a block was given up.
     T1Expired { ue: UeId },
+    /// The Node B flushed a PDU for the HS-DSCH, which RLC had discarded or sent before a reset.
+    HsPduFlushed { ue: UeId },
+    /// The reordering queue of a UE dropped a block of `pdus` PDUs, which it had given up before.
+    HsBlockDropped { ue: UeId, pdus: u32 },
+    /// The reordering queue of a UE took a block for one with another number, because a whole window of
+    /// blocks was lost before.
+    HsTsnMisread { ue: UeId },
+    /// The Node B read an ACK for a block that the UE does not have.
+    HsFalseAck { ue: UeId },
+    /// RLC retransmits `pdus` PDUs to a UE whose former transmission has not ended: it is still on the Iub,
+    /// at the Node B or in HARQ.
+    HsNeedlessRetransmission { ue: UeId, pdus: u32 },
     /// A block set ended on the air: `errors` of its `blocks` were lost.
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
     /// A UE collided with another on the RACH: same access slot and signature, in a TDD cell the

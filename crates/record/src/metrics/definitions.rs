@@ -402,6 +402,16 @@ metrics! { NETWORK: NetworkTotals;
         => |t| count(t.hs_dsch.t1_expiries);
     "hs_pdus_discarded" "PDUs discarded by MAC-hs" ["1"] "PDUs that the Node B discarded because the queue of the user was full or its discard timer expired." = "PDUs discarded" / ""
         => |t| count(t.hs_dsch.pdus_discarded);
+    "hs_pdus_flushed" "PDUs flushed by MAC-hs" ["1"] "PDUs that the Node B flushed because RLC had discarded or acknowledged them, or was reset." = "PDUs flushed" / ""
+        => |t| count(t.hs_dsch.pdus_flushed);
+    "hs_blocks_dropped" "Blocks dropped by reordering" ["1"] "Blocks that UEs decoded after the reordering queue had given them up. Their PDUs are lost for RLC." = "blocks dropped" / ""
+        => |t| count(t.hs_dsch.blocks_dropped);
+    "hs_tsn_misreads" "Misread TSNs" ["1"] "Blocks that the reordering queue took for blocks with other numbers, because more blocks were lost before than their numbers can express." = "blocks" / ""
+        => |t| count(t.hs_dsch.tsns_misread);
+    "hs_false_acks" "False ACKs" ["1"] "Blocks that UEs had not decoded when the Node B read an ACK for them. Their PDUs are lost for RLC." = "blocks" / ""
+        => |t| count(t.hs_dsch.false_acks);
+    "hs_needless_retransmissions" "Needless RLC retransmissions" ["1"] "PDUs for the HS-DSCH that RLC retransmitted while a former transmission was still on the Iub, at the Node B or in HARQ." = "PDUs" / ""
+        => |t| count(t.hs_dsch.needless_retransmissions);
     "link_drops" "Drops in the core network" ["1"] "IP packets lost on the links of the core network, in full queues or at random." = "packets dropped, both directions" / ""
         => |t| count(t.link_drops);
     "internet_delay_ms" "Internet delay" ["ms"] "Mean delay of packets on links with `internet_delay`, in both directions."

@@ -275,6 +275,11 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::HsBlockSent { .. }
             | TraceEvent::HsPduDiscarded { .. }
             | TraceEvent::T1Expired { .. }
+            | TraceEvent::HsPduFlushed { .. }
+            | TraceEvent::HsBlockDropped { .. }
+            | TraceEvent::HsTsnMisread { .. }
+            | TraceEvent::HsFalseAck { .. }
+            | TraceEvent::HsNeedlessRetransmission { .. }
             | TraceEvent::BlocksReceived { .. }
             | TraceEvent::RachCollision { .. }
             | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),

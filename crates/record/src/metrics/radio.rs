@@ -116,7 +116,12 @@ impl RadioRecorder {
             }
             TraceEvent::HsBlockSent { .. }
             | TraceEvent::HsPduDiscarded { .. }
-            | TraceEvent::T1Expired { .. } => self.network.hs_dsch.record(event),
+            | TraceEvent::T1Expired { .. }
+            | TraceEvent::HsPduFlushed { .. }
+            | TraceEvent::HsBlockDropped { .. }
+            | TraceEvent::HsTsnMisread { .. }
+            | TraceEvent::HsFalseAck { .. }
+            | TraceEvent::HsNeedlessRetransmission { .. } => self.network.hs_dsch.record(event),
             TraceEvent::RachCollision { .. } => self.network.rach_collisions += 1,
             TraceEvent::RlcUnrecoverable { .. } => self.network.rlc_unrecoverable_errors += 1,
             TraceEvent::RlcReestablished { .. } => self.network.rlc_reestablishments += 1,

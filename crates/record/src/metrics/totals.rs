@@ -407,6 +407,11 @@ pub(super) struct HsTotals {
     pub cqis: u64,
     pub t1_expiries: u64,
     pub pdus_discarded: u64,
+    pub pdus_flushed: u64,
+    pub blocks_dropped: u64,
+    pub tsns_misread: u64,
+    pub false_acks: u64,
+    pub needless_retransmissions: u64,
 }
 
 impl HsTotals {
@@ -424,6 +429,13 @@ impl HsTotals {
             }
             TraceEvent::HsPduDiscarded { .. } => self.pdus_discarded += 1,
             TraceEvent::T1Expired { .. } => self.t1_expiries += 1,
+            TraceEvent::HsPduFlushed { .. } => self.pdus_flushed += 1,
+            TraceEvent::HsBlockDropped { .. } => self.blocks_dropped += 1,
+            TraceEvent::HsTsnMisread { .. } => self.tsns_misread += 1,
+            TraceEvent::HsFalseAck { .. } => self.false_acks += 1,
+            TraceEvent::HsNeedlessRetransmission { pdus, .. } => {
+                self.needless_retransmissions += u64::from(pdus);
+            }
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use umts_stack::radio::phy::ovsf::LARGEST_SF;
 use umts_stack::rnc::mac_sh::Decision;
+use umts_stack::scheduling::SchedulerKind;
 use umts_units::{Db, Dbm, Duration};
 
 use super::Inspection;
@@ -32,6 +33,14 @@ impl Inspection<'_> {
             }
             if let Some(dsch) = &cell.dsch {
                 let path = format!("cell.{i}.dsch");
+                if dsch.priority == SchedulerKind::Fcds {
+                    let message = "fcds compares SNRs, which only an HS-DSCH measures";
+                    let help = "choose max_ci or proportional_fair, for example".to_owned();
+                    return Err(self
+                        .problem(&format!("{path}.priority"), message)
+                        .label("this scheduler")
+                        .help(help));
+                }
                 self.dsch_formats(&path, dsch)?;
                 self.guarantees(&path, dsch)?;
             }

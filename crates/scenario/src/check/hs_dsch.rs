@@ -1,6 +1,6 @@
 //! The HS-DSCH: options of cells and users that depend on each other.
 
-use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig};
+use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig, HsUeConfig, ProcessScope};
 use umts_stack::radio::mac::hs::category::Category;
 use umts_stack::radio::mac::hs::pdus_in;
 use umts_units::{Bytes, Duration};
@@ -12,8 +12,10 @@ use crate::error::Problem;
 /// Window sizes of TS 25.331 §10.3.5.1a.
 const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
 
-/// Round trip of a HARQ process.
+/// Round trip of a HARQ process with the timing of the standard.
 const HARQ_ROUND_TRIP: Duration = Duration::from_millis(12);
+
+const TTI: Duration = Duration::from_millis(2);
 
 /// Intervals of allocations are multiples of this time (TS 25.435 §6.3.3.11.4).
 const ALLOCATION_UNIT: Duration = Duration::from_millis(10);
@@ -27,12 +29,12 @@ impl Inspection<'_> {
     /// Options of the HS-DSCH of cell `i` that can be signalled, and a warning if T1 gives up
     /// blocks too early.
     fn hs_dsch_of_cell(&mut self, i: usize) -> Result<(), Problem> {
-        let HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } =
-            self.scenario.cell[i].hs_dsch;
+        let config = &self.scenario.cell[i].hs_dsch;
+        let &HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } = config;
         let path = |key: &str| format!("cell.{i}.hs_dsch.{key}");
         if scheduler.needs_credits_or_deadlines() {
             let message = "an HS-DSCH has neither service credits nor timeouts".to_owned();
-            let help = "choose round_robin, oldest_first, largest_backlog, max_ci or proportional_fair";
+            let help = "choose round_robin, oldest_first, largest_backlog, max_ci, proportional_fair or fcds";
             return Err(self
                 .problem(&path("scheduler"), message)
                 .label("this scheduler")
@@ -51,7 +53,15 @@ impl Inspection<'_> {
                 .label("this interval")
                 .help(help));
         }
-        let longest = HARQ_ROUND_TRIP * u64::from(max_transmissions - 1);
+        if config.process_scope == ProcessScope::Cell && config.users_per_tti > 1 {
+            let message = format!(
+                "processes of the cell carry one block in a TTI, not blocks of {} users",
+                config.users_per_tti
+            );
+            let help = "choose users_per_tti = 1, or process_scope = \"ue\"".to_owned();
+            return Err(self.problem(&path("process_scope"), message).label("this scope").help(help));
+        }
+        let longest = round_trip(config) * u64::from(max_transmissions - 1);
         if t1 < longest {
             let message = format!(
                 "T1 of {t1} expires before the last of {max_transmissions} transmissions of a block, which is sent \
@@ -92,13 +102,16 @@ impl Inspection<'_> {
         if hs.cqi.is_some() && hs.fading != Fading::None {
             self.warn(&path("hs_dsch.fading"), "a constant cqi has no fading: leave out one of the two");
         }
+        self.link_trace(&path("hs_dsch"), hs)?;
         match hs.errors {
             BlockErrorModel::PerAttempt if hs.attempt_errors.is_empty() => {
                 let message = "errors = \"per_attempt\" needs error probabilities".to_owned();
                 let help = "add attempt_errors, for example [0.1, 0.01]".to_owned();
                 return Err(self.problem(&path("hs_dsch.errors"), message).label("this model").help(help));
             }
-            BlockErrorModel::None | BlockErrorModel::Curve if !hs.attempt_errors.is_empty() => {
+            BlockErrorModel::None | BlockErrorModel::Curve | BlockErrorModel::RequiredSnr
+                if !hs.attempt_errors.is_empty() =>
+            {
                 let message = "these probabilities are used by errors = \"per_attempt\" only".to_owned();
                 let help = "add errors = \"per_attempt\", or leave the probabilities out".to_owned();
                 return Err(self.problem(&path("hs_dsch.attempt_errors"), message).help(help));
@@ -117,5 +130,45 @@ impl Inspection<'_> {
             self.warn(&path("hs_dsch.cqi"), &message);
         }
         Ok(())
+    }
+
+    /// A link trace replaces the other keys of the radio link, and lasts until the end of the run.
+    fn link_trace(&mut self, path: &str, hs: &HsUeConfig) -> Result<(), Problem> {
+        let in_table = |key: &str| format!("{path}.{key}");
+        if hs.trace.is_none() {
+            if hs.trace_repeats {
+                let message = "trace_repeats has no effect without a trace".to_owned();
+                let help = "add trace = \"FILE\", or leave trace_repeats out".to_owned();
+                return Err(self.problem(&in_table("trace_repeats"), message).help(help));
+            }
+            return Ok(());
+        }
+        if hs.cqi.is_some() {
+            let message = "a constant cqi and the CQIs of a trace exclude each other".to_owned();
+            let help = "leave out cqi or trace".to_owned();
+            return Err(self.problem(&in_table("cqi"), message).label("this CQI").help(help));
+        }
+        let (trace, run) = (hs.link_trace.duration(), self.scenario.duration);
+        if trace < run && !hs.trace_repeats {
+            let message = format!("the trace ends after {trace}, before the end of the run at {run}");
+            let help = format!("add trace_repeats = true, or choose a duration of at most {trace}");
+            return Err(self.problem(&in_table("trace"), message).label("this trace").help(help));
+        }
+        if hs.fading != Fading::None {
+            self.warn(&in_table("fading"), "a trace includes the fading: leave out one of the two");
+        }
+        Ok(())
+    }
+}
+
+/// Time from a transmission of a block to the next one.
+fn round_trip(config: &HsDschConfig) -> Duration {
+    let answer = config.ack_delay.map_or(HARQ_ROUND_TRIP, |delay| TTI + delay);
+    let ttis = answer.as_nanos().div_ceil(TTI.as_nanos());
+    let processes = u64::from(config.processes);
+    match config.process_scope {
+        ProcessScope::Ue => TTI * ttis,
+        // The process of the cell is used again after all others.
+        ProcessScope::Cell => TTI * ttis.next_multiple_of(processes),
     }
 }

@@ -26,6 +26,17 @@ fn invalid_values_are_refused_with_a_repair() {
         ("allocation_interval = \"15 ms\"", "", "", "15 ms cannot be signalled", "a multiple of 10 ms"),
         ("scheduler = \"timeout\"", "", "", "neither service credits nor timeouts", "round_robin"),
         ("processes = 9", "", "", "cannot be 9", "1 to 8"),
+        ("ack_delay = \"101 ms\"", "", "", "cannot be 101 ms", "at most 100 ms"),
+        (
+            "process_scope = \"cell\"\nusers_per_tti = 2",
+            "",
+            "",
+            "one block in a TTI, not blocks of 2",
+            "process_scope = \"ue\"",
+        ),
+        ("fcds_memory = 1.5", "", "", "1.5", ""),
+        ("", "trace_repeats = true", "", "no effect without a trace", "add trace"),
+        ("", "trace = \"no-such-file\"", "", "cannot read no-such-file", "relative to the folder"),
         ("", "category = 0", "", "cannot be 0", "1 to 12"),
         ("", "category = 21", "", "cannot be 21", "1 to 12"),
         ("", "cqi = 31", "", "cannot be 31", "1 to 30"),
@@ -69,4 +80,56 @@ fn doubtful_values_give_warnings() {
         assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
     }
     assert!(load("", "", "").expect("it is valid").warnings.is_empty());
+}
+
+/// A link trace that lasts `seconds`, for `load`.
+fn trace_of(name: &str, seconds: usize, line: &str) -> String {
+    let path = std::env::temp_dir().join(format!("umts-{}-{name}.txt", std::process::id()));
+    std::fs::write(&path, format!("{line}\n").repeat(seconds * 500)).expect("it is writable");
+    path.display().to_string()
+}
+
+#[test]
+fn traces_must_last_as_long_as_the_run() {
+    let file = trace_of("lasts", 9, "5 8 9.8 21");
+    let user = |more: &str| load("", &format!("trace = \"{file}\"\n{more}"), "");
+    let error = user("").expect_err("the trace is too short").render(false);
+    assert!(error.contains("the trace ends after 9 s, before the end of the run at 10 s"), "{error}");
+    assert!(error.contains("trace_repeats = true"), "{error}");
+    assert!(user("trace_repeats = true").expect("it repeats").warnings.is_empty());
+    let error = user("trace_repeats = true\ncqi = 5").expect_err("two sources of CQIs").render(false);
+    assert!(error.contains("exclude each other"), "{error}");
+    let warnings = user("trace_repeats = true\nfading = \"per_tti\"").expect("it is valid").warnings;
+    assert!(warnings.iter().any(|text| text.contains("a trace includes the fading")), "{warnings:?}");
+    std::fs::remove_file(&file).expect("it was written");
+}
+
+#[test]
+fn wrong_lines_of_traces_are_reported_with_their_number() {
+    let file = trace_of("wrong", 1, "5 8 9.8 31");
+    let error = load("", &format!("trace = \"{file}\""), "").expect_err("a CQI of 31").render(false);
+    std::fs::remove_file(&file).expect("it was written");
+    assert!(error.contains("line 1: `31` is not a CQI from 0 to 30"), "{error}");
+    assert!(error.contains("three received powers in dB and a CQI"), "{error}");
+}
+
+/// The content of a trace identifies a run, not its name.
+#[test]
+fn renaming_a_trace_leaves_the_hash_of_the_scenario() {
+    let lines = ["5 8 9.8 21", "5 8 9.8 21", "5 8 9.8 20"];
+    let files: Vec<_> = (0..).zip(lines).map(|(n, line)| trace_of(&format!("hash{n}"), 10, line)).collect();
+    let hash = |file: &String| {
+        load("", &format!("trace = \"{file}\""), "").expect("it is valid").scenario.content_hash()
+    };
+    let hashes: Vec<_> = files.iter().map(hash).collect();
+    files.iter().for_each(|file| std::fs::remove_file(file).expect("it was written"));
+    assert!(hashes[0] == hashes[1] && hashes[1] != hashes[2]);
+}
+
+#[test]
+fn fcds_needs_an_hs_dsch() {
+    let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"cell\"\nfach = { scheduler = \"fcds\" }\n\
+                [[ue]]\nname = \"user\"\n";
+    let error = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect_err("it is invalid");
+    assert!(error.render(false).contains("this scheduler"), "{}", error.render(false));
 }

@@ -8,9 +8,11 @@ use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 use umts_simulate::observe;
-use umts_stack::ids::UeId;
+use umts_stack::detail::{Detail, Stage};
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::rlc::BlockSet;
 use umts_stack::trace::TraceEvent;
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 use crate::common::{output, value};
 
@@ -20,12 +22,19 @@ const PAYLOAD: f64 = 40.0;
 /// `users` groups of one UE on bearer `bearer`, each with `radio` as its `[ue.hs_dsch]` and a stream
 /// of datagrams that is faster than the bearer. `more`: further tables, the cell's for example.
 fn saturated(bearer: &str, radios: &[&str], more: &str) -> Scenario {
+    saturated_in("rlc = { mode = \"um\" }", bearer, radios, more)
+}
+
+/// As `saturated`, with `rlc` instead of the table of RLC in unacknowledged mode.
+fn saturated_in(rlc: &str, bearer: &str, radios: &[&str], more: &str) -> Scenario {
+    // Of many users, each has more data than a cell of category 6 can carry.
+    let interval = if radios.len() > 5 { "3 ms" } else { "0.7 ms" };
     let users: String = (0..)
         .zip(radios)
         .map(|(number, radio)| {
             format!(
                 "[[ue]]\nname = \"u{number}\"\nbearer = \"{bearer}\"\nhs_dsch = {{ {radio} }}\n\
-                 [[flow]]\nue = \"u{number}\"\ntraffic = \"cbr\"\ncbr = {{ payload = \"1400 B\", interval = \"0.7 ms\" }}\n"
+                 [[flow]]\nue = \"u{number}\"\ntraffic = \"cbr\"\ncbr = {{ payload = \"1400 B\", interval = \"{interval}\" }}\n"
             )
         })
         .collect();
@@ -34,7 +43,7 @@ fn saturated(bearer: &str, radios: &[&str], more: &str) -> Scenario {
     };
     let links = link("server", "ggsn") + &link("ggsn", "sgsn") + &link("sgsn", "rnc");
     let text = format!(
-        "version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\nrlc = {{ mode = \"um\" }}\n\
+        "version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\n{rlc}\n\
          {more}\n{links}{users}"
     );
     let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
@@ -107,38 +116,99 @@ fn harq_transmits_as_often_as_the_error_probabilities_imply() {
     assert_near("transmissions", value(&metrics, "hs_transmissions"), 30.0 * 500.0, 0.005);
 }
 
-/// Independent Rayleigh fading without errors: the mean of the PDUs per TTI follows from the exact
-/// distribution of the CQI. A UE with CQI 0 to 4 has no block for a PDU of 328 bits (UM).
+/// Block sizes of CQI 1 to 22 in bits.
+const SIZES: [f64; 22] = [
+    137.0, 173.0, 233.0, 317.0, 377.0, 461.0, 650.0, 792.0, 931.0, 1262.0, 1483.0, 1742.0, 2279.0, 2583.0,
+    3319.0, 3565.0, 4189.0, 4664.0, 5287.0, 5887.0, 6554.0, 7168.0,
+];
+
+/// Mean of the PDUs in a block for the best of `users` UEs with independent Rayleigh fading around
+/// `snr` dB, and the probability that a UE has no room for a PDU. From the exact distribution of the
+/// CQI, with PDUs of 328 bits (unacknowledged mode).
+fn pdus_of_best(snr: f64, users: i32) -> (f64, f64) {
+    let pdus_in = |cqi: usize| ((SIZES[cqi - 1] - 21.0) / 328.0).floor();
+    // Probability that a UE is below the lowest SNR of a CQI.
+    let below = |cqi: usize| {
+        let lowest = 10.0_f64.powf((cqi as f64 - 16.62) * 1.02 / 10.0);
+        1.0 - (-lowest / 10.0_f64.powf(snr / 10.0)).exp()
+    };
+    let best_below = |cqi: usize| if cqi > 22 { 1.0 } else { below(cqi).powi(users) };
+    let mean = (1..=22).map(|cqi| (best_below(cqi + 1) - best_below(cqi)) * pdus_in(cqi)).sum();
+    let first = (1..=22).find(|cqi| pdus_in(*cqi) > 0.0).expect("there is room at CQI 22");
+    (mean, below(first))
+}
+
+/// Fading in each TTI without errors, for the closed forms.
+fn fading(snr: f64) -> String {
+    format!("snr = \"{snr} dB\", fading = \"per_tti\", cqi_delay = \"0 ms\", errors = \"none\"")
+}
+
+/// A cell with long queues at the Node B, so that each user always has PDUs there.
+fn full_queues(scheduler: &str) -> String {
+    format!(
+        "cell = [{{ name = \"cell\", hs_dsch = {{ scheduler = \"{scheduler}\", queue_time = \"500 ms\" }} }}]"
+    )
+}
+
+/// Maximum C/I serves the best of all users in every TTI.
 #[test]
-fn fading_users_have_the_rate_of_their_cqi_distribution() {
-    // Header of MAC-hs, and a PDU in unacknowledged mode.
-    const PDU_BITS: f64 = 328.0;
-    const SIZES: [f64; 22] = [
-        137.0, 173.0, 233.0, 317.0, 377.0, 461.0, 650.0, 792.0, 931.0, 1262.0, 1483.0, 1742.0, 2279.0,
-        2583.0, 3319.0, 3565.0, 4189.0, 4664.0, 5287.0, 5887.0, 6554.0, 7168.0,
-    ];
-    for (snr, users) in [(0.0, 1), (5.0, 1), (0.0, 5), (10.0, 2)] {
-        let mean = 10.0_f64.powf(snr / 10.0);
-        // Probability that the best of all users is below the lowest SNR of a CQI.
-        let below = |cqi: f64| {
-            let lowest = 10.0_f64.powf((cqi - 16.62) * 1.02 / 10.0);
-            (1.0 - (-lowest / mean).exp()).powi(users)
-        };
-        let pdus: f64 = (1..=22)
-            .map(|cqi| {
-                let above = if cqi == 22 { 1.0 } else { below(f64::from(cqi + 1)) };
-                let share = above - below(f64::from(cqi));
-                share * ((SIZES[cqi as usize - 1] - 21.0) / PDU_BITS).floor()
-            })
-            .sum();
-        let radio =
-            format!("snr = \"{snr} dB\", fading = \"per_tti\", cqi_delay = \"0 ms\", errors = \"none\"");
-        // The closed form assumes that the Node B always has PDUs of every user.
-        let cell =
-            "cell = [{ name = \"cell\", hs_dsch = { scheduler = \"max_ci\", queue_time = \"500 ms\" } }]";
-        let metrics = metrics(&saturated("hsdpa-3.6", &vec![radio.as_str(); users as usize], cell));
-        assert_near(&format!("{users} users at {snr} dB"), payload_kbps(&metrics), pdus * 160.0, 0.02);
+fn max_ci_has_the_rate_of_the_best_user() {
+    for (snr, users) in [(0.0, 1), (5.0, 1), (10.0, 2), (0.0, 5), (0.0, 20)] {
+        let radio = fading(snr);
+        let metrics =
+            metrics(&saturated("hsdpa-3.6", &vec![radio.as_str(); users as usize], &full_queues("max_ci")));
+        let expected = pdus_of_best(snr, users).0 * 160.0;
+        assert_near(&format!("{users} users at {snr} dB"), payload_kbps(&metrics), expected, 0.02);
     }
+}
+
+/// Round robin skips users without room for a PDU: a TTI is unused only if there is no room for any
+/// user. With one user it is unused with probability q, with N users with q to the power of N.
+#[test]
+fn round_robin_skips_starving_users() {
+    for (snr, users) in [(0.0, 2), (5.0, 5), (10.0, 20)] {
+        let radio = fading(snr);
+        let cell = full_queues("round_robin");
+        let metrics = metrics(&saturated("hsdpa-3.6", &vec![radio.as_str(); users as usize], &cell));
+        let (one, starving) = pdus_of_best(snr, 1);
+        let expected = one * (1.0 - starving.powi(users)) / (1.0 - starving) * 160.0;
+        assert_near(&format!("{users} users at {snr} dB"), payload_kbps(&metrics), expected, 0.02);
+    }
+}
+
+/// Two users at 0 and 10 dB under proportional fairness: 911 and 1,829 kbit/s in PDUs of 336 bits
+/// (100,000 TTIs simulated apart from this program), here PDUs of 328 bits.
+#[test]
+fn proportional_fairness_of_unequal_users_matches_its_simulation() {
+    let radios = [fading(0.0), fading(10.0)];
+    let scenario = saturated("hsdpa-3.6", &[&radios[0], &radios[1]], &full_queues("proportional_fair"));
+    let sent = transmissions(&scenario);
+    let share = sent.iter().filter(|(ue, ..)| *ue == UeId(0)).count() as f64 / sent.len() as f64;
+    assert!((share - 0.42).abs() < 0.015, "{share}");
+    // 328 instead of 336 bits raise the rate by at most 3 %.
+    let kbps = payload_kbps(&metrics(&scenario));
+    assert!((2_740.0 * 0.98..2_740.0 * 1.05).contains(&kbps), "{kbps}");
+}
+
+/// In acknowledged mode 2,047 PDUs of 320 bits can be sent in a round trip of RLC: the window, not the
+/// radio, limits a category 8 UE (6,720 kbit/s) if the round trip is above 97 ms.
+#[test]
+fn rlc_window_binds_above_its_round_trip() {
+    let kbps = |iub_ms: u64| {
+        let tables = format!(
+            "rlc = {{ mode = \"am\", window = 2047, timer_status_prohibit = \"10 ms\", poll_window = 50, buffer = \"1 MB\" }}\n\
+             cell = [{{ name = \"cell\", iub = {{ delay = \"{iub_ms} ms\" }}, hs_dsch = {{ queue_time = \"20 ms\" }} }}]"
+        );
+        payload_kbps(&metrics(&saturated_in("", "hsdpa-7.2", &["cqi = 30, errors = \"none\""], &tables)))
+    };
+    // Two crossings of the Iub, the queue of the Node B and the TTIs of both directions.
+    let short = kbps(5);
+    assert!(short > 0.97 * 6_720.0, "{short}");
+    let window_kbit = 2_047.0 * 320.0 / 1e3;
+    let long = kbps(200);
+    // The Iub both ways, and up to once more both ways for the request and the allocation of credits.
+    let round_trip = window_kbit / long;
+    assert!((0.4..0.9).contains(&round_trip), "{long} kbit/s are a round trip of {round_trip} s");
 }
 
 /// TTIs of each UE on the HS-DSCH.
@@ -225,4 +295,293 @@ fn download_is_lossless_for_tcp() {
     let metrics = metrics(&scenario);
     assert!(value(&metrics, "goodput_kbps") > 1_000.0);
     assert_eq!(value(&metrics, "sdu_error_pct"), 0.0);
+}
+
+/// Transmissions of blocks: user, time and number of the transmission.
+#[derive(Default)]
+struct Transmissions(Vec<(UeId, Time, u8)>);
+
+impl TraceSink<TraceEvent> for Transmissions {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        if let TraceEvent::HsBlockSent { ue, attempt, .. } = event {
+            self.0.push((*ue, at, *attempt));
+        }
+    }
+}
+
+fn transmissions(scenario: &Scenario) -> Vec<(UeId, Time, u8)> {
+    let continues = |_: f64, _: &mut Transmissions| ControlFlow::Continue(());
+    let (_, Transmissions(sent)) =
+        observe(scenario, scenario.seed, 0, Transmissions::default(), continues).expect("nothing stops it");
+    sent
+}
+
+/// With processes of the cell, the six processes take turns: a block is repeated in the sixth TTI
+/// after its transmission, before new blocks of all users.
+#[test]
+fn processes_of_the_cell_repeat_a_block_in_their_next_tti() {
+    let radio = "cqi = 15, errors = \"per_attempt\", attempt_errors = [0.5, 0.5, 0.0]";
+    let cell = "cell = [{ name = \"cell\", hs_dsch = { process_scope = \"cell\", ack_delay = \"4 ms\" } }]";
+    let sent = transmissions(&saturated("hsdpa-3.6", &[radio; 2], cell));
+    let by_time: BTreeMap<Time, (UeId, u8)> =
+        sent.iter().map(|(ue, at, attempt)| (*at, (*ue, *attempt))).collect();
+    let mut repeated = 0;
+    for (at, (ue, attempt)) in by_time.iter().filter(|(_, (_, attempt))| *attempt > 1) {
+        let before = *at - Duration::from_millis(12);
+        assert_eq!(by_time.get(&before), Some(&(*ue, attempt - 1)), "{at:?}");
+        repeated += 1;
+    }
+    assert!(repeated > 5_000, "{repeated}");
+}
+
+/// A lone user's only process is free again after the TTI of the block and the delay of its
+/// acknowledgment.
+#[test]
+fn acknowledgment_delay_sets_the_round_trip_of_a_process() {
+    for (delay, round_trip_ms) in [("4 ms", 6), ("10 ms", 12), ("auto", 12), ("5 ms", 8)] {
+        let cell =
+            format!("cell = [{{ name = \"cell\", hs_dsch = {{ processes = 1, ack_delay = \"{delay}\" }} }}]");
+        let sent = transmissions(&saturated("hsdpa-3.6", &["cqi = 15, errors = \"none\""], &cell));
+        let shortest = sent.windows(2).map(|pair| pair[1].1 - pair[0].1).min();
+        assert_eq!(shortest, Some(Duration::from_millis(round_trip_ms)), "{delay}");
+    }
+}
+
+/// A file with `lines` as a link trace. The name of the file is unique to the test.
+fn trace_file(name: &str, lines: &str) -> String {
+    let path = std::env::temp_dir().join(format!("umts-{}-{name}.txt", std::process::id()));
+    std::fs::write(&path, lines).expect("the folder of temporary files is writable");
+    path.display().to_string()
+}
+
+/// One required SNR for all transmissions of a block: of the blocks, the share that fails at the
+/// power of the n-th transmission fails n times.
+#[test]
+fn blocks_of_a_trace_fail_until_a_power_reaches_their_required_snr() {
+    use umts_stack::radio::phy::link_quality::block_error_probability;
+    // Powers in dB of CQI 15 in each TTI.
+    let powers = [-2.0, -1.82, -1.68];
+    let shares = powers.map(|power| block_error_probability(15, power));
+    assert!(shares[0] < 0.9 && shares[2] > 0.02, "{shares:?}");
+    let file = trace_file("required", &format!("{} {} {} 15\n", powers[0], powers[1], powers[2]));
+    let radio = format!("errors = \"required_snr\", trace = \"{file}\", trace_repeats = true");
+    let metrics = metrics(&saturated("hsdpa-3.6", &[&radio], ""));
+    std::fs::remove_file(&file).expect("it was written");
+    let blocks = value(&metrics, "hs_transmissions") / value(&metrics, "hs_transmissions_per_block");
+    let assert_share = |name: &str, expected: f64| {
+        let three_errors = 3.0 * (expected * (1.0 - expected) / blocks).sqrt();
+        let share = value(&metrics, name) / 100.0;
+        assert!((share - expected).abs() < three_errors, "{name}: {share}, not {expected}");
+    };
+    assert_share("hs_first_bler_pct", shares[0]);
+    assert_share("hs_residual_bler_pct", shares[2]);
+    let transmissions = value(&metrics, "hs_transmissions_per_block");
+    assert_near("transmissions", transmissions, 1.0 + shares[0] + shares[1], 0.02);
+    assert_eq!(value(&metrics, "hs_mean_cqi"), 15.0);
+}
+
+/// The CQI of a trace is used without delay: with CQIs that alternate, the format does too.
+#[test]
+fn cqi_of_a_trace_is_used_in_its_tti() {
+    let file = trace_file("alternate", "30 30 30 10\n30 30 30 22\n");
+    let radio = format!("errors = \"none\", trace = \"{file}\", trace_repeats = true");
+    let metrics = metrics(&saturated("hsdpa-3.6", &[&radio], ""));
+    std::fs::remove_file(&file).expect("it was written");
+    // 3 and 21 PDUs of 328 bits.
+    assert_near("payload", payload_kbps(&metrics), (3.0 + 21.0) / 2.0 * 160.0, 0.005);
+}
+
+/// FCDS gives users of unequal mean SNR the same share of the TTIs, each in its good ones.
+#[test]
+fn fcds_serves_far_users_as_often_as_near_ones() {
+    let radio = |snr: u8| {
+        format!("snr = \"{snr} dB\", fading = \"per_tti\", cqi_delay = \"0 ms\", errors = \"none\"")
+    };
+    let radios = [radio(0), radio(5)];
+    let scenario = |scheduler: &str| {
+        let cell = format!(
+            "cell = [{{ name = \"cell\", hs_dsch = {{ scheduler = \"{scheduler}\", queue_time = \"200 ms\" }} }}]"
+        );
+        saturated("hsdpa-3.6", &[&radios[0], &radios[1]], &cell)
+    };
+    let sent = transmissions(&scenario("fcds"));
+    let share = sent.iter().filter(|(ue, ..)| *ue == UeId(0)).count() as f64 / sent.len() as f64;
+    // The distribution of the SNR in dB has the same shape for both, except below CQI 1.
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+    let [fcds, turns] = ["fcds", "round_robin"].map(|kind| payload_kbps(&metrics(&scenario(kind))));
+    assert!(fcds > 1.1 * turns, "{fcds} and {turns}");
+}
+
+/// With `credit_rule = "queue_room"` the credits and the PDUs of a user are never more than its queue
+/// has room for, so that it does not overflow.
+#[test]
+fn credits_for_the_room_of_the_queue_do_not_overflow_it() {
+    let cell = "cell = [{ name = \"cell\", hs_dsch = { nodeb_queue = 250, credit_rule = \"queue_room\", \
+                allocation_interval = \"30 ms\" } }]";
+    let metrics = metrics(&saturated("hsdpa-3.6", &["cqi = 22, errors = \"none\""], cell));
+    assert_eq!(value(&metrics, "hs_pdus_discarded"), 0.0);
+    // 250 PDUs are sent at most once in 60 ms, the time from an allocation to the use of its PDUs and
+    // the next allocation.
+    let pdus_per_s = value(&metrics, "iub_pdus_per_s");
+    assert!((3_500.0..=8_400.0).contains(&pdus_per_s), "{pdus_per_s} PDUs/s");
+}
+
+/// What became of the PDUs of the downlink.
+#[derive(Default)]
+struct Accounts {
+    sent: u64,
+    delivered: u64,
+    lost: u64,
+    /// Dropped at the Node B.
+    dropped: u64,
+    /// PDUs on the Iub and in the queue, and the most of them.
+    before_air: u64,
+    most_before_air: u64,
+    /// Serials of sets in the order of their delivery.
+    order: Vec<u64>,
+    events: BTreeMap<&'static str, u64>,
+}
+
+impl Accounts {
+    fn move_set(&mut self, set: &BlockSet, stage: &Stage) {
+        let pdus = u64::from(set.blocks);
+        match stage {
+            Stage::Leaves => {
+                self.sent += pdus;
+                self.before_air += pdus;
+                self.most_before_air = self.most_before_air.max(self.before_air);
+            }
+            Stage::OnAir => self.before_air -= pdus,
+            Stage::Dropped => {
+                self.before_air -= pdus;
+                self.dropped += pdus;
+            }
+            Stage::Arrives(lost) if lost.count() > 0 => self.lost += pdus,
+            Stage::Arrives(_) => {
+                self.delivered += pdus;
+                self.order.push(set.serial);
+            }
+        }
+    }
+}
+
+impl TraceSink<TraceEvent> for Accounts {
+    const WANTS_DETAIL: bool = true;
+
+    fn record(&mut self, _at: Time, event: &TraceEvent) {
+        let (name, count) = match event {
+            TraceEvent::HsPduDiscarded { .. } => ("discarded", 1),
+            TraceEvent::HsPduFlushed { .. } => ("flushed", 1),
+            TraceEvent::HsBlockDropped { pdus, .. } => ("late", u64::from(*pdus)),
+            TraceEvent::HsFalseAck { .. } => ("false ACKs", 1),
+            TraceEvent::HsTsnMisread { .. } => ("misread", 1),
+            TraceEvent::T1Expired { .. } => ("T1", 1),
+            _ => return,
+        };
+        *self.events.entry(name).or_default() += count;
+    }
+
+    fn show(&mut self, _at: Time, detail: &Detail<'_>) {
+        if let Detail::Blocks { direction: Direction::Downlink, set, stage, .. } = detail {
+            self.move_set(set, stage);
+        }
+    }
+}
+
+fn accounts(scenario: &Scenario) -> Accounts {
+    let continues = |_: f64, _: &mut Accounts| ControlFlow::Continue(());
+    observe(scenario, scenario.seed, 0, Accounts::default(), continues).expect("nothing stops it").1
+}
+
+/// Under any loss and any error of the feedback: each PDU that the RNC sent is queued, on the air,
+/// delivered or lost for a known cause; delivered PDUs are in order and none is delivered twice;
+/// credits and queue of the Node B keep their limit.
+#[test]
+fn every_pdu_is_delivered_once_in_order_or_lost_for_a_cause() {
+    let feedback = "missed_hs_scch = 0.05, nack_to_ack = 0.1, ack_to_nack = 0.1, dtx_to_ack = 0.1";
+    // Keys of the cell, of the users, and the causes that must occur.
+    let cases: [(&str, &str, &[&str]); 5] = [
+        ("", "attempt_errors = [0.3, 0.1, 0.0]", &[]),
+        ("", "attempt_errors = [0.3, 0.3, 0.5]", &["T1"]),
+        ("t1 = \"10 ms\", max_transmissions = 4", "attempt_errors = [0.3, 0.3, 0.3]", &["T1", "late"]),
+        ("window = 8, t1 = \"20 ms\"", &format!("attempt_errors = [0.4], {feedback}"), &["T1", "false ACKs"]),
+        (
+            "process_scope = \"cell\", ack_delay = \"4 ms\", discard_timer = \"20 ms\", credit_rule = \"queue_room\"",
+            &format!("attempt_errors = [0.5, 0.2], {feedback}"),
+            &["false ACKs", "discarded"],
+        ),
+    ];
+    for (cell, user, causes) in cases {
+        let radio = format!("cqi = 15, errors = \"per_attempt\", {user}");
+        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ nodeb_queue = 200, {cell} }} }}]");
+        let of = accounts(&saturated("hsdpa-3.6", &[radio.as_str(); 2], &tables.replace(",  }", " }")));
+        // Of two users each: 6 or 8 blocks of 9 PDUs in HARQ, and a window of them in the reordering queue.
+        let on_air = of.sent - of.before_air - of.delivered - of.lost - of.dropped;
+        assert!(on_air <= 2 * (8 + 32) * 10, "{cell} {user}: {on_air} PDUs on the air");
+        assert!(of.most_before_air <= 2 * 200, "{cell} {user}: {} PDUs at the Node B", of.most_before_air);
+        assert!(of.delivered > 10_000, "{cell} {user}: {}", of.delivered);
+        let count = |cause: &str| of.events.get(cause).copied().unwrap_or_default();
+        assert_eq!(of.dropped, count("discarded") + count("flushed"), "{cell} {user}");
+        assert_eq!(count("misread"), 0, "{cell} {user}");
+        for cause in causes {
+            assert!(count(cause) > 0, "{cell} {user}: {cause} of {:?}", of.events);
+        }
+        if causes.is_empty() {
+            assert_eq!((of.lost, count("T1"), count("late")), (0, 0, 0), "{cell} {user}");
+        }
+    }
+}
+
+/// The order of one user: PDUs go up in the order in which RLC sent them, each at most once.
+#[test]
+fn pdus_of_a_user_go_up_in_order_under_any_loss() {
+    let radio = "cqi = 15, errors = \"per_attempt\", attempt_errors = [0.4], missed_hs_scch = 0.05, \
+                 nack_to_ack = 0.1, ack_to_nack = 0.1, dtx_to_ack = 0.1";
+    for t1 in ["10 ms", "50 ms", "400 ms"] {
+        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ t1 = \"{t1}\", window = 16 }} }}]");
+        let of = accounts(&saturated("hsdpa-3.6", &[radio], &tables));
+        assert!(of.order.is_sorted_by(|before, after| before < after), "T1 of {t1}");
+        assert!(of.lost > 0 && of.delivered > 10_000);
+    }
+}
+
+/// More blocks lost in a row than TSNs can express: a block is taken for one with another number, and
+/// that is counted.
+#[test]
+fn misread_tsns_are_counted() {
+    let lost = "-50 -50 -50 15\n".repeat(250);
+    let received = "50 50 50 15\n".repeat(250);
+    let file = trace_file("misread", &(received + &lost));
+    let radio = format!("errors = \"required_snr\", trace = \"{file}\", trace_repeats = true");
+    // With a window of 32, 33 or more blocks that are lost in a row can be misread.
+    let cell =
+        "cell = [{ name = \"cell\", hs_dsch = { max_transmissions = 1, window = 32, t1 = \"400 ms\" } }]";
+    let of = accounts(&saturated("hsdpa-3.6", &[&radio], cell));
+    std::fs::remove_file(&file).expect("it was written");
+    assert!(of.events.get("misread").copied().unwrap_or_default() > 0, "{:?}", of.events);
+}
+
+/// RLC discards SDUs with PDUs at the Node B. With `flush_discarded` they leave the queue and take
+/// no TTI; otherwise they are sent.
+#[test]
+fn discarded_pdus_are_flushed_or_sent() {
+    let rlc = "rlc = { mode = \"am\", window = 2047, sdu_discard = \"timer\", timer_discard = \"100 ms\" }";
+    let flushed = |keys: &str| {
+        let tables = format!("cell = [{{ name = \"cell\", hs_dsch = {{ queue_time = \"1 s\", {keys} }} }}]");
+        let scenario =
+            saturated_in(rlc, "hsdpa-3.6", &["cqi = 10, errors = \"none\""], &tables.replace(",  }", " }"));
+        accounts(&scenario).events.get("flushed").copied().unwrap_or_default()
+    };
+    assert_eq!(flushed(""), 0);
+    assert!(flushed("flush_discarded = true") > 1_000);
+}
+
+/// In `hsdpa.toml` Timer_Status_Prohibit (60 ms) is shorter than the round trip of a retransmission: RLC
+/// repeats PDUs that are still on their way. Without errors there is nothing to repeat.
+#[test]
+fn needless_retransmissions_are_counted() {
+    let needless =
+        |scenario: &str| value(&crate::common::metrics(scenario, &[]), "hs_needless_retransmissions");
+    assert!(needless("hsdpa") > 100.0);
+    assert_eq!(needless("hsdpa-eurane-cqi14"), 0.0);
 }

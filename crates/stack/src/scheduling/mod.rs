@@ -8,6 +8,7 @@
 
 mod backlog;
 mod credit;
+mod fcds;
 mod max_ci;
 mod oldest;
 mod proportional_fair;
@@ -20,6 +21,7 @@ use std::cmp::Ordering;
 use umts_units::{Bytes, Time};
 
 pub use self::credit::{Accrual, Credit, CreditConfig, Credits, Debit};
+pub use self::fcds::SnrFilter;
 pub use self::proportional_fair::memory;
 pub use self::python::{DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers};
 use self::round_robin::RoundRobin;
@@ -51,6 +53,9 @@ pub enum SchedulerKind {
     /// The user with the highest possible rate, relative to its recent mean rate, is next (only on
     /// the DSCH of a layout and on an HS-DSCH).
     ProportionalFair,
+    /// Fair channel-dependent scheduling (EURANE): the user with the SNR that is highest relative to
+    /// its recent mean, in units of its standard deviation, is next (only on an HS-DSCH).
+    Fcds,
 }
 
 impl SchedulerKind {
@@ -122,6 +127,10 @@ pub trait ChannelState {
     fn mean_blocks(&mut self) -> f64 {
         0.0
     }
+    /// Difference of the SNR to its recent mean, in units of its recent standard deviation.
+    fn snr_deviation(&mut self) -> f64 {
+        0.0
+    }
 }
 
 /// A channel without any of these.
@@ -181,6 +190,7 @@ impl Scheduler {
             SchedulerKind::ProportionalFair => {
                 proportional_fair::rank(state.possible_blocks(), state.mean_blocks())
             }
+            SchedulerKind::Fcds => fcds::rank(state.snr_deviation()),
         }
     }
 

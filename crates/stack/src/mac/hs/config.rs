@@ -2,32 +2,45 @@
 
 use umts_units::{Db, Duration, Probability, Speed};
 
+use super::link_trace::LinkTrace;
 use crate::options::options;
 #[cfg(feature = "schema")]
-use crate::options::{Auto, Unlimited};
+use crate::options::{Auto, OrNone, Unlimited};
 use crate::scheduling::SchedulerKind;
 
 options! {
     /// High-speed downlink shared channel of a cell (HS-DSCH) with its MAC-hs at the Node B.
-    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[derive(Debug, Clone, PartialEq)]
     pub struct HsDschConfig as "HsDsch" {
         /// Number of HS-PDSCH codes of spreading factor 16.
         [label = "HS-PDSCH codes", min = 1, max = 15, source = "TS 25.213 §5.2.1"]
         pub codes: u8 = 15,
         /// Order in which the Node B serves UEs with data: `round_robin`, `oldest_first`,
-        /// `largest_backlog`, `max_ci` or `proportional_fair`.
+        /// `largest_backlog`, `max_ci`, `proportional_fair` or `fcds`.
         [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
         pub scheduler: SchedulerKind = SchedulerKind::RoundRobin,
         /// Time constant of the mean rate of a UE, for `proportional_fair` and for credits.
         [label = "Averaging time of rates", min = "2 ms", max = "1 h",
             source = "Jalali et al. (2000): 1,000 slots"]
         pub mean_over: Duration = Duration::from_millis(2000),
+        /// Weight of the past after one TTI in the mean and the variance of the SNR, for `fcds`.
+        [label = "Memory of FCDS", source = "EURANE: 0.999"]
+        pub fcds_memory: Probability = Probability::new(0.999).expect("it is a probability"),
         /// Largest number of UEs in a TTI, each with codes of its own: the number of HS-SCCHs.
         [label = "HS-SCCHs", min = 1, max = 4, source = "TS 25.214 §6A.1: a UE monitors up to 4"]
         pub users_per_tti: u8 = 1,
         /// Number of HARQ processes of a UE. Six are enough to send in every TTI.
         [label = "HARQ processes", min = 1, max = 8, source = "TS 25.321 §11.6.1.3; EURANE: 6"]
         pub processes: u8 = 6,
+        /// Owner of the HARQ processes.
+        [label = "Scope of HARQ processes", source = "TS 25.321 §11.6.1.3: ue; EURANE: cell"]
+        pub process_scope: ProcessScope = ProcessScope::Ue,
+        /// Time from the end of the TTI of a block to the use of its acknowledgment by the Node B. The
+        /// block is decoded at the end of its TTI. `"auto"`: the timing of the standard, with which a
+        /// process is free again 12 ms after the TTI began, and a block is decoded after 8.3 ms.
+        [label = "Acknowledgment delay", keyword = "Auto::<Duration>", max = "100 ms",
+            source = "TS 25.211 §7.7, §7.8; EURANE: 4 ms"]
+        pub ack_delay: Option<Duration> = None,
         /// Largest number of transmissions of a block, the first one included.
         [label = "HARQ transmissions", min = 1, max = 16, source = "EURANE: 3"]
         pub max_transmissions: u8 = 3,
@@ -41,6 +54,10 @@ options! {
         [label = "Discard timer of MAC-hs", keyword = "Unlimited::<Duration>", max = "10 s",
             source = "TS 25.435 §6.2.7.24: 20 ms to 7.5 s"]
         pub discard_timer: Option<Duration> = None,
+        /// Whether PDUs leave the Iub and the queue of the Node B at once when RLC at the RNC discards their
+        /// SDUs, is reset or is re-established. If not, the Node B sends them.
+        [label = "Flush of discarded PDUs", source = "TS 25.435 §6.2.7: the flush bit of a data frame"]
+        pub flush_discarded: bool = false,
         /// Capacity of the queue of a UE at the Node B, in PDUs. The Node B allocates no more credits
         /// than it has room for, PDUs on the Iub included.
         [label = "Node B queue of the HS-DSCH", min = 1, max = 65535, source = "an assumption; EURANE: 250"]
@@ -49,8 +66,12 @@ options! {
         [label = "Interval of allocations", min = "10 ms", max = "2550 ms",
             source = "TS 25.435 §6.3.3.11.4: multiples of 10 ms; EURANE: 30 ms"]
         pub allocation_interval: Duration = Duration::from_millis(10),
-        /// Time for which the PDUs in the queue of the Node B should last. The credits of a UE fill its
-        /// queue up to this time, and cover what is on the Iub.
+        /// How the Node B determines the number of credits.
+        [label = "Rule for credits", source = "the standard leaves the algorithm to the implementation; EURANE: queue_room"]
+        pub credit_rule: CreditRule = CreditRule::QueueTime,
+        /// Time for which the PDUs in the queue of the Node B should last, for `credit_rule =
+        /// "queue_time"`. The credits of a UE fill its queue up to this time, and cover what is on the
+        /// Iub.
         [label = "Target time in the Node B queue", min = "2 ms", max = "1 s",
             source = "the standard leaves the algorithm to the implementation"]
         pub queue_time: Duration = Duration::from_millis(40),
@@ -71,6 +92,16 @@ options! {
         /// Mean signal-to-noise ratio of the HS-PDSCH.
         [label = "SNR of the HS-DSCH", min = "-20 dB", max = "40 dB", source = "a property of the place; none in 3GPP"]
         pub snr: Db = Db(10.0),
+        /// Text file with the received powers and the CQI of each TTI, or `"none"`. It replaces SNR, fading,
+        /// CQI cycle, CQI delay and CQI error. The name is relative to the folder of the scenario file.
+        [label = "Link trace of the HS-DSCH", keyword = "OrNone::<String>", source = "EURANE: three powers and a CQI per TTI"]
+        pub trace: Option<String> = None,
+        /// Whether the trace starts again at its end. If not, it must be at least as long as the run.
+        [label = "Link trace repeats"]
+        pub trace_repeats: bool = false,
+        /// Content of the trace. Filled in by the loader. Not a key.
+        #[cfg_attr(feature = "schema", serde(skip))]
+        pub link_trace: LinkTrace = LinkTrace::default(),
         /// Fading around the mean.
         [label = "Fading on the HS-DSCH"]
         pub fading: Fading = Fading::None,
@@ -93,6 +124,20 @@ options! {
         /// "per_attempt"`. The last one also holds for all further transmissions.
         [label = "Error probability by transmission"]
         pub attempt_errors: Vec<Probability> = Vec::new(),
+        /// Probability that the UE misses the HS-SCCH of a transmission. It then neither receives the block
+        /// nor answers.
+        [label = "Missed HS-SCCHs", source = "TS 25.101 §9.4: at most 1 % at the given power"]
+        pub missed_hs_scch: Probability = Probability::ZERO,
+        /// Probability that the Node B reads a NACK as an ACK. The block is lost.
+        [label = "NACK read as ACK", source = "TS 25.104 §8.11 bounds it by tests"]
+        pub nack_to_ack: Probability = Probability::ZERO,
+        /// Probability that the Node B reads an ACK as a NACK. The block is repeated needlessly.
+        [label = "ACK read as NACK", source = "TS 25.104 §8.11 bounds it by tests"]
+        pub ack_to_nack: Probability = Probability::ZERO,
+        /// Probability that the Node B reads an ACK although the UE did not answer, because it missed the
+        /// HS-SCCH. The block is lost.
+        [label = "No answer read as ACK", source = "TS 25.104 §8.11.1: at most 1 %"]
+        pub dtx_to_ack: Probability = Probability::ZERO,
     }
 }
 
@@ -122,4 +167,32 @@ pub enum BlockErrorModel {
     Curve,
     /// With the probabilities of `attempt_errors`.
     PerAttempt,
+    /// Each block requires an SNR that is drawn once, with the distribution of `curve` for the reported
+    /// CQI. A transmission fails if its SNR is lower.
+    RequiredSnr,
+}
+
+/// Owner of HARQ processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum ProcessScope {
+    /// Each UE has its processes. A retransmission waits until the scheduler selects the UE.
+    #[default]
+    Ue,
+    /// The cell has the processes and uses them in turn, one in each TTI. A block that failed is
+    /// repeated in the next TTI of its process, whatever the scheduler prefers.
+    Cell,
+}
+
+/// How the Node B determines the number of credits of a UE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum CreditRule {
+    /// Enough PDUs for `queue_time` at the expected rate of the UE.
+    #[default]
+    QueueTime,
+    /// As many PDUs as the queue has room for.
+    QueueRoom,
 }

@@ -18,6 +18,8 @@ pub(super) struct FlowControl {
     interval: Duration,
     /// UEs with data at the RNC, each with the instant from which the Node B knows.
     waiting: BTreeMap<UeId, Time>,
+    /// The earliest of these instants.
+    first_known: Option<Time>,
     /// Allocations on their way to the RNC, with their instants of arrival in ascending order.
     grants: VecDeque<(Time, UeId, u32)>,
     /// Last instant of allocation.
@@ -26,27 +28,35 @@ pub(super) struct FlowControl {
 
 impl FlowControl {
     pub fn new(interval: Duration) -> Self {
-        FlowControl { interval, waiting: BTreeMap::new(), grants: VecDeque::new(), last: None }
+        FlowControl {
+            interval,
+            waiting: BTreeMap::new(),
+            first_known: None,
+            grants: VecDeque::new(),
+            last: None,
+        }
     }
 
     /// A Capacity Request of `ue` reaches the Node B at `arrival`, unless it knows already.
     pub fn request(&mut self, ue: UeId, arrival: Time) {
-        self.waiting.entry(ue).or_insert(arrival);
+        let known = *self.waiting.entry(ue).or_insert(arrival);
+        self.first_known = Some(self.first_known.map_or(known, |first| first.min(known)));
     }
 
     /// The RNC has no more data of `ue`. The frame with the last PDUs says so.
     pub fn buffer_is_empty(&mut self, ue: UeId) {
         self.waiting.remove(&ue);
+        self.first_known = self.waiting.values().min().copied();
     }
 
     pub fn leave(&mut self, ue: UeId) {
-        self.waiting.remove(&ue);
+        self.buffer_is_empty(ue);
         self.grants.retain(|(_, granted, _)| *granted != ue);
     }
 
     /// The next instant at which the Node B allocates credits.
     pub fn next_allocation(&self) -> Option<Time> {
-        let known = *self.waiting.values().min()?;
+        let known = self.first_known?;
         let after_last = self.last.map_or(Time::ZERO, |last| last + self.interval);
         Some(known.max(after_last).round_up_to(self.interval))
     }

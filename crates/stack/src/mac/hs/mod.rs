@@ -18,7 +18,9 @@
 
 mod config;
 mod flow_control;
+mod in_flight;
 mod link;
+mod link_trace;
 mod schedule;
 mod user;
 
@@ -29,8 +31,9 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
-pub use self::config::{BlockErrorModel, Fading, HsDschConfig, HsUeConfig};
+pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsUeConfig, ProcessScope};
 use self::flow_control::FlowControl;
+pub use self::link_trace::{LinkTrace, POWERS, TraceTti};
 use self::user::User;
 use super::{Below, CarrierConfig, Mac};
 use crate::ids::{Direction, MacTimer, UeId};
@@ -46,9 +49,25 @@ pub const TTI: Duration = Duration::from_millis(2);
 /// answer take 12 ms (TS 25.211 §7.7, §7.8).
 const ROUND_TRIP_TTIS: u64 = 6;
 
-/// From the start of a TTI, at which the HS-SCCH is sent, to the decoded block: 2 slots until the
-/// HS-PDSCH begins, its 3 slots, and 7.5 slots until the UE answers (TS 25.211 §7.7, §7.8).
-const DECODING: Duration = Duration::from_nanos(8_333_333);
+/// Times of HARQ from the start of a TTI, at which the HS-SCCH is sent.
+#[derive(Debug, Clone, Copy)]
+struct HarqTiming {
+    /// Until the UE has decoded the block.
+    decoding: Duration,
+    /// Until the Node B can act on the answer of the UE.
+    answer: Duration,
+}
+
+impl HarqTiming {
+    fn new(ack_delay: Option<Duration>) -> Self {
+        match ack_delay {
+            // 2 slots until the HS-PDSCH begins, its 3 slots, and 7.5 slots until the UE answers (TS
+            // 25.211 §7.7, §7.8).
+            None => HarqTiming { decoding: Duration::from_nanos(8_333_333), answer: TTI * ROUND_TRIP_TTIS },
+            Some(delay) => HarqTiming { decoding: TTI, answer: TTI + delay },
+        }
+    }
+}
 
 /// MAC-hs of one cell.
 #[derive(Debug)]
@@ -56,9 +75,13 @@ pub struct MacHs {
     config: Arc<HsDschConfig>,
     scheduler: Scheduler,
     users: BTreeMap<UeId, User>,
+    /// UEs whose timer T1 runs, with its expiry.
+    t1s: BTreeMap<UeId, Time>,
     /// UEs for which the Node B has something to do, in ascending order.
     active: Vec<UeId>,
     flow_control: FlowControl,
+    /// UE of the block in each HARQ process of the cell, if the cell has the processes.
+    processes: Vec<Option<UeId>>,
     /// Start of the next TTI with an active UE.
     next_tti: Option<Time>,
     streams: Streams,
@@ -66,11 +89,17 @@ pub struct MacHs {
 
 impl MacHs {
     pub fn new(config: Arc<HsDschConfig>, streams: &Streams) -> Self {
+        let processes = match config.process_scope {
+            ProcessScope::Ue => Vec::new(),
+            ProcessScope::Cell => vec![None; config.processes.into()],
+        };
         MacHs {
+            processes,
             scheduler: Scheduler::new(config.scheduler),
             flow_control: FlowControl::new(config.allocation_interval),
             config,
             users: BTreeMap::new(),
+            t1s: BTreeMap::new(),
             active: Vec::new(),
             next_tti: None,
             streams: *streams,
@@ -94,6 +123,7 @@ impl MacHs {
         below: &mut Below<'_>,
     ) {
         while let Some((ue, credits)) = self.flow_control.take_due_grant(ctx.cx.now) {
+            self.flush_obsolete(ctx, config, below, ue);
             let Some(user) = self.users.get_mut(&ue) else { continue };
             let context = &mut below.ues[ue];
             let arrival = user.send_to_nodeb(ctx, config, context, below.air, credits);
@@ -118,15 +148,25 @@ impl MacHs {
         below: &mut Below<'_>,
     ) {
         let now = ctx.cx.now;
-        for (ue, user) in &mut self.users {
-            if user.t1_expiry().is_some_and(|at| at <= now) {
-                user.expire_t1(ctx, config, below.air, *ue, now);
-            }
+        let due: Vec<UeId> = self.t1s.iter().filter(|(_, at)| **at <= now).map(|(ue, _)| *ue).collect();
+        for ue in due {
+            let user = self.users.get_mut(&ue).expect("its timer runs");
+            user.expire_t1(ctx, config, below.air, ue, now);
+            let expiry = user.t1_expiry();
+            self.set_t1(ue, expiry);
         }
     }
 
+    /// Stores when timer T1 of `ue` expires. `None`: it does not run.
+    fn set_t1(&mut self, ue: UeId, expiry: Option<Time>) {
+        match expiry {
+            Some(at) => self.t1s.insert(ue, at),
+            None => self.t1s.remove(&ue),
+        };
+    }
+
     fn next_t1(&self) -> Option<Time> {
-        self.users.values().filter_map(User::t1_expiry).min()
+        self.t1s.values().min().copied()
     }
 }
 
@@ -147,6 +187,7 @@ impl Mac for MacHs {
 
     fn leave(&mut self, ue: &mut UeContext, _direction: Direction) {
         self.users.remove(&ue.id);
+        self.t1s.remove(&ue.id);
         self.flow_control.leave(ue.id);
         self.active.retain(|active| *active != ue.id);
     }

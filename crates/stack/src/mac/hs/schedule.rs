@@ -3,24 +3,29 @@
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
-use super::user::Sendable;
+use super::user::{Sendable, SentWindow, User};
 use super::{MacHs, TTI};
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
 use crate::mac::{Below, CarrierConfig};
+use crate::nodeb::QueuedBlock;
 use crate::radio::phy::Lost;
 use crate::radio::phy::link_quality::lowest_snr_db;
 use crate::scheduling::{Candidate, ChannelState, Rank, memory};
 use crate::trace::TraceEvent;
 
 /// State of the HS-DSCH that schedulers query for a candidate.
-struct HsState {
+struct HsState<'a> {
     sendable: Sendable,
     mean_pdus: f64,
+    user: &'a mut User,
+    tti: u64,
+    /// Weight of the past after one TTI, for FCDS.
+    fcds_memory: f64,
 }
 
-impl ChannelState for HsState {
+impl ChannelState for HsState<'_> {
     /// From the lowest SNR of the reported CQI.
     fn interference_to_signal(&self) -> f64 {
         libm::pow(10.0, -lowest_snr_db(self.sendable.cqi) / 10.0)
@@ -32,6 +37,10 @@ impl ChannelState for HsState {
 
     fn mean_blocks(&mut self) -> f64 {
         self.mean_pdus
+    }
+
+    fn snr_deviation(&mut self) -> f64 {
+        self.user.snr_deviation(self.fcds_memory, self.tti)
     }
 }
 
@@ -51,7 +60,9 @@ impl MacHs {
         let tti = now.as_nanos() / TTI.as_nanos();
         self.update(ctx, config, below);
         let memory = memory(TTI, self.config.mean_over);
-        let mut candidates = self.candidates(tti, memory);
+        // Process of the cell in this TTI, if the cell has the processes.
+        let process = self.process_of(tti);
+        let mut candidates = self.candidates(tti, memory, process);
         candidates.sort_by_key(|&(rank, since, ue, _)| (rank, since, ue));
         let (mut codes, mut channels) = (self.config.codes, self.config.users_per_tti);
         for (.., ue, sendable) in candidates {
@@ -64,11 +75,28 @@ impl MacHs {
             channels -= 1;
             codes -= sendable.codes;
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
-            let pdus = user.transmit(ctx, config, below.air, ue, tti);
+            let pdus = user.transmit(ctx, config, below.air, ue, tti, process);
+            if let Some(process) = process {
+                self.processes[usize::from(process)] = Some(ue);
+            }
             user.add_to_mean(memory, tti, pdus);
+            let expiry = user.t1_expiry();
+            self.set_t1(ue, expiry);
             self.scheduler.served(ue);
         }
         self.schedule_next(now);
+    }
+
+    /// Number of the process of the cell in TTI number `tti`. `None` if UEs have the processes. Forgets
+    /// the UE of a block that has ended.
+    fn process_of(&mut self, tti: u64) -> Option<u8> {
+        let process = tti.checked_rem(self.processes.len() as u64)? as u8;
+        let holder = &mut self.processes[usize::from(process)];
+        let user = holder.and_then(|ue| self.users.get(&ue));
+        if user.is_none_or(|user| user.is_process_idle(process)) {
+            *holder = None;
+        }
+        Some(process)
     }
 
     /// Takes over what has reached the Node B.
@@ -78,31 +106,62 @@ impl MacHs {
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        let (direction, channel) = (config.direction, config.channel);
-        for &ue in &self.active {
+        for position in 0..self.active.len() {
+            let ue = self.active[position];
+            self.flush_obsolete(ctx, config, below, ue);
             let user = self.users.get_mut(&ue).expect("an active UE is a user");
             user.update(ctx.cx.now, |pdu| {
-                let set = &pdu.set;
                 ctx.cx.record(|| TraceEvent::HsPduDiscarded { ue });
-                ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
-                let receiver = &below.ues[ue].rlc[Direction::Uplink.index()];
-                receiver.record_lost_ends(&mut ctx.cx, set, Lost::all(set.blocks));
-                below.air.return_set(pdu.set);
+                drop_pdu(ctx, config, below, pdu);
             });
         }
     }
 
+    /// Flushes PDUs of `ue` that RLC has discarded or sent before a reset, if the cell does so.
+    pub(super) fn flush_obsolete<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        if !self.config.flush_discarded {
+            return;
+        }
+        let context = &below.ues[ue];
+        let Some((from, next)) = context.rlc[config.direction.index()].sent_window() else { return };
+        let window = SentWindow { epoch: context.epoch, from, next };
+        let Some(user) = self.users.get_mut(&ue) else { return };
+        user.flush_obsolete(window, |pdu| {
+            ctx.cx.record(|| TraceEvent::HsPduFlushed { ue });
+            drop_pdu(ctx, config, below, pdu);
+        });
+    }
+
     /// UEs that can receive a block in TTI number `tti`, each with its rank, the arrival of its oldest
     /// PDU, and its block.
-    fn candidates(&mut self, tti: u64, memory: f64) -> Vec<(Rank, Option<Time>, UeId, Sendable)> {
+    fn candidates(
+        &mut self,
+        tti: u64,
+        memory: f64,
+        process: Option<u8>,
+    ) -> Vec<(Rank, Option<Time>, UeId, Sendable)> {
+        // Only the UE of the block in the process of this TTI may be served.
+        let holder = process.and_then(|process| self.processes[usize::from(process)]);
+        let fcds_memory = self.config.fcds_memory.value();
         let Self { users, scheduler, active, .. } = self;
         let candidates = active.iter().filter_map(|&ue| {
             let user = users.get_mut(&ue).expect("an active UE is a user");
-            let sendable = user.sendable(tti)?;
+            let sendable = match holder {
+                None => user.sendable(tti, process)?,
+                Some(holder) => user.repeatable(tti, process?).filter(|_| holder == ue)?,
+            };
             let octets = Bytes(user.queued() as u64 * u64::from(user.pdu_bits()) / 8);
-            let candidate = Candidate::new(ue, octets, sendable.pdus, user.oldest());
-            let mut state = HsState { sendable, mean_pdus: user.mean_pdus(memory, tti) };
-            Some((scheduler.rank(&candidate, &mut state), user.oldest(), ue, sendable))
+            let oldest = user.oldest();
+            let candidate = Candidate::new(ue, octets, sendable.pdus, oldest);
+            let mean_pdus = user.mean_pdus(memory, tti);
+            let mut state = HsState { sendable, mean_pdus, user, tti, fcds_memory };
+            Some((scheduler.rank(&candidate, &mut state), oldest, ue, sendable))
         });
         candidates.collect()
     }
@@ -118,4 +177,19 @@ impl MacHs {
         });
         self.next_tti = next.min();
     }
+}
+
+/// Ends the way of a PDU at the Node B.
+fn drop_pdu<T: TraceSink<TraceEvent>>(
+    ctx: &mut EventContext<'_, T>,
+    config: &CarrierConfig,
+    below: &mut Below<'_>,
+    pdu: QueuedBlock,
+) {
+    let QueuedBlock { ue, set, .. } = pdu;
+    let (direction, channel) = (config.direction, config.channel);
+    ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set: &set, stage: Stage::Dropped });
+    let receiver = &below.ues[ue].rlc[Direction::Uplink.index()];
+    receiver.record_lost_ends(&mut ctx.cx, &set, Lost::all(set.blocks));
+    below.air.return_set(set);
 }

@@ -7,9 +7,10 @@ use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
-use super::config::{HsDschConfig, HsUeConfig};
-use super::link::Link;
-use super::{DECODING, ROUND_TRIP_TTIS, TTI};
+use super::config::{CreditRule, HsDschConfig, HsUeConfig};
+use super::in_flight::{InFlight, data_runs};
+use super::link::{Link, SentBlock};
+use super::{HarqTiming, TTI};
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
@@ -23,17 +24,33 @@ use crate::radio::mac::hs::priority_queue::PriorityQueue;
 use crate::radio::mac::hs::reordering::{ReorderingConfig, ReorderingQueue};
 use crate::radio::mac::hs::tsn::Tsn;
 use crate::radio::phy::Lost;
+use crate::radio::rlc::Sn;
+use crate::scheduling::SnrFilter;
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
+
+/// Most TTIs without a block that are added to the mean of the SNR later.
+const FILTERED_TTIS: u64 = 10_000;
 
 /// A block in a HARQ process.
 #[derive(Debug)]
 struct HsBlock {
-    tsn: Tsn,
+    /// Number of the block, without wrap-around.
+    count: u64,
     format: Format,
     /// The CQI that the UE had reported.
     cqi: u8,
+    /// TTI number of the first transmission.
+    first_tti: u64,
     /// Its PDUs. Empty once the UE has decoded the block.
+    pdus: Vec<QueuedBlock>,
+}
+
+/// A block that the UE has decoded.
+#[derive(Debug)]
+struct ReceivedBlock {
+    /// Number of the block, without wrap-around. The UE knows only its TSN.
+    count: u64,
     pdus: Vec<QueuedBlock>,
 }
 
@@ -47,6 +64,8 @@ pub(super) struct User {
     pdu_bits: u32,
     max_queue: u32,
     queue_time: Duration,
+    credit_rule: CreditRule,
+    timing: HarqTiming,
     /// PDUs on the Iub, with their arrival at the Node B.
     on_iub: VecDeque<QueuedBlock>,
     queue: PriorityQueue<QueuedBlock>,
@@ -56,15 +75,23 @@ pub(super) struct User {
     blocks: [Option<HsBlock>; MAX_PROCESSES],
     /// Answers of the UE, with the instant at which the Node B can act on them.
     feedback: VecDeque<(Time, u8, Feedback)>,
-    reordering: ReorderingQueue<Vec<QueuedBlock>>,
+    in_flight: InFlight,
+    /// Window of RLC at the RNC when obsolete PDUs were last flushed.
+    flushed: SentWindow,
+    reordering: ReorderingQueue<ReceivedBlock>,
     /// Blocks that the reordering queue passes on. Empty between calls.
-    up: Vec<Vec<QueuedBlock>>,
+    up: Vec<ReceivedBlock>,
+    /// Number after the last block that was passed on.
+    next_up: u64,
     /// Number of the TTI from which the category allows a further block.
     next_allowed: u64,
     /// Credits that the Node B has allocated and the RNC has not used yet.
     outstanding_credits: u32,
     /// Mean of the PDUs per TTI, up to TTI number `.1`.
     mean_pdus: (f64, u64),
+    /// Mean and variance of the SNR, for FCDS, and number of the TTI that follows the last one in them.
+    snr: SnrFilter,
+    filtered_ttis: u64,
 }
 
 impl User {
@@ -81,14 +108,21 @@ impl User {
             pdu_bits: ue.channel(Direction::Downlink).block_bits,
             max_queue: cell.nodeb_queue,
             queue_time: cell.queue_time,
+            credit_rule: cell.credit_rule,
+            timing: HarqTiming::new(cell.ack_delay),
+            snr: SnrFilter::default(),
+            filtered_ttis: 0,
             on_iub: VecDeque::new(),
             queue: PriorityQueue::new(cell.nodeb_queue as usize, cell.discard_timer, cell.window),
             sender: HarqSender::new(cell.processes.into(), cell.max_transmissions),
             receiver: HarqReceiver::default(),
             blocks: std::array::from_fn(|_| None),
             feedback: VecDeque::new(),
+            in_flight: InFlight::new(ue.epoch),
+            flushed: SentWindow::default(),
             reordering: ReorderingQueue::new(reordering),
             up: Vec::new(),
+            next_up: 0,
             next_allowed: 0,
             outstanding_credits: 0,
             mean_pdus: (0.0, 0),
@@ -100,12 +134,17 @@ impl User {
     /// is higher. At this rate the credits fill the queue to its target time, and cover the time until
     /// PDUs for these credits arrive. `memory`: as for `mean_pdus`.
     pub fn credits(&mut self, tti: u64, memory: f64, iub_delay: Duration, sharing: usize) -> u32 {
+        let held = (self.queue.len() + self.on_iub.len()) as u32 + self.outstanding_credits;
+        if self.credit_rule == CreditRule::QueueRoom {
+            let credits = self.max_queue.saturating_sub(held);
+            self.outstanding_credits += credits;
+            return credits;
+        }
         let pdus_of_block = self.format(self.link.reported_cqi(tti)).map_or(1, |(_, pdus)| pdus);
         let rate = self.mean_pdus(memory, tti).max(f64::from(pdus_of_block) / sharing.max(1) as f64);
         let ttis = (self.queue_time + iub_delay * 2).as_secs() / TTI.as_secs();
         // At least one full block, so that small shares do not split blocks.
         let target = ((rate * ttis).ceil() as u32).max(pdus_of_block).min(self.max_queue);
-        let held = (self.queue.len() + self.on_iub.len()) as u32 + self.outstanding_credits;
         let credits = target.saturating_sub(held);
         self.outstanding_credits += credits;
         credits
@@ -132,6 +171,11 @@ impl User {
                 air.return_set(set);
                 break;
             }
+            let repeated = self.in_flight.add(&set, ue.epoch);
+            if repeated > 0 {
+                let ue = ue.id;
+                ctx.cx.record(|| TraceEvent::HsNeedlessRetransmission { ue, pdus: repeated });
+            }
             let sent = Bytes(octets.0 * u64::from(number));
             let at = start + config.iub.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(sent));
             first = first.or(Some(at));
@@ -146,6 +190,7 @@ impl User {
         while self.on_iub.front().is_some_and(|pdu| pdu.at <= now) {
             let pdu = self.on_iub.pop_front().expect("it was looked at");
             if let Some(pdu) = self.queue.push(pdu.at, pdu) {
+                self.in_flight.remove(&pdu);
                 lost(pdu);
             }
         }
@@ -157,7 +202,38 @@ impl User {
                 self.blocks[usize::from(process)] = None;
             }
         }
-        self.queue.discard_expired(now).for_each(lost);
+        for pdu in self.queue.discard_expired(now) {
+            self.in_flight.remove(&pdu);
+            lost(pdu);
+        }
+    }
+
+    /// Removes PDUs on the Iub and in the queue that RLC of the RNC has discarded or seen acknowledged,
+    /// or that it sent before a reset. Calls `flushed` for each. `window`: state of RLC.
+    pub fn flush_obsolete(&mut self, window: SentWindow, mut flushed: impl FnMut(QueuedBlock)) {
+        let before = std::mem::replace(&mut self.flushed, window);
+        if window == before {
+            return;
+        }
+        let is_reset = window.epoch != before.epoch || window.next < before.next;
+        let from = Sn::of(window.from);
+        // Sequence numbers in the half behind the first useful PDU.
+        let is_old = |sn: Sn| sn.steps_from(from) >= Sn::MODULUS / 2;
+        let is_obsolete = |pdu: &QueuedBlock| {
+            let mut runs = data_runs(&pdu.set).peekable();
+            runs.peek().is_some()
+                && runs.all(|run| {
+                    is_reset || (is_old(run.first) && is_old(run.first.plus(u64::from(run.count) - 1)))
+                })
+        };
+        let mut removed = self.queue.remove_if(&is_obsolete);
+        let (on_iub, kept) = std::mem::take(&mut self.on_iub).into_iter().partition(is_obsolete);
+        self.on_iub = kept;
+        removed.extend(VecDeque::into_iter(on_iub));
+        for pdu in removed {
+            self.in_flight.remove(&pdu);
+            flushed(pdu);
+        }
     }
 
     /// The largest format for a CQI with the codes of the cell, and its number of PDUs. `None` if it
@@ -169,12 +245,13 @@ impl User {
     }
 
     /// What the Node B could send in TTI number `tti`. `None` if it has nothing, or must not send now.
-    pub fn sendable(&self, tti: u64) -> Option<Sendable> {
+    /// `process`: the process of the cell for a new block, if the cell has the processes.
+    pub fn sendable(&self, tti: u64, process: Option<u8>) -> Option<Sendable> {
         if tti < self.next_allowed {
             return None;
         }
         let cqi = self.link.reported_cqi(tti);
-        if let Some(process) = self.sender.next_process() {
+        if let Some(process) = self.sender.next_process().filter(|_| process.is_none()) {
             let block = self.blocks[usize::from(process)].as_ref()?;
             return Some(Sendable { cqi, codes: block.format.codes, pdus: block.pdus.len() as u32 });
         }
@@ -185,8 +262,23 @@ impl User {
         Some(Sendable { cqi, codes: format.codes, pdus })
     }
 
-    /// Sends a block in TTI number `tti`: one that failed before, or else a new one. Returns its number
-    /// of PDUs.
+    /// Whether process number `process` has no block.
+    pub fn is_process_idle(&self, process: u8) -> bool {
+        self.sender.is_idle(process)
+    }
+
+    /// The block in process number `process`, if it can be repeated in TTI number `tti`.
+    pub fn repeatable(&self, tti: u64, process: u8) -> Option<Sendable> {
+        if tti < self.next_allowed || !self.sender.awaits_turn(process) {
+            return None;
+        }
+        let block = self.blocks[usize::from(process)].as_ref()?;
+        let cqi = self.link.reported_cqi(tti);
+        Some(Sendable { cqi, codes: block.format.codes, pdus: block.pdus.len() as u32 })
+    }
+
+    /// Sends a block in TTI number `tti`: one that failed before, or else a new one. `process`: the
+    /// process of the cell, if the cell has the processes. Returns the number of PDUs.
     pub fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -194,37 +286,79 @@ impl User {
         air: &mut Air,
         ue: UeId,
         tti: u64,
+        process: Option<u8>,
     ) -> u32 {
-        let announcement = match self.sender.resend() {
+        let again = match process {
+            None => self.sender.resend(),
+            Some(process) => self.sender.resend_in(process),
+        };
+        let announcement = match again {
             Some(again) => again,
-            None => self.send_new(ctx, config, tti),
+            None => self.send_new(ctx, config, tti, process),
         };
         self.next_allowed = tti + u64::from(self.category.min_interval());
         let process = usize::from(announcement.process);
         let block = self.blocks[process].as_mut().expect("the process has a block");
         let Announcement { attempt, .. } = announcement;
         let snr = libm::pow(10.0, self.link.snr_db(tti) / 10.0);
-        let (link, cqi, format_cqi) = (&self.link, block.cqi, block.format.cqi);
-        let decodes = |sum| link.decodes(tti, format_cqi, attempt, sum);
-        let reception = self.receiver.handle_transmission(announcement, snr, decodes);
+        let (link, cqi, first_tti) = (&self.link, block.cqi, block.first_tti);
+        let sent = SentBlock { first_tti, attempt, cqi, format_cqi: block.format.cqi };
+        let decodes = |combined| link.decodes(tti, &sent, combined);
+        // The UE has the block already: its last answer was misread.
+        let is_repeated_needlessly = block.pdus.is_empty();
+        let reception = (!link.misses_hs_scch(tti))
+            .then(|| self.receiver.handle_transmission(announcement, snr, decodes));
+        let answer = match reception {
+            None => Feedback::Dtx,
+            Some(reception) if reception.is_acknowledged => Feedback::Ack,
+            Some(_) => Feedback::Nack,
+        };
+        let read = link.read_answer(tti, answer);
         let now = ctx.cx.now;
-        let answer = if reception.is_acknowledged { Feedback::Ack } else { Feedback::Nack };
-        self.feedback.push_back((now + TTI * ROUND_TRIP_TTIS, announcement.process, answer));
+        self.feedback.push_back((now + self.timing.answer, announcement.process, read));
         let pdus = block.pdus.len() as u32;
-        let is_decoded = reception.is_delivered;
-        let is_last = is_decoded || self.sender.is_last(announcement);
+        let is_decoded = reception.is_some_and(|reception| reception.is_delivered);
+        let ends = read == Feedback::Ack || self.sender.is_last(announcement);
+        let is_last = is_decoded || (ends && !is_repeated_needlessly);
         ctx.cx.record(|| TraceEvent::HsBlockSent { ue, cqi, attempt, pdus, is_decoded, is_last });
-        let decoded_at = now + DECODING;
+        let decoded_at = now + self.timing.decoding;
         if is_decoded {
-            let (tsn, pdus) = (block.tsn, std::mem::take(&mut block.pdus));
-            self.expire_t1(ctx, config, air, ue, decoded_at);
-            self.reordering.handle_block(decoded_at, tsn, pdus, &mut self.up);
-            self.deliver(ctx, config, air, ue, decoded_at);
+            let received = ReceivedBlock { count: block.count, pdus: std::mem::take(&mut block.pdus) };
+            self.reorder(ctx, config, air, ue, decoded_at, received);
         } else if is_last {
+            if read == Feedback::Ack {
+                ctx.cx.record(|| TraceEvent::HsFalseAck { ue });
+            }
             let pdus = std::mem::take(&mut block.pdus);
-            deliver(ctx, config, air, ue, decoded_at, pdus, true);
+            self.deliver_pdus(ctx, config, air, decoded_at, pdus, true);
         }
         pdus
+    }
+
+    /// Passes a block that the UE has decoded at `at` to the reordering queue, and the blocks that are in
+    /// order to RLC.
+    fn reorder<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        air: &mut Air,
+        ue: UeId,
+        at: Time,
+        received: ReceivedBlock,
+    ) {
+        self.expire_t1(ctx, config, air, ue, at);
+        let tsn = Tsn::of(received.count);
+        let dropped = self.reordering.handle_block(at, tsn, received, &mut self.up);
+        self.deliver(ctx, config, air, ue, at);
+        if let Some(ReceivedBlock { count, pdus }) = dropped {
+            let number = pdus.len() as u32;
+            ctx.cx.record(|| TraceEvent::HsBlockDropped { ue, pdus: number });
+            // The queue can have given up or passed on only blocks before the next one.
+            if count >= self.next_up {
+                ctx.cx.record(|| TraceEvent::HsTsnMisread { ue });
+            }
+            self.deliver_pdus(ctx, config, air, at, pdus, true);
+        }
     }
 
     /// Fills a new block in the format of the reported CQI.
@@ -233,16 +367,17 @@ impl User {
         ctx: &mut EventContext<'_, T>,
         config: &CarrierConfig,
         tti: u64,
+        process: Option<u8>,
     ) -> Announcement {
         let cqi = self.link.reported_cqi(tti);
         let (format, most) = self.format(cqi).expect("the UE can receive a block");
         let filled = self.queue.take(most).expect("the queue has PDUs and an open window");
-        let process = self.sender.idle_process().expect("a process is idle");
+        let process = process.or_else(|| self.sender.idle_process()).expect("a process is idle");
         let (direction, channel) = (config.direction, config.channel);
         for QueuedBlock { ue, set, .. } in &filled.pdus {
             ctx.cx.show(|| Detail::Blocks { ue: *ue, direction, channel, set, stage: Stage::OnAir });
         }
-        let block = HsBlock { tsn: filled.tsn(), format, cqi, pdus: filled.pdus };
+        let block = HsBlock { count: filled.count, format, cqi, first_tti: tti, pdus: filled.pdus };
         self.blocks[usize::from(process)] = Some(block);
         self.sender.send(process, filled.count)
     }
@@ -277,9 +412,37 @@ impl User {
         ue: UeId,
         at: Time,
     ) {
-        for pdus in self.up.drain(..) {
-            deliver(ctx, config, air, ue, at, pdus, false);
+        let mut up = std::mem::take(&mut self.up);
+        for ReceivedBlock { count, pdus } in up.drain(..) {
+            if count < self.next_up {
+                ctx.cx.record(|| TraceEvent::HsTsnMisread { ue });
+            }
+            self.next_up = self.next_up.max(count + 1);
+            self.deliver_pdus(ctx, config, air, at, pdus, false);
         }
+        self.up = up;
+    }
+
+    /// Passes PDUs of a block to RLC of the UE at `at`, or counts them as lost.
+    fn deliver_pdus<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        air: &mut Air,
+        at: Time,
+        pdus: Vec<QueuedBlock>,
+        is_lost: bool,
+    ) {
+        let (direction, channel) = (config.direction, config.channel);
+        let mut transmission = air.begin(direction, channel);
+        for pdu in pdus {
+            self.in_flight.remove(&pdu);
+            let (sent, unused) = transmission.take(pdu.ue, pdu.set);
+            sent.epoch = pdu.epoch;
+            sent.lost = if is_lost { Lost::all(sent.set.blocks) } else { Lost::default() };
+            air.return_set(unused);
+        }
+        air.depart(ctx, transmission, at);
     }
 
     /// Whether the Node B has nothing to do for the UE: no PDU, and no block in HARQ.
@@ -314,11 +477,34 @@ impl User {
         mean
     }
 
+    /// Difference of the SNR in TTI number `tti` to its mean, in standard deviations. `memory`: weight of
+    /// the past after one TTI.
+    pub fn snr_deviation(&mut self, memory: f64, tti: u64) -> f64 {
+        // SNRs of TTIs in which the UE was idle are added now. Older ones have no weight.
+        let oldest = tti.saturating_sub(FILTERED_TTIS);
+        for tti in self.filtered_ttis.max(oldest)..=tti {
+            self.snr.add(self.link.scheduled_snr_db(tti), memory);
+        }
+        self.filtered_ttis = tti + 1;
+        self.snr.deviation(self.link.scheduled_snr_db(tti))
+    }
+
     /// Adds `pdus` sent in TTI number `tti` to the mean.
     pub fn add_to_mean(&mut self, memory: f64, tti: u64, pdus: u32) {
         let mean = self.mean_pdus(memory, tti);
         self.mean_pdus.0 = mean + (1.0 - memory) * f64::from(pdus);
     }
+}
+
+/// State of RLC at the RNC, by which the Node B flushes PDUs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SentWindow {
+    /// Number of re-establishments.
+    pub epoch: u16,
+    /// Count of the first PDU that is neither acknowledged nor discarded.
+    pub from: u64,
+    /// Count of the next new PDU. A reset lowers it.
+    pub next: u64,
 }
 
 /// What the Node B could send to a UE.
@@ -329,25 +515,4 @@ pub(super) struct Sendable {
     pub codes: u8,
     /// PDUs for which the block has room.
     pub pdus: u32,
-}
-
-/// Passes PDUs of a block to RLC of the UE at `at`, or counts them as lost.
-fn deliver<T: TraceSink<TraceEvent>>(
-    ctx: &mut EventContext<'_, T>,
-    config: &CarrierConfig,
-    air: &mut Air,
-    ue: UeId,
-    at: Time,
-    pdus: Vec<QueuedBlock>,
-    is_lost: bool,
-) {
-    let (direction, channel) = (config.direction, config.channel);
-    let mut transmission = air.begin(direction, channel);
-    for pdu in pdus {
-        let (sent, unused) = transmission.take(ue, pdu.set);
-        sent.epoch = pdu.epoch;
-        sent.lost = if is_lost { Lost::all(sent.set.blocks) } else { Lost::default() };
-        air.return_set(unused);
-    }
-    air.depart(ctx, transmission, at);
 }

@@ -345,6 +345,16 @@ impl Rlc {
         in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())
     }
 
+    /// Counts of the first PDU that is neither acknowledged nor discarded, and of the next new PDU. `None`
+    /// without acknowledgments.
+    pub fn sent_window(&self) -> Option<(u64, u64)> {
+        match self {
+            Rlc::Am(entity) => Some(entity.sent_window()),
+            Rlc::Wired(wired) => wired.inner.sent_window(),
+            Rlc::Um(_) | Rlc::Tm(_) => None,
+        }
+    }
+
     /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         in_any_mode!(self, entity => entity.pdu_payload(), wired => wired.inner.pdu_payload())

@@ -113,7 +113,23 @@ impl<B: Copy> HarqSender<B> {
     /// Transmits the block of [`next_retransmission`](Self::next_retransmission) again.
     pub fn resend(&mut self) -> Option<Announcement> {
         let process = *self.turns.first()?;
-        self.turns.remove(0);
+        self.resend_in(process)
+    }
+
+    /// Whether the block of a process may be transmitted again now.
+    pub fn awaits_turn(&self, process: u8) -> bool {
+        self.turns.contains(&process)
+    }
+
+    /// Whether a process has no block.
+    pub fn is_idle(&self, process: u8) -> bool {
+        matches!(self.processes[usize::from(process)].state, State::Idle)
+    }
+
+    /// Transmits the block of a process again, if it may be.
+    pub fn resend_in(&mut self, process: u8) -> Option<Announcement> {
+        let at = self.turns.iter().position(|turn| *turn == process)?;
+        self.turns.remove(at);
         let of = &mut self.processes[usize::from(process)];
         let State::AwaitsTurn { block, attempts } = of.state else { return None };
         let attempt = attempts + 1;

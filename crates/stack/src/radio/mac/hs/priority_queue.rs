@@ -98,6 +98,14 @@ impl<P> PriorityQueue<P> {
         self.pdus.drain(..expired).map(|(_, pdu)| pdu)
     }
 
+    /// Removes and returns the PDUs for which `is_removed` returns true.
+    pub fn remove_if(&mut self, is_removed: impl Fn(&P) -> bool) -> Vec<P> {
+        let (removed, kept) =
+            std::mem::take(&mut self.pdus).into_iter().partition(|(_, pdu)| is_removed(pdu));
+        self.pdus = kept;
+        VecDeque::into_iter(removed).map(|(_, pdu)| pdu).collect()
+    }
+
     /// Removes and returns all PDUs: the serving cell changes, or RLC is reset.
     pub fn flush(&mut self) -> impl Iterator<Item = P> + '_ {
         self.pdus.drain(..).map(|(_, pdu)| pdu)

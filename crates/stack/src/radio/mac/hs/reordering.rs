@@ -73,17 +73,19 @@ impl<B> ReorderingQueue<B> {
         self.held.iter().flatten().count()
     }
 
-    /// Handles a block that HARQ decoded. Appends the blocks that can be passed on to `up`.
-    pub fn handle_block(&mut self, now: Time, tsn: Tsn, block: B, up: &mut Vec<B>) {
+    /// Handles a block that HARQ decoded. Appends the blocks that can be passed on to `up`. Returns the
+    /// block if it is dropped: its number was received before, or given up.
+    pub fn handle_block(&mut self, now: Time, tsn: Tsn, block: B, up: &mut Vec<B>) -> Option<B> {
         if !self.is_in_window(tsn) {
             self.move_window(tsn, up);
         } else if self.is_before_next_expected(tsn) || self.held[slot(tsn)].is_some() {
             self.counts.dropped += 1;
-            return;
+            return Some(block);
         }
         self.held[slot(tsn)] = Some(block);
         self.pass_run(up);
         self.update_t1(now);
+        None
     }
 
     /// Handles the expiry of T1: gives up all missing blocks before the one that started the timer.

@@ -31,6 +31,11 @@ impl AmEntity {
     pub fn buffer_occupancy(&self) -> Bytes {
         self.sender.occupancy()
     }
+
+    /// Counts of the first PDU that is neither acknowledged nor discarded, and of the next new PDU.
+    pub fn sent_window(&self) -> (u64, u64) {
+        (self.sender.vt_a.max(self.sender.discards.floor), self.sender.vt_s)
+    }
 }
 
 impl Sender {
