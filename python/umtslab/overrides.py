@@ -9,7 +9,14 @@ from itertools import pairwise
 OverridePairs = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value. Each key occurs once."""
 
-RECORDING_KEYS = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
+RECORDING_KEYS = (
+    "measure.budget",
+    "measure.dsch",
+    "measure.rlc_pdus",
+    "measure.slots",
+    "measure.timeline",
+    "measure.waterfall",
+)
 """Keys that select what a run records and do not change the run."""
 
 

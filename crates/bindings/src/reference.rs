@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use umts_record::definitions;
 use umts_record::metrics::{Definition, Scope};
+use umts_record::timeline::{LANES, Lane};
 use umts_scenario::{
     FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
 };
@@ -68,6 +69,29 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         .into_py_dict(py)
     };
     definitions().map(row).collect()
+}
+
+/// Each lane of the timeline: name, layer, table, the column and value that select its rows, the
+/// column with the text of a row, unit, meaning, and fill in the light and in the dark theme.
+#[pyfunction]
+pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |lane: &Lane| -> Row<'_> {
+        let ((column, value), [light, dark]) = (lane.filter, lane.colour);
+        [
+            ("name", lane.name),
+            ("layer", lane.layer),
+            ("table", lane.table),
+            ("column", column),
+            ("value", value),
+            ("text", lane.label),
+            ("unit", lane.unit),
+            ("meaning", lane.meaning),
+            ("light", light),
+            ("dark", dark),
+        ]
+        .into_py_dict(py)
+    };
+    LANES.iter().map(row).collect()
 }
 
 /// Each reference bearer: name, RLC settings and source, and for each direction channel, rate, TTI,

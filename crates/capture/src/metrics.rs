@@ -120,6 +120,9 @@ metrics! {
     "zero_window_time_s" ["s"] "Time from an acknowledgment with a window of zero to the next one with a larger window; for the capture, summed over connections."
         => |t| Some(seconds(of_acks(t, t.counters.zero_window_time)?));
     "sender_idle_gaps" ["1"] "Unknown: packets do not show whether data waited." => |_| None;
+    "stalls" ["1"] "Unknown: computed for simulated connections only." => |_| None;
+    "stalled_s" ["s"] "Unknown: computed for simulated connections only." => |_| None;
+    "longest_stall_s" ["s"] "Unknown: computed for simulated connections only." => |_| None;
     "total_packets" ["1"] "Distinct data segments." => |t| count(of_sender(t, t.counters.data_segments)?);
     "transmission_time_s" ["s"] "Time from the first to the last packet in either direction."
         => |t| Some(t.last?.saturating_since(t.first?).as_secs());

@@ -316,9 +316,9 @@ impl<'a> Setting<'a> {
             }
         }
         let programs = config.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
-        // The waterfall, if it is requested, shows a connection of a program.
-        let simulated =
-            |config| BudgetConfig { origin: ConnectionOrigin::BesidePrograms, waterfall: None, ..config };
+        // Waterfall and timeline, if they are requested, show the connections of programs.
+        let origin = ConnectionOrigin::BesidePrograms;
+        let simulated = |config| BudgetConfig { origin, waterfall: None, timeline: false, ..config };
         config.budget = config.budget.map(simulated).filter(|_| has_simulated_users(network));
         let watch = EmulationRecorder {
             packet_store: packet_store.clone(),

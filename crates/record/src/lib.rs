@@ -5,6 +5,7 @@
 //! - [`capture`]: IP packets for Wireshark and tcptrace.
 //! - [`metrics`]: numbers for the network and for each connection.
 //! - [`seal`]: checks that the files of a run are unchanged.
+//! - [`timeline`]: all connections and UEs at full resolution, and the lanes that show them.
 //! - [`series`]: windows, round-trip times, buffers and goodput over time.
 //!
 //! [`Recorders`] combines the recorders that a [`RecorderConfig`] selects into one sink, for a
@@ -25,6 +26,7 @@ mod reference;
 pub mod seal;
 pub mod series;
 mod student;
+pub mod timeline;
 
 pub use definitions::definitions;
 pub use recorders::{CHUNK_ROWS, Needs, PlainRecorders, RecorderConfig, Recorders, Records, TableChunk};

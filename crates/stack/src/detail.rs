@@ -5,8 +5,9 @@
 use std::fmt;
 
 use umts_kernel::Observable;
+use umts_units::Bytes;
 
-use crate::ids::{Direction, UeId};
+use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::mac::transport_channel::Channel;
 use crate::radio::phy::lost::Lost;
 use crate::radio::rlc::block_set::BlockSet;
@@ -33,6 +34,45 @@ pub enum Detail<'a> {
     /// The receiving entity obeyed an MRW. It no longer waits for `count` PDUs from `first` on,
     /// received or not. It ignores the first `ends` SDUs that end in the PDU after those.
     Skipped { ue: UeId, direction: Direction, first: Sn, count: u64, ends: u8 },
+    /// The sender discards an SDU. Shown before the event. `pdus`: counts of its first and last PDU,
+    /// if a part of it had left in acknowledged mode. The last PDU of an SDU that had left only in
+    /// part may be one that was never sent.
+    Discarded {
+        ue: UeId,
+        direction: Direction,
+        sdu: PacketId,
+        octets: Bytes,
+        reason: DiscardReason,
+        pdus: Option<(u64, u64)>,
+    },
+}
+
+/// Why the sender discards an SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscardReason {
+    /// A PDU is still missing after MaxDAT transmissions (TS 25.322 §9.7.3.3).
+    MaxDat,
+    /// Timer_Discard expired (§9.7.3.1).
+    TimerDiscard,
+    /// The buffer is emptied because the UE leaves the cell.
+    CellChange,
+    /// RLC returned to its initial state (§11.4), or was re-established.
+    Reset,
+    /// The SDU needs more PDUs than transparent mode can send.
+    TooLong,
+}
+
+impl DiscardReason {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            DiscardReason::MaxDat => "max_dat",
+            DiscardReason::TimerDiscard => "timer_discard",
+            DiscardReason::CellChange => "cell_change",
+            DiscardReason::Reset => "reset",
+            DiscardReason::TooLong => "too_long",
+        }
+    }
 }
 
 /// Where a block set is.

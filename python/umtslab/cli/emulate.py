@@ -17,6 +17,7 @@ from umtslab.cli.options import (
     add_quiet,
     add_seed,
     add_set,
+    add_timeline,
     add_value,
     add_values,
     checked_seed,
@@ -173,6 +174,7 @@ def _results(group: Options) -> None:
     )
     add_flag(group, "--record", "Record the packets that enter the network, for `umts replay`.")
     add_budget(group)
+    add_timeline(group)
     add_flag(group, "--strict", "Exit with status 125 if the machine was too slow for reliable results.")
     add_flag(
         group,
@@ -211,6 +213,7 @@ def emulate(
     pcap: bool,
     record: bool,
     budget: bool,
+    timeline: bool,
     strict: bool,
     json: bool,
     quiet: bool,
@@ -234,7 +237,11 @@ def emulate(
     if host_services and not internet:
         raise UsageError("--host-services requires --internet: otherwise programs cannot reach the host")
     chosen_seed = checked_seed(seed)
-    settings = overrides(changes) + ((("measure.budget", "true"),) if budget else ())
+    settings = overrides(changes)
+    if timeline:
+        settings += (("measure.timeline", "true"),)
+        budget = series = True
+    settings += (("measure.budget", "true"),) if budget else ()
     if any(key == "duration" for key, _ in settings):
         raise UsageError(
             "duration cannot be set: an emulation ends with its command. timeout 30 COMMAND ends it "

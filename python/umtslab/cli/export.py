@@ -64,6 +64,13 @@ def _kinds(group: Options) -> None:
         "and time series, with the parameters as columns.",
     )
     group.add_argument(
+        "--perfetto",
+        type=Path,
+        metavar="FILE",
+        help="A trace of a run recorded with --timeline, with the lanes of `umts lanes`, for "
+        "ui.perfetto.dev or chrome://tracing: JSON, written to this file.",
+    )
+    group.add_argument(
         "--table",
         choices=_TABLES,
         metavar="TABLE",
@@ -95,6 +102,7 @@ def export(
     latex: bool,
     mahimahi: bool,
     parquet: bool,
+    perfetto: Path | None,
     ue: int,
     direction: str,
     table: str | None,
@@ -105,15 +113,17 @@ def export(
     out: Path,
 ) -> int:
     """Write a table or a trace of a result. `options` declares the arguments."""
-    if [csv, latex, mahimahi, parquet].count(True) != 1:
-        raise UsageError("give one of --csv, --latex, --mahimahi and --parquet")
+    if [csv, latex, mahimahi, parquet, perfetto is not None].count(True) != 1:
+        raise UsageError("give one of --csv, --latex, --mahimahi, --parquet and --perfetto")
     from umtslab.atomic_files import atomic_file
-    from umtslab.cli.exports import dataset, table_of, trace
+    from umtslab.cli.exports import dataset, perfetto_trace, table_of, trace
     from umtslab.cli.output_files import check_folder
     from umtslab.terminal_escape import write_data
 
     if parquet:
         return dataset(result, output)
+    if perfetto is not None:
+        return perfetto_trace(result, out, perfetto)
     if output is not None:
         check_folder(output)
     if mahimahi:

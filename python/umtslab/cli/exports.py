@@ -46,6 +46,26 @@ def trace(result: str, out: Path, ue: int, direction: str) -> str:
         raise UsageError(str(error)) from None
 
 
+def perfetto_trace(result: str, out: Path, output: Path) -> int:
+    """Write the timeline of a run as a trace for Perfetto. Returns the exit status."""
+    from umtslab.atomic_files import atomic_file
+    from umtslab.perfetto import write_trace
+    from umtslab.why import MissingTimeline
+
+    check_folder(output)
+    runs = find_runs(result, out)
+    if len(runs) > 1:
+        raise UsageError(
+            f"{result} has {len(runs)} runs, and a trace is made from one: give the folder of a run"
+        )
+    try:
+        with atomic_file(output) as file:
+            write_trace(runs[0], file)
+    except MissingTimeline as error:
+        raise UsageError(str(error)) from None
+    return 0
+
+
 def dataset(result: str, output: Path | None) -> int:
     """Write a whole results folder as Parquet files. Returns the exit status."""
     if output is None:

@@ -82,16 +82,25 @@ def add_quiet(options: Options, text: str = "Print no progress bar and no remark
     add_flag(options, "--quiet", text, "-q")
 
 
-def add_all(options: Options) -> None:
+def add_all(options: Options, text: str = "Show all metrics that have a value.") -> None:
     """Add ``--all``."""
-    options.add_argument(
-        "--all", dest="show_all", action="store_true", help="Show all metrics that have a value."
-    )
+    options.add_argument("--all", dest="show_all", action="store_true", help=text)
 
 
 def add_budget(options: Options, more: str = " (the same as --set measure.budget=true)") -> None:
     """Add ``--budget``."""
     add_flag(options, "--budget", f"Assign the time of every TCP connection to causes{more}.")
+
+
+def add_timeline(options: Options) -> None:
+    """Add ``--timeline``."""
+    add_flag(
+        options,
+        "--timeline",
+        "Record all connections and UEs at full resolution for `umts why`: segments, SDUs, PDUs, "
+        "transport block sets, STATUS reports, RRC states, timers and losses; implies --budget and "
+        "--series.",
+    )
 
 
 def add_allow_code(options: Options) -> None:

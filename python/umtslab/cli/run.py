@@ -20,6 +20,7 @@ from umtslab.cli.options import (
     add_quiet,
     add_seed,
     add_set,
+    add_timeline,
     add_value,
     checked_seed,
     overrides,
@@ -59,6 +60,7 @@ def options(parser: Parser) -> None:
             "figure with one time axis; implies --budget and --series."
         ),
     )
+    add_timeline(recorded)
     results = parser.add_argument_group("results")
     add_out(results)
     add_flag(
@@ -116,6 +118,7 @@ def run(
     pcap: bool,
     budget: bool,
     waterfall: int | None,
+    timeline: bool,
     out: Path,
     resume: bool,
     show_all: bool,
@@ -139,6 +142,9 @@ def run(
     settings = overrides(changes) + ((("duration", duration),) if duration is not None else ())
     if waterfall is not None:
         settings += (("measure.waterfall", str(waterfall)),)
+        budget = series = True
+    if timeline:
+        settings += (("measure.timeline", "true"),)
         budget = series = True
     settings += (("measure.budget", "true"),) if budget else ()
     loaded = _loaded(scenario, settings, allow_code=allow_code)

@@ -119,14 +119,23 @@ RESULTS = {
             "umts plot fach-error-rate goodput_kbps --over radio.bler",
         ),
     ),
+    "why": Verb(
+        "Explain the stalls, timeouts and retransmissions of a run recorded with --timeline.",
+        (
+            "umts run scenarios/ftp-fach-dch.toml --timeline --out demo",
+            "umts why demo",
+            'umts why demo --connection 3 --at "27.04 s"',
+        ),
+    ),
     "compare": Verb("Compare two results: differences with 95 % intervals.", ("umts compare reno tahoe",)),
     "export": Verb(
-        "Export results as tables: CSV, LaTeX, Parquet, or a capacity trace.",
+        "Export results as tables: CSV, LaTeX, Parquet, a capacity trace, or a Perfetto trace.",
         (
             "umts export results --csv -o runs.csv",
             "umts export results --latex --table summary",
             "umts export fach-error-rate --latex --rows radio.bler --columns tcp.variant",
             "umts export results --parquet -o data",
+            "umts export demo --perfetto demo.json",
         ),
     ),
     "query": Verb(
@@ -171,6 +180,7 @@ REFERENCE = {
         ("umts rrc att", "umts run scenarios/ftp-fach-dch-3gpp.toml --set rrc.profile=att-2010"),
     ),
     "metrics": Verb("List the metrics: unit, meaning, formula.", ("umts metrics rtt",)),
+    "lanes": Verb("List the lanes of the timeline: layer, table, unit, meaning.", ("umts lanes --json",)),
     "schema": Verb("Print the JSON Schema of scenario files.", ("umts schema > scenario.schema.json",)),
     "completions": Verb(
         "Print a completion script for bash, zsh or fish.",

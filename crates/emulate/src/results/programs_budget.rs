@@ -481,8 +481,14 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
                 self.datagrams.remove(&packet.id);
                 self.record_event(now, TraceEvent::PacketDropped { place: *place, packet: described });
             }
-            TraceEvent::SduDelivered { .. }
+            TraceEvent::SduQueued { .. }
+            | TraceEvent::SduDelivered { .. }
             | TraceEvent::SduDiscarded { .. }
+            | TraceEvent::RlcBuffer { .. }
+            | TraceEvent::RlcUnrecoverable { .. }
+            | TraceEvent::TimerPollExpired { .. }
+            | TraceEvent::Handover { .. }
+            | TraceEvent::DchRequested { .. }
             | TraceEvent::RlcReset { .. }
             | TraceEvent::RlcInitialState { .. }
             | TraceEvent::CellUpdateStarted { .. }

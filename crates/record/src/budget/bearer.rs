@@ -400,7 +400,7 @@ fn data(pdu: &Pdu) -> Option<&DataRun> {
 }
 
 /// The status reports in the blocks of a set that are not lost.
-pub(super) fn statuses(set: &BlockSet, lost: Lost) -> impl Iterator<Item = &Status> {
+pub(crate) fn statuses(set: &BlockSet, lost: Lost) -> impl Iterator<Item = &Status> {
     let mut block = 0;
     set.pdus.iter().filter_map(move |pdu| {
         let here = block;

@@ -123,6 +123,16 @@ impl Budget {
     fn dropped(&mut self, now: Time, place: DropPlace, packet: &Packet) {
         let direction = packet.direction();
         let Some(loss) = Loss::of_drop(place) else { return };
+        if let Some(timeline) = &mut self.timeline {
+            let connection = packet.segment().map(|segment| segment.connection);
+            let link = match place {
+                DropPlace::LinkQueue(link) | DropPlace::LinkLoss(link) | DropPlace::LinkDown(link) => {
+                    Some(link)
+                }
+                _ => None,
+            };
+            timeline.lost(now, (packet.ue, direction), packet.id, (connection, loss.name(), link));
+        }
         if loss.is_of_radio() {
             self.leaves_bearer(now, packet.ue, direction, packet.id);
         }
@@ -176,6 +186,9 @@ impl Budget {
         while let Some((packet, connection, loss)) = self.undeliverable.pop() {
             if let Some(waterfall) = &mut self.waterfall {
                 waterfall.lost(now, packet, loss);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.lost(now, (ue, direction), packet, (connection, loss.name(), None));
             }
             if let Some(connection) = connection {
                 self.lost(now, direction, packet, connection, loss);
@@ -273,6 +286,9 @@ impl TraceSink<TraceEvent> for Budget {
         if let Some(waterfall) = &mut self.waterfall {
             waterfall.record(now, event);
         }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(now, event);
+        }
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
                 let window = Window::new(self.config.from, self.config.to);
@@ -329,7 +345,11 @@ impl TraceSink<TraceEvent> for Budget {
                 let ue_state = &self.ues[ue.index()];
                 let is_by_reset = ue_state.is_resetting() || ue_state.is_in_cell_update();
                 let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
-                if let Some(connection) = self.leaves_bearer(now, *ue, *direction, *sdu) {
+                let connection = self.leaves_bearer(now, *ue, *direction, *sdu);
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.lost(now, (*ue, *direction), *sdu, (connection, loss.name(), None));
+                }
+                if let Some(connection) = connection {
                     self.lost(now, *direction, *sdu, connection, loss);
                 }
             }
@@ -354,6 +374,9 @@ impl TraceSink<TraceEvent> for Budget {
         if let Some(waterfall) = &mut self.waterfall {
             waterfall.show(now, detail);
         }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.show(now, detail);
+        }
         match detail {
             Detail::Blocks { ue, direction, channel, set, stage } => {
                 self.record_blocks(now, (*ue, *direction, *channel), set, stage);
@@ -361,7 +384,10 @@ impl TraceSink<TraceEvent> for Budget {
             Detail::Skipped { ue, direction, first, count, .. } => {
                 self.ue_at(now, *ue).bearers[direction.index()].skip(*first, *count);
             }
-            Detail::Poll { .. } | Detail::InSequence { .. } | Detail::Slot { .. } => {}
+            Detail::Poll { .. }
+            | Detail::InSequence { .. }
+            | Detail::Slot { .. }
+            | Detail::Discarded { .. } => {}
         }
     }
 }

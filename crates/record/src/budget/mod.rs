@@ -54,7 +54,9 @@ pub use transfers::{TransferBudget, TransferInterval, TransferPart, TransferPart
 use crate::metrics::{ConnectionRow, RunMetrics};
 use crate::open::Open;
 use crate::series::Table;
+use crate::timeline::Timeline;
 use bearer::Undeliverable;
+pub(crate) use bearer::statuses;
 use connection::Connection;
 use report::Report;
 use transfers::Transfers;
@@ -72,6 +74,8 @@ pub struct BudgetConfig {
     pub keeps_intervals: bool,
     /// The connection whose segments, PDUs and states are recorded, if any.
     pub waterfall: Option<ConnectionId>,
+    /// Whether to record the timeline of all connections and UEs.
+    pub timeline: bool,
     /// Origin of the connections.
     pub origin: ConnectionOrigin,
 }
@@ -138,6 +142,7 @@ pub struct Budget {
     finished_transfers: Vec<TransferBudget>,
     report: Report,
     waterfall: Option<Waterfall>,
+    timeline: Option<Box<Timeline>>,
     /// Scratch buffer: packets that cannot arrive any more.
     undeliverable: Vec<Undeliverable>,
 }
@@ -164,6 +169,7 @@ impl Budget {
                 }
             }),
             waterfall: config.waterfall.map(|id| Waterfall::new(id, network.ues.len())),
+            timeline: config.timeline.then(|| Box::new(Timeline::new(network))),
             undeliverable: Vec::new(),
         }
     }
@@ -187,7 +193,11 @@ impl Budget {
             self.transfers.waited(connection.id, &intervals);
             self.report.intervals(connection.id, &intervals);
         }
-        self.report.take(self.config.origin, now, rows)
+        let mut tables = self.report.take(self.config.origin, now, rows);
+        if let Some(timeline) = &mut self.timeline {
+            tables.extend(timeline.take(now, crate::CHUNK_ROWS));
+        }
+        tables
     }
 
     /// Ends the run at `end` and adds the remaining budgets to the results. Returns the tables of
@@ -197,6 +207,7 @@ impl Budget {
         self.report_finished(&mut results.connections);
         let mut tables = self.report.finish(&self.config, results);
         tables.extend(self.waterfall.map(|waterfall| waterfall.finish(end)));
+        tables.extend(self.timeline.into_iter().flat_map(|timeline| timeline.finish()));
         tables
     }
 

@@ -11,6 +11,7 @@ use umts_units::{BitRate, Duration, Time};
 use super::arrivals::Arrivals;
 use super::idle_gaps::IdleGaps;
 use super::rtt::RttSamples;
+use super::stalls::StallDetector;
 use super::totals::TcpTotals;
 use super::window::{BusyClock, Window};
 
@@ -65,6 +66,7 @@ pub(super) struct Connection {
     max_outstanding: u64,
     arrivals: Arrivals,
     idle_gaps: IdleGaps,
+    stalls: StallDetector,
     pub totals: TcpTotals,
 }
 
@@ -86,7 +88,12 @@ impl Moment {
 }
 
 impl Connection {
-    pub fn new(id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32, moment: Moment) -> Self {
+    pub fn new(
+        (id, flow, ue, sender): (ConnectionId, FlowId, UeId, End),
+        mss: u32,
+        stall: Duration,
+        moment: Moment,
+    ) -> Self {
         Connection {
             id,
             transfer: id,
@@ -117,6 +124,7 @@ impl Connection {
             max_outstanding: 0,
             arrivals: Arrivals::default(),
             idle_gaps: IdleGaps::default(),
+            stalls: StallDetector::new(stall),
             totals: TcpTotals::default(),
         }
     }
@@ -181,6 +189,9 @@ impl Connection {
         let end = segment.seq + u64::from(segment.payload);
         let new = end.saturating_sub(self.highest_sent.max(segment.seq));
         self.highest_sent = self.highest_sent.max(end);
+        if self.is_in_flight() {
+            self.stalls.sent(moment.at);
+        }
         self.data_sent.get_or_insert(moment.at);
         self.call_since.get_or_insert(moment.at);
         let was_idle = self.idle_gaps.end(moment.at);
@@ -261,10 +272,17 @@ impl Connection {
     }
 
     #[inline]
-    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, network: &mut NetworkSamples) {
+    pub fn acknowledged(
+        &mut self,
+        moment: Moment,
+        una: u64,
+        payload: u64,
+        (window, network): (&Window, &mut NetworkSamples),
+    ) {
         self.settle(moment.clamped);
         self.duplicates = 0;
         self.una = self.una.max(una);
+        self.stalls.progress(moment.at, self.is_in_flight(), window, &mut self.totals.stalls);
         self.acknowledged += payload;
         if moment.measured {
             self.totals.acknowledged += payload;
@@ -341,6 +359,7 @@ impl Connection {
     ) {
         self.settle(moment.clamped);
         self.end_zero_window(moment);
+        self.stalls.progress(moment.at, false, window, &mut self.totals.stalls);
         self.is_closed = true;
         self.update_activity(moment.clamped, network);
         self.totals.window = window.length();
@@ -366,6 +385,11 @@ impl Connection {
             self.totals.first_packet.get_or_insert(moment.at);
             self.totals.last_packet = Some(moment.at);
         }
+    }
+
+    #[inline]
+    fn is_in_flight(&self) -> bool {
+        self.highest_sent > self.una.max(FIRST_BYTE)
     }
 
     /// Adds the time since the last event to the integrals, with the values that held until now.

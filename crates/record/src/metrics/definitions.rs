@@ -276,6 +276,15 @@ metrics! { TCP: TcpTotals;
     "sender_idle_gaps" "Idle gaps of senders" ["1"] "Periods in which a sender with data to send stays silent, longer than two TTIs of 20 ms and half a round trip (Rendón et al. 2004, Figure 4)."
         = "periods without a data segment while new data waited, longer than 40 ms and half of the latest RTT; counted at the segment that ends them" / ""
         => |t| count(t.idle_gaps);
+    "stalls" "Stalls" ["1"] "Times of at least measure.stall in which data was in flight and the sender received no new acknowledgment; with a proxy, on both legs."
+        = "stalls that begin in the run window; a stall ends with a new acknowledgment, the connection or the run" / ""
+        => |t| count(t.stalls.count);
+    "stalled_s" "Time stalled" ["s"] "Time in stalls; for the network, summed over connections."
+        = "parts of the stalls inside the run window" / ""
+        => |t| Some(t.stalls.sum.as_secs());
+    "longest_stall_s" "Longest stall" ["s"] "Length of the longest stall; for the network, of any connection. Zero without a stall."
+        = "longest part of a stall inside the run window" / ""
+        => |t| Some(t.stalls.longest.as_secs());
     "total_packets" "Data segments" ["1"] "Distinct data segments sent; with a proxy, on both legs." = "distinct data segments" / ""
         => |t| count(t.data_segments);
     "transmission_time_s" "Transmission time" ["s"] "Time from the first to the last packet in either direction, at the ends of the connection."

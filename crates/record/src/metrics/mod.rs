@@ -20,6 +20,7 @@ mod results;
 mod rrc;
 mod rtt;
 mod shares;
+mod stalls;
 mod tcp;
 mod tdd;
 mod totals;
@@ -28,7 +29,7 @@ mod window;
 
 use umts_kernel::TraceSink;
 use umts_stack::trace::TraceEvent;
-use umts_units::{BitRate, Time};
+use umts_units::{BitRate, Duration, Time};
 
 pub use cells::CellSupply;
 pub use definitions::{Definition, Scope, definitions};
@@ -52,6 +53,8 @@ pub struct MetricsConfig {
     pub from: Time,
     /// End of the window. An event at this instant is outside.
     pub to: Time,
+    /// Minimum length of a stall.
+    pub stall: Duration,
     /// Payload rate of each UE's downlink bearer, by UE number, for the utilisation of its
     /// connections. Each user of a shared channel has the rate of the channel.
     pub ue_downlink_rate: Vec<Option<BitRate>>,
@@ -93,7 +96,7 @@ impl Metrics {
         let window = Window::new(config.from, config.to);
         Metrics {
             capacity: config.downlink_capacity,
-            tcp: TcpRecorder::new(window, config.ue_downlink_rate),
+            tcp: TcpRecorder::new(window, config.stall, config.ue_downlink_rate),
             radio: RadioRecorder::new(window),
             channels: config.ue_power.iter().any(Option::is_some).then(|| {
                 let are_switched = config.ue_power.iter().map(Option::is_some);

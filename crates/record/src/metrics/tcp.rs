@@ -24,6 +24,8 @@ struct Flow {
 #[derive(Debug)]
 pub(super) struct TcpRecorder {
     pub window: Window,
+    /// Minimum length of a stall.
+    stall: Duration,
     /// Payload rate of the downlink bearer, by UE.
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
@@ -40,9 +42,10 @@ pub(super) struct TcpRecorder {
 }
 
 impl TcpRecorder {
-    pub fn new(window: Window, rates: Vec<Option<BitRate>>) -> Self {
+    pub fn new(window: Window, stall: Duration, rates: Vec<Option<BitRate>>) -> Self {
         TcpRecorder {
             window,
+            stall,
             rates,
             open: Open::default(),
             flows: Vec::new(),
@@ -61,7 +64,8 @@ impl TcpRecorder {
         let moment = Moment::new(at, &self.window);
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
-                let opened = Connection::new(*connection, *flow, *ue, *sender, *mss, moment);
+                let identity = (*connection, *flow, *ue, *sender);
+                let opened = Connection::new(identity, *mss, self.stall, moment);
                 self.opened(moment, opened.of_transfer(*transfer, *leg));
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
@@ -81,8 +85,9 @@ impl TcpRecorder {
                 }
             }
             TraceEvent::Acked { connection, end, una, payload } => {
+                let window = self.window;
                 if let Some((connection, network)) = self.find_sender(*connection, *end) {
-                    connection.acknowledged(moment, *una, *payload, network);
+                    connection.acknowledged(moment, *una, *payload, (&window, network));
                 }
             }
             TraceEvent::DupAck { connection, end, .. } => {

@@ -12,6 +12,7 @@ use super::*;
 mod cells;
 mod rack_and_probes;
 mod radio;
+mod stalls;
 mod tdd;
 mod windows;
 
@@ -93,6 +94,7 @@ impl EventScript {
         let mut metrics = Metrics::new(MetricsConfig {
             from: ms(from),
             to: ms(to),
+            stall: Duration::from_millis(500),
             ue_downlink_rate: vec![rate],
             downlink_capacity: rate,
             ue_power: Vec::new(),
@@ -426,6 +428,7 @@ fn rows_of_closed_connections_can_be_taken_during_the_run() {
     let config = MetricsConfig {
         from: ms(0),
         to: ms(9000),
+        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![],
         downlink_capacity: None,
         ue_power: vec![],

@@ -6,6 +6,7 @@ use umts_units::{BitRate, Duration, Time};
 
 use super::cells::CellSupply;
 use super::rtt::RttSamples;
+use super::stalls::Stalls;
 
 /// Number and sum of intervals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +74,8 @@ pub(super) struct TcpTotals {
     pub zero_window_time: Duration,
     /// Silences of senders with data to send.
     pub idle_gaps: u64,
+    /// Times without a new acknowledgment while data was in flight.
+    pub stalls: Stalls,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
     pub outstanding_segment_s: f64,
@@ -122,6 +125,7 @@ impl TcpTotals {
         self.probe_repairs += leg.probe_repairs;
         self.spurious_undone += leg.spurious_undone;
         self.dupack_runs += leg.dupack_runs;
+        self.stalls.merge(&leg.stalls);
     }
 
     /// Adds another connection, except RTT samples, which the network collects separately.
@@ -155,6 +159,7 @@ impl TcpTotals {
         self.zero_window_probes += other.zero_window_probes;
         self.zero_window_time += other.zero_window_time;
         self.idle_gaps += other.idle_gaps;
+        self.stalls.merge(&other.stalls);
         self.active += other.active;
         self.outstanding_segment_s += other.outstanding_segment_s;
         self.max_outstanding = self.max_outstanding.max(other.max_outstanding);

@@ -66,6 +66,7 @@ impl PduTable {
             Detail::Blocks { stage: Stage::OnAir, .. }
             | Detail::InSequence { .. }
             | Detail::Skipped { .. }
+            | Detail::Discarded { .. }
             | Detail::Slot { .. } => {}
         }
     }

@@ -158,11 +158,23 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         .label("this time")
         .help(format!("the run lasts {duration}: choose an earlier time, or a longer run")));
     }
+    if measure.stall.is_zero() {
+        return Err(problem(tree, "measure.stall", "a stall must have a length".to_owned())
+            .help("write for example measure.stall = \"0.5 s\"".to_owned()));
+    }
     if measure.waterfall.is_some() && !measure.budget {
         return Err(problem(
             tree,
             "measure.waterfall",
             "a waterfall is part of the time budget, which is off".to_owned(),
+        )
+        .help("add measure.budget = true".to_owned()));
+    }
+    if measure.timeline && !measure.budget {
+        return Err(problem(
+            tree,
+            "measure.timeline",
+            "a timeline is part of the time budget, which is off".to_owned(),
         )
         .help("add measure.budget = true".to_owned()));
     }

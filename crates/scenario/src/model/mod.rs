@@ -192,7 +192,7 @@ impl Scenario {
 }
 
 /// The part of a run over which metrics are computed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Start of the measurement window. Earlier events are warm-up.
@@ -202,6 +202,10 @@ pub struct Measure {
     #[serde(with = "End::<Duration>")]
     #[schemars(extend("x-label" = "End of the measurement window"))]
     pub to: Option<Duration>,
+    /// Minimum length of a stall: a time without a new acknowledgment at the sender while data is
+    /// in flight. For the metrics `stalls`, `stalled_s` and `longest_stall_s`.
+    #[schemars(extend("x-label" = "Minimum length of a stall"))]
+    pub stall: Duration,
     /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and, with
     /// time series, their intervals. Costs some time and memory.
     #[schemars(extend("x-label" = "Time budget"))]
@@ -212,6 +216,11 @@ pub struct Measure {
     #[serde(with = "Off::<u32>")]
     #[schemars(extend("x-label" = "Connection of the waterfall"))]
     pub waterfall: Option<u32>,
+    /// With the time budget and time series, record all connections and UEs at full resolution, for
+    /// `umts why`: segments, SDUs, PDUs, transport block sets, STATUS reports, RRC states, timers,
+    /// and the place of each loss. Up to several rows per TTI.
+    #[schemars(extend("x-label" = "Timeline"))]
+    pub timeline: bool,
     /// With time series, record every PDU that leaves RLC: time, number, polling bit with its
     /// reason, content of a STATUS, and whether the block was lost. One row per PDU.
     #[schemars(extend("x-label" = "Record of RLC PDUs"))]
@@ -224,6 +233,22 @@ pub struct Measure {
     /// power, or the reason of its refusal. One row per request.
     #[schemars(extend("x-label" = "Record of DSCH requests"))]
     pub dsch: bool,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure {
+            from: Duration::ZERO,
+            to: None,
+            stall: Duration::from_millis(500),
+            budget: false,
+            waterfall: None,
+            timeline: false,
+            rlc_pdus: false,
+            slots: false,
+            dsch: false,
+        }
+    }
 }
 
 fn one() -> u64 {

@@ -404,6 +404,14 @@ fn mistakes_are_reported_at_their_key() {
             "part of the time budget",
             "measure.budget = true",
         ),
+        (
+            "",
+            "[measure]\ntimeline = true",
+            "measure.timeline",
+            "part of the time budget",
+            "measure.budget = true",
+        ),
+        ("", "[measure]\nstall = \"0 s\"", "measure.stall", "must have a length", "0.5 s"),
         ("link = []", "", "link", "there is no link", ""),
         (
             "",

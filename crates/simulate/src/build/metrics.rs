@@ -28,6 +28,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     MetricsConfig {
         from: Time::ZERO + scenario.measure.from,
         to: scenario.measure.to.map_or(end, |to| (Time::ZERO + to).min(end)),
+        stall: scenario.measure.stall,
         ue_downlink_rate: rates,
         // The capacity of a measured radio is not a single number.
         downlink_capacity: BitRate::from_bps(cells.sum())
@@ -98,8 +99,10 @@ pub fn budget_config(
 ) -> Option<BudgetConfig> {
     let MetricsConfig { from, to, .. } = *metrics;
     let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
+    let timeline = scenario.measure.timeline && keeps_intervals;
     let origin = ConnectionOrigin::Simulated;
-    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, origin })
+    let config = BudgetConfig { from, to, keeps_intervals, waterfall, timeline, origin };
+    scenario.measure.budget.then_some(config)
 }
 
 /// Configuration of the time series of a run.

@@ -23,6 +23,7 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
         to: end,
         keeps_intervals: true,
         waterfall: None,
+        timeline: false,
         origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(scenario));

@@ -18,6 +18,7 @@ fn transfers(overrides: &[(&str, &str)], run: u64) -> Vec<TransferBudget> {
         to: end,
         keeps_intervals: false,
         waterfall: None,
+        timeline: false,
         origin: ConnectionOrigin::Simulated,
     };
     let budget = Budget::new(config, &network_config(&scenario));

@@ -28,6 +28,7 @@ fn measure_with_continuing_data(events: &[(u64, TraceEvent)], data_continues: &[
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
+        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![None; 2],
         downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],

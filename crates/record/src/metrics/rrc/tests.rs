@@ -25,6 +25,7 @@ fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
+        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![BitRate::from_bps(64_000); 2],
         downlink_capacity: None,
         ue_power: vec![None, Some(POWER)],
@@ -132,6 +133,7 @@ fn cell_metrics_need_switched_users() {
     let config = MetricsConfig {
         from: at(0),
         to: at(1000),
+        stall: Duration::from_millis(500),
         ue_downlink_rate: Vec::new(),
         downlink_capacity: None,
         ue_power: vec![None],
@@ -150,6 +152,7 @@ fn rates_of_a_shortened_run_refer_to_its_length() {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
+        stall: Duration::from_millis(500),
         ue_downlink_rate: vec![BitRate::from_bps(64_000)],
         downlink_capacity: None,
         ue_power: vec![Some(POWER)],

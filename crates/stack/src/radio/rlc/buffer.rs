@@ -315,23 +315,24 @@ impl Buffer {
 
     /// Of the SDU with an end not indicated yet and the partly sent first SDU, discards those for
     /// which `is_discarded` returns true. Its first argument is the first PDU of the SDU. Passes each
-    /// discarded SDU to `discarded`. Returns whether there is one.
+    /// discarded SDU with its first PDU to `discarded`. Returns whether there is one.
     pub fn discard_started(
         &mut self,
         is_discarded: impl Fn(u64, &Sdu) -> bool,
-        mut discarded: impl FnMut(Sdu),
+        mut discarded: impl FnMut(u64, Sdu),
     ) -> bool {
         let mut any_discarded = false;
         if let Some((first, sdu)) = self.pending_end.as_deref().copied()
             && is_discarded(first, &sdu)
         {
             self.pending_end = None;
-            discarded(sdu);
+            discarded(first, sdu);
             any_discarded = true;
         }
         let head = self.queue.front().filter(|_| self.head_sent > 0);
         if head.is_some_and(|head| is_discarded(self.head_first, head)) {
-            discarded(self.pop().expect("the condition found an SDU"));
+            let first = self.head_first;
+            discarded(first, self.pop().expect("the condition found an SDU"));
             any_discarded = true;
         }
         any_discarded

@@ -9,6 +9,7 @@ use super::backlog::BlockCounter;
 use super::buffer::{Buffer, SegmentationRules};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
+use crate::detail::{Detail, DiscardReason};
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
@@ -52,10 +53,11 @@ impl SduQueue {
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let Some(expiry_threshold) = self.expiry_threshold(cx.now) else { return false };
         let mut discarded = Vec::new();
-        let started =
-            self.buffer.discard_started(|_, sdu| sdu.entered <= expiry_threshold, |sdu| discarded.push(sdu));
+        let started = self
+            .buffer
+            .discard_started(|_, sdu| sdu.entered <= expiry_threshold, |_, sdu| discarded.push(sdu));
         self.buffer.discard_unsent(expiry_threshold, |sdu| discarded.push(sdu));
-        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu, DiscardReason::TimerDiscard));
         self.record_level(cx);
         started
     }
@@ -64,7 +66,7 @@ impl SduQueue {
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut discarded = Vec::new();
         self.buffer.discard_all_unsent(|sdu| discarded.push(sdu));
-        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu, DiscardReason::CellChange));
         self.record_level(cx);
     }
 
@@ -128,8 +130,15 @@ impl SduQueue {
         cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
     }
 
-    pub fn record_discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
+    pub fn record_discarded<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        sdu: &Sdu,
+        reason: DiscardReason,
+    ) {
         let (ue, direction) = (self.ue, self.sends);
+        let (id, octets) = (sdu.packet.id, sdu.size());
+        cx.show(|| Detail::Discarded { ue, direction, sdu: id, octets, reason, pdus: None });
         cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
     }
 

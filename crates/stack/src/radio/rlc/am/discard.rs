@@ -25,6 +25,7 @@ use super::sender::Sender;
 use super::status::max_sn_mrw;
 use super::timers::{Timer, Timers};
 use crate::Context;
+use crate::detail::{Detail, DiscardReason};
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sdu, Sn};
 use crate::radio::rlc::{RlcConfig, SduDiscard};
 use crate::trace::TraceEvent;
@@ -95,7 +96,7 @@ impl Sender {
             self.wants_reset = true;
             return;
         }
-        let last = self.discard_sent(cx, config, |first, _| first <= pdu);
+        let last = self.discard_sent(cx, config, DiscardReason::MaxDat, |first, _| first <= pdu);
         // Without a discarded SDU the PDU contains only padding. The receiver must not wait for it
         // either.
         self.move_floor(config, timers, last.unwrap_or(LastEnd::Indicated(pdu, 0)));
@@ -110,10 +111,11 @@ impl Sender {
     ) {
         let Some(age) = config.discard_age() else { return };
         let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
-        let last = self.discard_sent(cx, config, |_, sdu| sdu.entered <= too_old);
+        let last =
+            self.discard_sent(cx, config, DiscardReason::TimerDiscard, |_, sdu| sdu.entered <= too_old);
         let mut unsent = Vec::new();
         self.buffer.discard_unsent(too_old, |sdu| unsent.push(sdu));
-        unsent.into_iter().for_each(|sdu| self.record_discard(cx, sdu));
+        unsent.into_iter().for_each(|sdu| self.record_discard(cx, sdu, DiscardReason::TimerDiscard, None));
         // No MRW for the unsent SDUs: the receiver does not wait for them.
         if let Some(last) = last {
             self.move_floor(config, timers, last);
@@ -133,7 +135,7 @@ impl Sender {
         let mut unsent = Vec::new();
         self.buffer.discard_all_unsent(|sdu| unsent.push(sdu));
         let became_last = !unsent.is_empty() && self.buffer.is_empty() && self.vt_a < self.vt_s;
-        unsent.into_iter().for_each(|sdu| self.record_discard(cx, sdu));
+        unsent.into_iter().for_each(|sdu| self.record_discard(cx, sdu, DiscardReason::CellChange, None));
         if became_last && config.poll_last_pdu {
             self.poll_for_last(cx.now, timers);
         }
@@ -158,6 +160,7 @@ impl Sender {
         &mut self,
         cx: &mut Context<'_, T>,
         config: &RlcConfig,
+        reason: DiscardReason,
         is_discarded: impl Fn(u64, &Sdu) -> bool,
     ) -> Option<LastEnd> {
         let mut at = (self.discards.floor, self.discards.floor_ends);
@@ -169,17 +172,19 @@ impl Sender {
             at = (end.sn, if end.sn == at.0 { at.1.saturating_add(1) } else { 1 });
             any = true;
             self.discards.unlisted.push(end.sn);
-            self.record_discard(cx, end.sdu);
+            self.record_discard(cx, end.sdu, reason, Some((end.first, end.sn)));
         }
         let rest = self.numbers_of_rest(config);
         let mut open = [None; 2];
         let mut slot = open.iter_mut();
-        let any_open = self.buffer.discard_started(is_discarded, |sdu| {
-            *slot.next().expect("at most one unfinished SDU and one without an indicated end") = Some(sdu);
+        let any_open = self.buffer.discard_started(is_discarded, |first, sdu| {
+            *slot.next().expect("at most one unfinished SDU and one without an indicated end") =
+                Some((first, sdu));
         });
-        for sdu in open.into_iter().flatten() {
-            self.discards.unlisted.push(self.vt_s + rest.saturating_sub(1));
-            self.record_discard(cx, sdu);
+        for (first, sdu) in open.into_iter().flatten() {
+            let last = self.vt_s + rest.saturating_sub(1);
+            self.discards.unlisted.push(last);
+            self.record_discard(cx, sdu, reason, Some((first, last)));
         }
         match (any_open, any) {
             (true, _) => Some(LastEnd::Open(rest)),
@@ -341,10 +346,19 @@ impl Sender {
         }
     }
 
-    fn record_discard<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu) {
+    /// `pdus`: counts of the first and last PDU of an SDU with a sent part.
+    fn record_discard<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        sdu: Sdu,
+        reason: DiscardReason,
+        pdus: Option<(u64, u64)>,
+    ) {
         self.octets -= sdu.size().0;
         self.sdus_done += 1;
         let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+        let (id, size) = (sdu.packet.id, sdu.size());
+        cx.show(|| Detail::Discarded { ue, direction, sdu: id, octets: size, reason, pdus });
         cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }

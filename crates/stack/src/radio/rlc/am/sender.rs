@@ -15,7 +15,7 @@ use super::discard::DiscardState;
 use super::polling::Polls;
 use super::timers::{Timer, Timers};
 use crate::Context;
-use crate::detail::PollCauses;
+use crate::detail::{DiscardReason, PollCauses};
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
@@ -362,7 +362,7 @@ impl Sender {
         config: &RlcConfig,
         timers: &mut Timers,
     ) {
-        self.discard_sent(cx, config, |_, _| true);
+        self.discard_sent(cx, config, DiscardReason::Reset, |_, _| true);
         self.ends.clear();
         self.nacked.clear_range(self.vt_a, self.vt_s);
         self.retransmitted.clear_range(self.vt_a, self.vt_s);

@@ -13,6 +13,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use crate::Context;
+use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
@@ -138,7 +139,7 @@ impl TmEntity {
             let pdus = octets.div_ceil(u64::from(self.pdu_payload));
             if pdus > self.max_pdus_per_sdu() {
                 let sdu = self.queue.buffer.take_whole().expect("the loop condition found an SDU");
-                self.queue.record_discarded(cx, &sdu);
+                self.queue.record_discarded(cx, &sdu, DiscardReason::TooLong);
                 self.queue.record_level(cx);
                 continue;
             }

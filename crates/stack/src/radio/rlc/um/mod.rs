@@ -23,6 +23,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use crate::Context;
+use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
@@ -247,8 +248,8 @@ impl UmEntity {
     /// the others stay. The peer must be re-established, too.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut discarded = Vec::new();
-        self.queue.buffer.discard_started(|_, _| true, |sdu| discarded.push(sdu));
-        discarded.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        self.queue.buffer.discard_started(|_, _| true, |_, sdu| discarded.push(sdu));
+        discarded.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu, DiscardReason::Reset));
         if self.suspended_from != u64::MAX {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_us);
         }

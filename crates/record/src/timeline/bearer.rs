@@ -1,0 +1,127 @@
+//! One direction of a UE's radio bearer: numbers of PDUs, and rows that are still open.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use umts_stack::detail::PollCauses;
+use umts_stack::ids::PacketId;
+use umts_stack::radio::rlc::{BlockSet, DataRun, RlcConfig, Sn};
+use umts_units::{Duration, Time};
+
+use super::table::RowIndex;
+
+/// Rows of a block set on its way.
+#[derive(Debug, Default)]
+pub(super) struct SetInTransit {
+    pub row: RowIndex,
+    pub pdus: Vec<RowIndex>,
+    /// STATUS reports, with the position of their block.
+    pub statuses: Vec<(RowIndex, u32)>,
+}
+
+/// PDUs of an SDU: numbers of the first and last one, and when the first one left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SduPdus {
+    pub packet: PacketId,
+    pub first: u64,
+    pub last: u64,
+    pub first_sent: Option<Time>,
+}
+
+/// State of one direction of a bearer.
+#[derive(Debug, Default)]
+pub(super) struct Bearer {
+    /// Count of the next new PDU. Counts do not wrap.
+    next: u64,
+    /// Times at which new PDUs left, by the count of the first one. Earlier entries are not needed
+    /// any more.
+    departures: VecDeque<(u64, Time)>,
+    /// Number of transmissions of PDUs that were retransmitted.
+    transmissions: BTreeMap<u64, u32>,
+    /// Reasons of the polls in the next block set.
+    pub causes: VecDeque<PollCauses>,
+    pub in_transit: BTreeMap<u64, SetInTransit>,
+    /// SDUs in the buffer, by packet.
+    pub sdus: BTreeMap<PacketId, RowIndex>,
+    /// Octets in the sender's buffer.
+    pub octets: u64,
+    pub timer_poll: Option<Duration>,
+    pub timer_status_prohibit: Option<Duration>,
+    /// The running Timer_Poll: its row, and the count of the PDU that polled.
+    pub running_poll: Option<(RowIndex, Option<u64>)>,
+}
+
+impl Bearer {
+    /// A bearer before its first PDU.
+    pub fn new(config: &RlcConfig) -> Self {
+        let (timer_poll, timer_status_prohibit) = (config.timer_poll, config.timer_status_prohibit);
+        Bearer { timer_poll, timer_status_prohibit, ..Bearer::default() }
+    }
+
+    /// Counts the PDUs of a run that leaves. Returns the count of the first one.
+    pub fn leave(&mut self, now: Time, run: &DataRun) -> u64 {
+        if run.retransmission {
+            return self.unwrap(run.first);
+        }
+        let first = run.first.count_from(self.next);
+        self.departures.push_back((first, now));
+        self.next = first + u64::from(run.count);
+        first
+    }
+
+    /// The SDUs that end in a new run whose first PDU has the count `first`.
+    pub fn ended_sdus(&mut self, set: &BlockSet, run: &DataRun, first: u64) -> Vec<SduPdus> {
+        let mut ended = Vec::new();
+        for end in set.ends_of(run) {
+            let last = end.sn.count_from(first);
+            let begins = last - Sn::of(last).steps_from(end.first).min(last);
+            let departure = self.departures.iter().rev().find(|(count, _)| *count <= begins);
+            let first_sent = departure.map(|(_, at)| *at);
+            ended.push(SduPdus { packet: end.sdu.packet.id, first: begins, last, first_sent });
+            while self.departures.get(1).is_some_and(|(count, _)| *count <= last) {
+                self.departures.pop_front();
+            }
+        }
+        ended
+    }
+
+    /// Divides a run that leaves into parts with the same number of transmissions: count of the
+    /// first PDU, number of PDUs, and number of the transmission.
+    pub fn transmissions(&mut self, run: &DataRun, first: u64) -> Vec<(u64, u32, u32)> {
+        if !run.retransmission {
+            return vec![(first, u32::from(run.count), 1)];
+        }
+        let mut parts: Vec<(u64, u32, u32)> = Vec::new();
+        for count in first..first + u64::from(run.count) {
+            let sent = self.transmissions.entry(count).or_insert(1);
+            *sent += 1;
+            match parts.last_mut() {
+                Some(last) if last.2 == *sent => last.1 += 1,
+                _ => parts.push((count, 1, *sent)),
+            }
+        }
+        parts
+    }
+
+    /// All PDUs below `count` are acknowledged.
+    pub fn acknowledged(&mut self, count: u64) {
+        self.transmissions = self.transmissions.split_off(&count);
+    }
+
+    /// RLC returned to its initial state. Numbers begin at zero.
+    pub fn reinitialise(&mut self) {
+        self.next = 0;
+        self.departures.clear();
+        self.transmissions.clear();
+    }
+
+    /// The count of a PDU that has left.
+    pub fn unwrap(&self, sn: Sn) -> u64 {
+        let before = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
+        self.next.saturating_sub(before)
+    }
+
+    /// The count of the LSN of a STATUS, at most the count of the next new PDU.
+    pub fn unwrap_lsn(&self, sn: Sn) -> u64 {
+        self.next.saturating_sub(Sn::of(self.next).steps_from(sn))
+    }
+}

@@ -1,0 +1,390 @@
+//! SDUs, PDUs, transport block sets, STATUS reports, and RRC.
+
+use std::fmt::Write;
+
+use umts_stack::detail::{PollCauses, Stage};
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
+use umts_stack::trace::{CellUpdateCause, Channel, RrcState, SwitchCause, TraceEvent};
+use umts_units::Time;
+
+use super::bearer::{Bearer, SetInTransit};
+use super::rows::{BlockSetRow, DchRequestRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
+use super::table::RowIndex;
+use super::{Timeline, direction_name};
+
+impl Timeline {
+    pub(super) fn record_radio(&mut self, now: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::SduQueued { ue, direction, sdu, size } => {
+                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+                let index = self.sdus.open(SduRow {
+                    time_s: now.as_secs(),
+                    end_s: None,
+                    packet: sdu.0 as u32,
+                    ue: u32::from(ue.0),
+                    direction: direction_name(*direction),
+                    octets: size.0,
+                    ahead_octets: bearer.octets,
+                    first: None,
+                    last: None,
+                    first_sent_s: None,
+                    last_sent_s: None,
+                    fate: "in_buffer",
+                    reason: "",
+                });
+                bearer.sdus.insert(*sdu, index);
+                if let Some(segment) = self.packets.get(sdu)
+                    && let Some(row) = self.segments.get(*segment)
+                {
+                    row.radio_s = Some(now.as_secs());
+                }
+            }
+            TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
+                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+                if let Some(index) = bearer.sdus.remove(sdu)
+                    && let Some(row) = self.sdus.close(index)
+                {
+                    (row.end_s, row.fate) = (Some(now.as_secs()), "delivered");
+                }
+            }
+            TraceEvent::RlcBuffer { ue, direction, octets } => {
+                self.ues[ue.index()].bearers[direction.index()].octets = *octets;
+            }
+            TraceEvent::TimerPollExpired { ue, direction } => {
+                let running = self.ues[ue.index()].bearers[direction.index()].running_poll.take();
+                self.end_timer_poll(now, running.map(|(row, _)| row), "expired");
+            }
+            TraceEvent::RlcReset { ue, direction } => {
+                self.ue_event(now, *ue, Some(*direction), "rlc_reset", None);
+            }
+            TraceEvent::RlcInitialState { ue, direction } => {
+                let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+                bearer.reinitialise();
+                let running = bearer.running_poll.take();
+                self.end_timer_poll(now, running.map(|(row, _)| row), "stopped");
+                self.ue_event(now, *ue, Some(*direction), "rlc_initial_state", None);
+            }
+            TraceEvent::RlcUnrecoverable { ue, direction } => {
+                self.ue_event(now, *ue, Some(*direction), "rlc_unrecoverable", None);
+            }
+            TraceEvent::CellUpdateStarted { ue, cause } => {
+                let what = match cause {
+                    CellUpdateCause::RlcUnrecoverableError => "cell_update_rlc_error",
+                    CellUpdateCause::RadioLinkFailure => "cell_update_radio_link_failure",
+                };
+                self.ue_event(now, *ue, None, what, None);
+            }
+            TraceEvent::CellUpdateEnded { ue, .. } => {
+                self.ue_event(now, *ue, None, "cell_update_ended", None);
+            }
+            TraceEvent::Handover { ue, to, .. } => {
+                self.ue_event(now, *ue, None, "handover", Some(u32::from(*to)));
+            }
+            _ => self.record_rrc(now, event),
+        }
+    }
+
+    fn record_rrc(&mut self, now: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::RrcState { ue, state } => {
+                self.ues[ue.index()].has_dch = *state == RrcState::CellDch;
+                self.enter(now, *ue, state.name(), "", "");
+            }
+            TraceEvent::RrcSwitch { ue, from, to, cause } => {
+                self.ues[ue.index()].has_dch |= *to == RrcState::CellDch;
+                self.enter(now, *ue, from.name(), to.name(), switch_cause_name(*cause));
+            }
+            TraceEvent::DchRequested { ue, again } => {
+                let cell = self.ues[ue.index()].cell;
+                let index = self.dch_requests.open(DchRequestRow {
+                    time_s: now.as_secs(),
+                    end_s: None,
+                    ue: u32::from(ue.0),
+                    cell: cell as u32,
+                    again: *again,
+                    answer: "open",
+                    dchs: 0,
+                    holders: String::new(),
+                });
+                let before = self.ues[ue.index()].dch_request.replace(index);
+                if let Some(before) = before {
+                    self.dch_requests.close(before);
+                }
+            }
+            TraceEvent::DchGranted { ue, after_release } => {
+                let answer = if *after_release { "granted_after_release" } else { "granted" };
+                self.answer(now, *ue, answer);
+            }
+            TraceEvent::DchRefused { ue } => self.answer(now, *ue, "refused"),
+            TraceEvent::DchQueued { ue } => self.answer(now, *ue, "queued"),
+            TraceEvent::DchWithdrawn { ue } => self.answer(now, *ue, "withdrawn"),
+            _ => {}
+        }
+    }
+
+    /// The UE is in `state`, or is switched from `state` to `to`.
+    fn enter(&mut self, now: Time, ue: UeId, state: &'static str, to: &'static str, cause: &'static str) {
+        let row = RrcRow { time_s: now.as_secs(), end_s: None, ue: u32::from(ue.0), state, to, cause };
+        let index = self.rrc.open(row);
+        if let Some(before) = self.ues[ue.index()].rrc.replace(index)
+            && let Some(row) = self.rrc.close(before)
+        {
+            row.end_s = Some(now.as_secs());
+        }
+    }
+
+    /// Admission answers the request of a UE for a DCH.
+    fn answer(&mut self, now: Time, ue: UeId, answer: &'static str) {
+        let Some(index) = self.ues[ue.index()].dch_request.take() else { return };
+        let cell = self.ues[ue.index()].cell;
+        let holders = self.ues.iter().enumerate().filter(|(_, other)| other.cell == cell && other.has_dch);
+        let holders: Vec<String> = holders.map(|(number, _)| number.to_string()).collect();
+        if let Some(row) = self.dch_requests.close(index) {
+            (row.end_s, row.answer) = (Some(now.as_secs()), answer);
+            (row.dchs, row.holders) = (holders.len() as u32, holders.join(" "));
+        }
+    }
+
+    pub(super) fn polled(&mut self, now: Time, ue: UeId, direction: Direction, causes: PollCauses) {
+        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        bearer.causes.push_back(causes);
+        if bearer.timer_poll.is_none() {
+            return;
+        }
+        let index = self.timers.open(TimerRow {
+            time_s: now.as_secs(),
+            end_s: None,
+            timer: "timer_poll",
+            ue: u32::from(ue.0),
+            connection: None,
+            direction: direction_name(direction),
+            outcome: "running",
+        });
+        let before = bearer.running_poll.replace((index, None));
+        self.end_timer_poll(now, before.map(|(row, _)| row), "restarted");
+    }
+
+    fn end_timer_poll(&mut self, now: Time, running: Option<RowIndex>, outcome: &'static str) {
+        if let Some(index) = running
+            && let Some(row) = self.timers.close(index)
+        {
+            (row.end_s, row.outcome) = (Some(now.as_secs()), outcome);
+        }
+    }
+
+    pub(super) fn blocks(
+        &mut self,
+        now: Time,
+        (ue, direction, channel): (UeId, Direction, Channel),
+        set: &BlockSet,
+        stage: &Stage,
+    ) {
+        match stage {
+            Stage::Leaves => self.leave(now, (ue, direction, channel), set),
+            Stage::OnAir => {
+                let bearer = &self.ues[ue.index()].bearers[direction.index()];
+                if let Some(in_transit) = bearer.in_transit.get(&set.serial)
+                    && let Some(row) = self.block_sets.get(in_transit.row)
+                {
+                    row.on_air_s = Some(now.as_secs());
+                }
+            }
+            Stage::Dropped => {
+                self.end_blocks(now, ue, direction, set, Lost::all(set.blocks), "nodeb_queue");
+            }
+            Stage::Arrives(lost) => self.end_blocks(now, ue, direction, set, *lost, "air"),
+        }
+    }
+
+    fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
+        let (channel, _) = channel.name();
+        let [forward, reverse] = both(&mut self.ues[ue.index()].bearers, direction);
+        let row = self.block_sets.open(BlockSetRow {
+            time_s: now.as_secs(),
+            end_s: None,
+            ue: u32::from(ue.0),
+            direction: direction_name(direction),
+            block_set: set.serial,
+            channel,
+            blocks: set.blocks,
+            lost_blocks: 0,
+            on_air_s: None,
+            nodeb_drop: false,
+        });
+        let mut in_transit = SetInTransit { row, ..SetInTransit::default() };
+        let mut block = 0;
+        for pdu in &set.pdus {
+            let run = PduRun {
+                time_s: now.as_secs(),
+                end_s: None,
+                ue: u32::from(ue.0),
+                direction: direction_name(direction),
+                block_set: set.serial,
+                channel,
+                kind: kind_name(pdu),
+                first: None,
+                count: pdu.blocks(),
+                transmission: None,
+                poll: false,
+                poll_causes: PollCauses::default(),
+                block,
+                lost: Lost::default(),
+                lost_at: "",
+            };
+            match pdu {
+                Pdu::Data(data) | Pdu::Umd(data) | Pdu::Tmd(data) => {
+                    let first = forward.leave(now, data);
+                    if !data.retransmission {
+                        for ended in forward.ended_sdus(set, data, first) {
+                            if let Some(row) =
+                                forward.sdus.get(&ended.packet).and_then(|index| self.sdus.get(*index))
+                            {
+                                (row.first, row.last) = (Some(ended.first as u32), Some(ended.last as u32));
+                                row.first_sent_s = ended.first_sent.map(Time::as_secs);
+                                row.last_sent_s = Some(now.as_secs());
+                            }
+                        }
+                    }
+                    let parts = forward.transmissions(data, first);
+                    let last_part = parts.len() - 1;
+                    for (index, (first, count, transmission)) in parts.into_iter().enumerate() {
+                        let poll = data.poll && index == last_part;
+                        let poll_causes = if poll { forward.causes.pop_front() } else { None };
+                        let part = PduRun {
+                            first: Some(first),
+                            count,
+                            transmission: Some(transmission),
+                            poll,
+                            poll_causes: poll_causes.unwrap_or_default(),
+                            block,
+                            ..run.clone()
+                        };
+                        in_transit.pdus.push(self.pdus.open(part));
+                        if poll && let Some((_, polled)) = &mut forward.running_poll {
+                            *polled = Some(first + u64::from(count) - 1);
+                        }
+                        block += count;
+                    }
+                }
+                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => {
+                    in_transit.pdus.push(self.pdus.open(run));
+                    block += 1;
+                }
+            }
+            if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
+                let row = StatusRow {
+                    time_s: now.as_secs(),
+                    end_s: None,
+                    ue: u32::from(ue.0),
+                    direction: direction_name(direction),
+                    block_set: set.serial,
+                    piggybacked: !matches!(pdu, Pdu::Status(_)),
+                    below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
+                    missing: missing_text(set, status, reverse),
+                    mrw: status.mrw.map(|mrw| u32::from(mrw.sn.value())),
+                    lost: false,
+                };
+                in_transit.statuses.push((self.statuses.open(row), block - 1));
+                if let Some(prohibit) = reverse.timer_status_prohibit.filter(|_| status.lsn.is_some()) {
+                    self.timers.push(TimerRow {
+                        time_s: now.as_secs(),
+                        end_s: Some((now + prohibit).as_secs()),
+                        timer: "timer_status_prohibit",
+                        ue: u32::from(ue.0),
+                        connection: None,
+                        direction: direction_name(direction),
+                        outcome: "expired",
+                    });
+                }
+            }
+        }
+        forward.causes.clear();
+        forward.in_transit.insert(set.serial, in_transit);
+    }
+
+    /// A block set reached the other side, except the blocks in `lost`.
+    fn end_blocks(
+        &mut self,
+        now: Time,
+        ue: UeId,
+        direction: Direction,
+        set: &BlockSet,
+        lost: Lost,
+        place: &'static str,
+    ) {
+        let [forward, reverse] = both(&mut self.ues[ue.index()].bearers, direction);
+        let Some(in_transit) = forward.in_transit.remove(&set.serial) else { return };
+        if let Some(row) = self.block_sets.close(in_transit.row) {
+            (row.end_s, row.lost_blocks) = (Some(now.as_secs()), lost.count().min(set.blocks));
+            row.nodeb_drop = place == "nodeb_queue";
+        }
+        for index in in_transit.pdus {
+            if let Some(row) = self.pdus.close(index) {
+                (row.end_s, row.lost, row.lost_at) = (Some(now.as_secs()), lost, place);
+            }
+        }
+        for (index, block) in in_transit.statuses {
+            if let Some(row) = self.statuses.close(index) {
+                (row.end_s, row.lost) = (Some(now.as_secs()), lost.contains(block));
+            }
+        }
+        let mut stopped = None;
+        for status in crate::budget::statuses(set, lost) {
+            let Some(lsn) = status.lsn else { continue };
+            let below = reverse.unwrap_lsn(lsn);
+            let first_missing = set.missing_of(status).first().map(|run| reverse.unwrap(run.first));
+            reverse.acknowledged(first_missing.unwrap_or(below));
+            stopped =
+                stopped.or(reverse.running_poll.take_if(|(_, polled)| polled.is_some_and(|sn| sn < below)));
+        }
+        self.end_timer_poll(now, stopped.map(|(row, _)| row), "stopped");
+    }
+}
+
+/// The bearer in this direction, then the one in the other direction.
+fn both(bearers: &mut [Bearer; 2], direction: Direction) -> [&mut Bearer; 2] {
+    let [downlink, uplink] = bearers;
+    match direction {
+        Direction::Downlink => [downlink, uplink],
+        Direction::Uplink => [uplink, downlink],
+    }
+}
+
+/// The missing PDUs of a STATUS as text, such as `1423 1425-1427`.
+fn missing_text(set: &BlockSet, status: &Status, reverse: &Bearer) -> String {
+    let mut text = String::new();
+    for run in set.missing_of(status) {
+        let first = reverse.unwrap(run.first);
+        let separator = if text.is_empty() { "" } else { " " };
+        let written = match run.count {
+            1 => write!(text, "{separator}{first}"),
+            count => write!(text, "{separator}{first}-{}", first + u64::from(count) - 1),
+        };
+        written.expect("a string takes all");
+    }
+    text
+}
+
+fn kind_name(pdu: &Pdu) -> &'static str {
+    match pdu {
+        Pdu::Data(_) => "amd",
+        Pdu::Umd(_) => "umd",
+        Pdu::Tmd(_) => "tmd",
+        Pdu::Status(_) => "status",
+        Pdu::Reset(_) => "reset",
+        Pdu::ResetAck(_) => "reset_ack",
+    }
+}
+
+fn switch_cause_name(cause: SwitchCause) -> &'static str {
+    match cause {
+        SwitchCause::Data => "data",
+        SwitchCause::Inactivity => "inactivity",
+        SwitchCause::Preempted => "preempted",
+        SwitchCause::LargerRate => "larger_rate",
+        SwitchCause::SmallerRate => "smaller_rate",
+        SwitchCause::CellUpdate => "cell_update",
+    }
+}

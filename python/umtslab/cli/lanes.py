@@ -1,0 +1,37 @@
+"""``umts lanes``: the lanes of the timeline."""
+
+from __future__ import annotations
+
+import json as json_text
+from typing import TYPE_CHECKING
+
+from umtslab.cli.options import add_json
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+
+def options(parser: Parser) -> None:
+    """Declare the arguments of ``umts lanes``."""
+    parser.explain(
+        "A lane is what a viewer draws in one row above the time axis: the rows of a table that "
+        "`umts run --timeline` records, or a part of them. `--json` also has the colours."
+    )
+    add_json(parser, "one JSON list")
+
+
+def lanes(*, json: bool) -> int:
+    """Print all lanes. `options` declares the arguments."""
+    from umtslab import _core
+    from umtslab.text_table import Table, show
+
+    found = _core.lanes()
+    if json:
+        print(json_text.dumps(found, indent=1))
+        return 0
+    table = Table("lane", "layer", "table", "rows", "unit", "meaning")
+    for lane in found:
+        rows = f"{lane['column']} = {lane['value']}" if lane["column"] else "all"
+        table.add_row(lane["name"], lane["layer"], lane["table"], rows, lane["unit"], lane["meaning"])
+    show(table)
+    return 0

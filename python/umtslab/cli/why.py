@@ -1,0 +1,165 @@
+"""``umts why``: the causes of stalls, timeouts and retransmissions."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.options import RESULT, add_all, add_json, add_out, add_value
+from umtslab.cli.parser import whole_number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from umtslab.cli.parser import Parser
+    from umtslab.run import Run
+    from umtslab.why import Chain, Explanation, Stall
+
+_MOST_STALLS = 20
+"""Rows of the table of stalls without ``--all``."""
+
+_NAMES = {"rto": "Retransmission timeout", "retransmission": "Retransmission", "stall": "Stall"}
+
+
+def options(parser: Parser) -> None:
+    """Declare the arguments of ``umts why``."""
+    parser.explain(
+        "Lists the stalls of a run, the longest first, and the chain of causes behind a stall, a "
+        "timeout or a retransmission: the effect first, its first cause last. The run must be "
+        "recorded with --timeline.",
+        "By default the chain of the longest stall is printed. --connection prints all chains of a "
+        "connection, --at those at an instant, --all every chain.",
+        RESULT,
+    )
+    parser.add_argument("result", metavar="RESULT", help="The run to explain.")
+    what = parser.add_argument_group("selection")
+    what.add_argument("--connection", type=whole_number, metavar="N", help="Number of a connection, from 0.")
+    add_value(what, "--at", "TIME", 'An instant of the run, for example "27.04 s".')
+    add_all(what, "Print all stalls and all chains.")
+    add_json(parser, "one JSON object with all stalls and chains")
+    add_out(parser, "Results folder in which names are looked up")
+
+
+def why(result: str, *, connection: int | None, at: str | None, show_all: bool, json: bool, out: Path) -> int:
+    """Print stalls and chains. `options` declares the arguments."""
+    from umtslab.cli.results import find_runs
+    from umtslab.why import MissingTimeline, explain
+
+    run = _one(find_runs(result, out), result)
+    if connection is not None and (lacks := run.lacks_connection(connection)) is not None:
+        raise UsageError(lacks)
+    instant = None if at is None else _instant(at, run)
+    try:
+        found = explain(run, connection)
+    except MissingTimeline as error:
+        raise UsageError(str(error)) from None
+    if json:
+        print(json_text.dumps(_selected(found, instant), indent=1))
+        return 0
+    _print_stalls(found, show_all=show_all)
+    for chain in _chains(found, connection, instant, show_all=show_all):
+        _print_chain(chain)
+    return 0
+
+
+def _one(runs: Sequence[Run], result: str) -> Run:
+    if len(runs) > 1:
+        raise UsageError(f"{result} has {len(runs)} runs, and one is explained: give the folder of a run")
+    return runs[0]
+
+
+def _instant(text: str, run: Run) -> float:
+    from umtslab.quantity import quantity
+
+    found = quantity(text)
+    if found is None or found.kind != "time":
+        raise UsageError(f'--at {text} is not a time: write it as in "27.04 s"')
+    if not 0 <= found.base <= run.duration_s:
+        raise UsageError(f"--at {text} is outside the run, which lasts {run.duration_s:g} s")
+    return found.base
+
+
+def _selected(found: Explanation, instant: float | None) -> dict[str, object]:
+    content = found.as_dict()
+    if instant is not None:
+        content["stalls"] = [
+            stall for stall in content["stalls"] if stall["start_s"] <= instant <= stall["end_s"]
+        ]
+        content["chains"] = [chain.as_dict() for chain in _nearest(found.chains, instant)]
+    return content
+
+
+def _nearest(chains: Sequence[Chain], instant: float) -> list[Chain]:
+    """Return the chains of the events closest to an instant."""
+    if not chains:
+        return []
+    closest = min(abs(chain.time_s - instant) for chain in chains)
+    return [chain for chain in chains if abs(chain.time_s - instant) <= closest]
+
+
+def _chains(
+    found: Explanation, connection: int | None, instant: float | None, *, show_all: bool
+) -> list[Chain]:
+    if instant is not None:
+        stalls = [
+            chain
+            for stall, chain in zip(found.stalls, found.stall_chains, strict=True)
+            if stall.start_s <= instant <= stall.end_s
+        ]
+        return [*stalls, *_nearest(found.chains, instant)]
+    if show_all or connection is not None:
+        return [*found.stall_chains, *found.chains]
+    return list(found.stall_chains[:1] or found.chains[:1])
+
+
+def _print_stalls(found: Explanation, *, show_all: bool) -> None:
+    from umtslab.labels import cause_label
+    from umtslab.text_table import Table, show
+    from umtslab.why.links import count
+
+    print(found.run.heading)
+    limit = f"{found.limit_s:g}"
+    if not found.stalls:
+        print(f"No stall of {limit} s or more.")
+    else:
+        print(f"{count(len(found.stalls), 'stall')} of {limit} s or more")
+        table = Table(">from (s)", ">to (s)", ">length (s)", ">connection", ">ue", ">timeouts", "cause")
+        pairs = list(zip(found.stalls, found.stall_chains, strict=True))
+        for stall, chain in pairs if show_all else pairs[:_MOST_STALLS]:
+            table.add_row(*_cells(stall), cause_label(chain.label))
+        show(table)
+        if not show_all and len(pairs) > _MOST_STALLS:
+            print(f"… and {len(pairs) - _MOST_STALLS} more: --all")
+    timeouts = sum(chain.kind == "rto" for chain in found.chains)
+    print(f"{count(timeouts, 'timeout')}, {count(len(found.chains) - timeouts, 'retransmission')}")
+
+
+def _cells(stall: Stall) -> list[str]:
+    return [
+        f"{stall.start_s:.3f}",
+        f"{stall.end_s:.3f}",
+        f"{stall.length_s:.3f}",
+        str(stall.connection),
+        str(stall.ue),
+        str(stall.timeouts),
+    ]
+
+
+def _print_chain(chain: Chain) -> None:
+    from umtslab.labels import cause_label
+    from umtslab.text_table import heading
+
+    print()
+    heading(
+        f"{_NAMES[chain.kind]} at {chain.time_s:.4f} s, connection {chain.connection}, UE {chain.ue}: "
+        f"{cause_label(chain.label)}"
+    )
+    for index, link in enumerate(chain.links):
+        arrow = "  " if index == 0 else "← "
+        time = f"{link.time_s:.4f} s"
+        clause = f"  [{link.clause}]" if link.clause else ""
+        print(f"{arrow}{time:>12}  {link.text}{clause}")
+    if chain.also:
+        print(f"  also in this time: {'; '.join(chain.also)}")

@@ -1,0 +1,491 @@
+"""Links that explain a wait or a loss, from the tables of the timeline.
+
+Each function returns the links from the effect to the first cause.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from dataclasses import replace
+
+from umtslab.labels import cause_label
+from umtslab.why.links import Link, count, duration, joined, label_of_wait, seconds, unknown_link
+from umtslab.why.timeline import SEQUENCE_NUMBERS, Row, Timeline
+
+_LEAST_SHARE = 0.1
+"""Least share of a time that is listed beside the chain."""
+
+_ORDINALS = {1: "first", 2: "second", 3: "third"}
+
+_SWITCH_REASONS = {
+    "data": "there is data to send",
+    "inactivity": "there was no data for rrc.inactivity",
+    "preempted": "another UE needs the DCH",
+    "larger_rate": "a DCH with a higher rate is free",
+    "smaller_rate": "a DCH with a lower rate suffices",
+    "cell_update": "of a cell update",
+}
+
+_DISCARD_REASONS = {
+    "max_dat": ("a PDU is still missing after rlc.max_dat transmissions", "TS 25.322 §9.7.3.3"),
+    "timer_discard": ("Timer_Discard expired", "TS 25.322 §9.7.3.1"),
+    "cell_change": ("the buffer is emptied when the UE leaves the cell", "handover.rlc"),
+    "reset": ("RLC returned to the initial state", "TS 25.322 §11.4"),
+    "too_long": ("the SDU needs more PDUs than transparent mode can send", "TS 25.322 §11.1"),
+}
+
+_CORE = {
+    "core_loss": "is lost in the fixed network",
+    "core_drop": "is dropped by the full queue of a link of the fixed network",
+    "core_outage": "meets a link of the fixed network that is down",
+}
+
+_OTHER_WAITS = {
+    "capacity_request": ("The UE lacks capacity of the TDD cell: a request is under way.", ""),
+    "capacity_wait": ("The TDD cell has no room: the request waits.", ""),
+    "postponed_codes": ("The request for a TTI of the DSCH is postponed: no code is free.", ""),
+    "postponed_power": (
+        "The request for a TTI of the DSCH is postponed: the cell lacks power.",
+        "",
+    ),
+    "postponed_credit": ("The request for a TTI of the DSCH is postponed: no credit.", ""),
+    "rlc_window": ("The transmission window of RLC is full.", "TS 25.322 §11.3.2"),
+    "radio_queue": ("The channel carries data of others, or of packets ahead.", ""),
+    "serialisation": ("The radio transmits the data, at the rate of the channel.", ""),
+    "needless_repeats": ("The radio transmits copies of data that had arrived.", "RFC 5682 §1"),
+    "core_queue": ("The packet is delayed in the fixed network.", ""),
+    "propagation": ("The packet crosses the fixed network.", ""),
+    "advertised_window": ("The window of the receiver holds data back.", "RFC 9293 §3.8.6"),
+    "slow_start": ("The congestion window holds data back.", "RFC 5681 §3.1"),
+    "slow_start_spurious": (
+        "The congestion window holds data back. The reason is an unneeded timeout.",
+        "RFC 5682 §1",
+    ),
+    "congestion_avoidance": ("The congestion window holds data back.", "RFC 5681 §3.1"),
+    "setup": ("The handshake of TCP takes this time.", "RFC 9293 §3.5"),
+    "names": ("The program looks up a name.", "RFC 1035 §2.2"),
+    "sender_idle": ("The sender has data and open windows, and waits.", "RFC 9293 §3.7.4"),
+    "application_idle": ("All written data is acknowledged.", ""),
+}
+
+
+def describe(segment: Row) -> str:
+    """Return a name for a segment.
+
+    >>> describe({"kind": "data", "seq": 1, "end": 501, "ack": 1, "direction": "downlink"})
+    'segment 1 to 500'
+    """
+    match segment["kind"]:
+        case "syn":
+            return "SYN-ACK" if segment["ack"] else "SYN"
+        case "fin":
+            return "FIN"
+        case "reset":
+            return "RST"
+        case "ack":
+            return f"ACK {segment['ack']}"
+        case _:
+            return f"segment {segment['seq']} to {segment['end'] - 1}"
+
+
+def identity(segment: Row) -> dict[str, int]:
+    """Return the numbers that identify a segment."""
+    return {
+        name: segment[name]
+        for name in ("packet", "connection", "ue", "seq", "end")
+        if segment[name] is not None
+    }
+
+
+def loss_links(timeline: Timeline, segment: Row) -> list[Link]:
+    """Explain the loss of a segment."""
+    packet, loss, lost_s = segment["packet"], segment["loss"], segment["end_s"]
+    name = describe(segment)
+    if loss in _CORE:
+        row = timeline.losses.get(packet)
+        link = None if row is None else row["link"]
+        where = "" if link is None else f", at link {link}"
+        text = f"The {name} {_CORE[loss]}{where}."
+        return [Link(loss, lost_s, lost_s, text, loss, "link", {**identity(segment), "link": link})]
+    if loss == "buffer_full":
+        text = f"The {name} finds the buffer of RLC full."
+        return [Link(loss, lost_s, lost_s, text, loss, "rlc.buffer", identity(segment))]
+    sdu = timeline.sdus.get(packet)
+    discard = timeline.discards.get(packet)
+    lost = _lost_pdus(timeline, sdu, discard, lost_s)
+    if loss in ("rlc_discard", "rlc_reset"):
+        if loss == "rlc_reset":
+            links = _reset_links(
+                timeline, segment["ue"], lost_s, f"The {name} is lost with the state of RLC."
+            )
+        else:
+            reason = "" if discard is None else discard["reason"]
+            text, clause = _DISCARD_REASONS.get(reason, ("", "TS 25.322 §9.7.3"))
+            because = f" because {text}" if text else ""
+            numbers = identity(segment) | _pdu_range(discard or sdu)
+            links = [Link(loss, lost_s, lost_s, f"RLC discards the {name}{because}.", loss, clause, numbers)]
+        return links + _block_losses(lost)
+    # Unacknowledged and transparent mode, and flat radios.
+    text = f"The {name} cannot be delivered: a block is lost and RLC repairs nothing."
+    place = "nodeb_drop" if loss == "nodeb_drop" else "radio_loss"
+    links = [Link(place, lost_s, lost_s, text, loss, "TS 25.322 §11.2", identity(segment))]
+    return links + [_block_lost(row, number) for number, row in lost[:1]]
+
+
+def _pdu_range(row: Row | None) -> dict[str, int]:
+    if row is None or row["first"] is None:
+        return {}
+    return {"first_pdu": row["first"], "last_pdu": row["last"]}
+
+
+def _lost_pdus(
+    timeline: Timeline, sdu: Row | None, discard: Row | None, until_s: float
+) -> list[tuple[int, Row]]:
+    """Return the lost transmissions of the PDU of an SDU that was lost most often.
+
+    Each with the number of the PDU, the last one first. Only PDUs that were sent after the SDU
+    entered the buffer count.
+    """
+    if sdu is None:
+        return []
+    source = sdu if sdu["first"] is not None else discard
+    first = None if source is None else source["first"]
+    last = None if source is None else source["last"]
+    by_number: dict[int, list[Row]] = defaultdict(list)
+    rows = timeline.pdus.get((sdu["ue"], sdu["direction"]), [])
+    for row in rows[bisect_left(rows, sdu["time_s"], key=_sent) :]:
+        if row["first"] is None:
+            continue
+        if row["time_s"] > until_s:
+            break
+        if row["lost"] and row["end_s"] is not None and row["end_s"] <= until_s + 1e-9:
+            low = row["first"] if first is None else max(first, row["first"])
+            high = row["last"] if last is None else min(last, row["last"])
+            for number in range(low, high + 1):
+                by_number[number].append(row)
+    if not by_number:
+        return []
+    number = max(by_number, key=lambda number: (len(by_number[number]), -number))
+    return [(number, row) for row in reversed(by_number[number])]
+
+
+def _block_losses(lost: list[tuple[int, Row]]) -> list[Link]:
+    """Return the links of the lost transmissions of a PDU, the last one first.
+
+    Of more than three, those between the last and the first are one link.
+    """
+    links = [_block_lost(row, number) for number, row in lost]
+    if len(links) <= 3:
+        return links
+    last, *between, first = links
+    number = lost[0][0]
+    text = f"PDU {number} is lost in {len(between)} more transmissions."
+    begin, end = between[-1].time_s, between[0].end_s
+    numbers = {"ue": last.identity["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS}
+    return [last, Link("blocks_lost", begin, end, text, "", last.clause, numbers), first]
+
+
+def _block_lost(row: Row, number: int) -> Link:
+    """Return the link of one lost transmission of PDU `number`."""
+    nth = row["transmission"] or 1
+    where = (
+        "dropped by the full queue of the Node B" if row["lost_at"] == "nodeb_queue" else "lost on the air"
+    )
+    sent = _ORDINALS.get(nth, f"{nth}th")
+    text = f"PDU {number} is {where} ({row['channel']}, {sent} transmission)."
+    kind = "nodeb_queue_drop" if row["lost_at"] == "nodeb_queue" else "block_lost"
+    numbers = {"ue": row["ue"], "pdu": number, "sn": number % SEQUENCE_NUMBERS, "block_set": row["block_set"]}
+    return Link(kind, row["time_s"], row["end_s"], text, "", "TS 25.322 §11.3", numbers)
+
+
+def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> list[Link]:
+    """Explain a return of RLC to the initial state."""
+    started = [
+        event
+        for event in timeline.ue_events.get(ue, ())
+        if event["time_s"] <= until_s
+        and event["what"] in ("rlc_reset", "cell_update_rlc_error", "cell_update_radio_link_failure")
+    ]
+    if not started:
+        return [Link("rlc_initial_state", until_s, until_s, effect, "rlc_reset", "TS 25.322 §11.4")]
+    event = started[-1]
+    if event["what"] == "rlc_reset":
+        text, clause = f"{effect} The RESET procedure began ({event['direction']}).", "TS 25.322 §11.4"
+    else:
+        why = (
+            "an unrecoverable error of RLC"
+            if event["what"] == "cell_update_rlc_error"
+            else "a radio link failure"
+        )
+        text, clause = f"{effect} A cell update began after {why}.", "TS 25.331 §8.3.1"
+    return [Link(event["what"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
+
+
+def wait_links(
+    timeline: Timeline, connection: int, packet: Row | None, start_s: float, end_s: float, label: str
+) -> list[Link]:
+    """Explain the wait for a packet, by the cause that explains most of the time among those of `label`.
+
+    `label` is a label of a timeout, or a cause.
+    """
+    times: dict[str, float] = defaultdict(float)
+    chosen: dict[str, Row] = {}
+    for row in timeline.waits(connection, start_s, end_s):
+        cause = row["cause"]
+        if label in (cause, label_of_wait(cause, row["loss"] or "")):
+            times[cause] += row["end_s"] - row["start_s"]
+            chosen.setdefault(cause, row)
+    if not times:
+        return [unknown_link(start_s, end_s)]
+    cause = max(times, key=lambda name: times[name])
+    ue = packet["ue"] if packet is not None else timeline.connections[connection]["ue"]
+    links = _in_buffer(timeline, packet, start_s, end_s, cause)
+    return links + _cause_links(timeline, (cause, ue), packet, chosen[cause], (start_s, end_s), times[cause])
+
+
+def _in_buffer(
+    timeline: Timeline, packet: Row | None, start_s: float, end_s: float, cause: str
+) -> list[Link]:
+    """Return the link of a packet that waits in RLC. Empty for other packets."""
+    sdu = None if packet is None else timeline.sdus.get(packet["packet"])
+    if packet is None or sdu is None or sdu["time_s"] > end_s or cause in ("core_queue", "ack_loss"):
+        return []
+    left = sdu["last_sent_s"] if sdu["last_sent_s"] is not None else sdu["end_s"]
+    until = end_s if left is None else left
+    if until <= start_s or until <= sdu["time_s"]:
+        return []
+    ahead = sdu["ahead_octets"]
+    behind = f" behind {count(ahead, 'byte')}" if ahead else ""
+    text = f"The {describe(packet)} waits in RLC{behind}, until {seconds(until)}."
+    numbers = {**identity(packet), "octets": sdu["octets"], "ahead_octets": ahead} | _pdu_range(sdu)
+    return [Link("in_rlc", sdu["time_s"], until, text, "", "TS 25.322 §4.2.1.3", numbers)]
+
+
+def _cause_links(
+    timeline: Timeline,
+    of: tuple[str, int],
+    packet: Row | None,
+    wait: Row,
+    span: tuple[float, float],
+    time_s: float,
+) -> list[Link]:
+    cause, ue = of
+    _, end_s = span
+    if cause == "channel_switch":
+        return _switch_links(timeline, ue, wait, end_s, time_s)
+    if cause == "dch_refused":
+        return _refusal_links(timeline, ue, wait, end_s, time_s)
+    if cause in ("rlc_recovery", "status_prohibited", "nodeb_drop", "ack_channel"):
+        return _repair_links(timeline, of, packet, wait, time_s)
+    if cause in ("rlc_reset", "rlc_reestablishment"):
+        links = _reset_links(timeline, ue, wait["end_s"], f"RLC sends nothing for {duration(time_s)}.")
+        return [replace(link, cause=cause) for link in links]
+    if cause == "handover":
+        events = [
+            e for e in timeline.ue_events.get(ue, ()) if e["what"] == "handover" and e["time_s"] <= end_s
+        ]
+        at = events[-1]["time_s"] if events else wait["start_s"]
+        to = f" to cell {events[-1]['number']}" if events else ""
+        text = f"The UE changes{to}, which interrupts the DSCH."
+        return [Link("handover", at, wait["end_s"], text, cause, "handover.interruption", {"ue": ue})]
+    if cause in _OTHER_WAITS:
+        text, clause = _OTHER_WAITS[cause]
+        text = f"{text} {duration(time_s)} from {seconds(wait['start_s'])} on."
+        return [Link(cause, wait["start_s"], end_s, text, cause, clause, {"ue": ue})]
+    if cause in ("unexplained", "not_visible"):
+        return [unknown_link(wait["start_s"], wait["end_s"])]
+    text = f"The connection waits for this: {cause_label(cause)}, {duration(time_s)}."
+    return [Link(cause, wait["start_s"], wait["end_s"], text, cause, "", {"ue": ue})]
+
+
+def _switch_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s: float) -> list[Link]:
+    """Explain a time in which a UE is switched or is in a state without user data."""
+    rows = [
+        row
+        for row in timeline.rrc.get(ue, ())
+        if row["time_s"] <= wait["end_s"] and (row["end_s"] is None or row["end_s"] > wait["start_s"])
+    ]
+    switches = [row for row in rows if row["to"]]
+    if not switches:
+        state = rows[-1]["state"] if rows else "a state without user data"
+        text = f"The UE is in {state}, which carries no user data, for {duration(time_s)}."
+        return [
+            Link(
+                "rrc_state",
+                wait["start_s"],
+                wait["end_s"],
+                text,
+                "channel_switch",
+                "TS 25.331 §7.1",
+                {"ue": ue},
+            )
+        ]
+    row = switches[0]
+    until = timeline.duration_s if row["end_s"] is None else row["end_s"]
+    because = _SWITCH_REASONS.get(row["cause"], row["cause"])
+    text = (
+        f"The UE is switched from {row['state']} to {row['to']}, from {seconds(row['time_s'])} to "
+        f"{seconds(until)}, because {because}. No user data moves meanwhile."
+    )
+    numbers = {"ue": ue, "from": row["state"], "to": row["to"]}
+    return [Link("rrc_switch", row["time_s"], until, text, "channel_switch", "TS 25.331 §8.2.2", numbers)]
+
+
+def _refusal_links(timeline: Timeline, ue: int, wait: Row, end_s: float, time_s: float) -> list[Link]:
+    """Explain a time on common channels because a DCH was refused."""
+    refused = [
+        row
+        for row in timeline.dch_requests.get(ue, ())
+        if row["answer"] in ("refused", "queued") and row["end_s"] is not None and row["end_s"] <= end_s
+    ]
+    slower = f"The UE stays on common channels, which take {duration(time_s)} longer than the requested DCH."
+    stay = Link(
+        "dch_refused", wait["start_s"], wait["end_s"], slower, "dch_refused", "TS 25.331 §7.1", {"ue": ue}
+    )
+    if not refused:
+        return [stay]
+    last = refused[-1]
+    before = [row for row in refused if row["end_s"] >= wait["start_s"] - 1e-9]
+    again = f", {count(len(before), 'time')} in this wait" if len(before) > 1 else ""
+    holders = last["holders"].split()
+    of_ues = f"{'UE' if len(holders) == 1 else 'UEs'} {joined(holders)}"
+    held = f" The DCHs of the cell belong to {of_ues}." if holders else ""
+    text = f"Admission {last['answer']} the request of UE {ue} for a DCH{again}.{held}"
+    numbers = {"ue": ue, "dchs": last["dchs"], "holders": [int(holder) for holder in holders]}
+    answer = Link(
+        "dch_request", last["time_s"], last["end_s"], text, "dch_refused", "cell.admission", numbers
+    )
+    return [stay, answer]
+
+
+def _repair_links(
+    timeline: Timeline,
+    of: tuple[str, int],
+    packet: Row | None,
+    wait: Row,
+    time_s: float,
+) -> list[Link]:
+    """Explain a time in which RLC repairs a PDU: repair, STATUS, loss."""
+    cause, ue = of
+    number, direction, losses = _first_hole(timeline, ue, packet, wait)
+    if number is None:
+        text = f"RLC repairs lost PDUs for {duration(time_s)}."
+        return [
+            Link("rlc_recovery", wait["start_s"], wait["end_s"], text, cause, "TS 25.322 §11.3", {"ue": ue})
+        ]
+    numbers = {"ue": ue, "pdu": number, "sn": number % SEQUENCE_NUMBERS}
+    lost_s = losses[0]["time_s"]
+    rows = timeline.pdus[ue, direction]
+    arrived = next(
+        (
+            row
+            for row in rows[bisect_right(rows, lost_s, key=_sent) :]
+            if row["first"] is not None
+            and row["first"] <= number <= row["last"]
+            and not row["lost"]
+            and row["end_s"] is not None
+        ),
+        None,
+    )
+    until = "" if arrived is None else f", until {seconds(arrived['end_s'])}"
+    text = f"RLC repairs PDU {number}{until}. Later PDUs wait."
+    stop = wait["end_s"] if arrived is None else arrived["end_s"]
+    links = [Link("rlc_recovery", losses[0]["end_s"], stop, text, cause, "TS 25.322 §11.3", numbers)]
+    links += _status_links(timeline, (cause, ue, direction), number, lost_s, stop)
+    lost_links = _block_losses([(number, row) for row in reversed(losses)])
+    lost_links[-1] = replace(lost_links[-1], cause=cause)
+    return links + lost_links
+
+
+def _first_hole(
+    timeline: Timeline, ue: int, packet: Row | None, wait: Row
+) -> tuple[int | None, str, list[Row]]:
+    """Return the lost PDU that is repaired in this wait, the direction, and the lost transmissions."""
+    directions = ("downlink", "uplink")
+    if packet is not None and packet["direction"] == "uplink":
+        directions = ("uplink", "downlink")
+    for direction in directions:
+        rows = timeline.pdus.get((ue, direction), [])
+        number: int | None = None
+        losses: list[Row] = []
+        for row in reversed(rows[: bisect_right(rows, wait["end_s"], key=_sent)]):
+            if row["first"] is None:
+                continue
+            if number is None:
+                number = _lost_number(row, wait["sn"])
+            if number is not None and row["first"] <= number <= row["last"]:
+                if row["lost"]:
+                    losses.append(row)
+                if row["transmission"] == 1:
+                    break
+        if number is not None:
+            return number, direction, losses[::-1]
+    return None, "", []
+
+
+def _sent(row: Row) -> float:
+    return float(row["time_s"])
+
+
+def _lost_number(row: Row, sn: int | None) -> int | None:
+    """Return the PDU with this sequence number, or any PDU, if this row has the loss."""
+    if not row["lost"]:
+        return None
+    if sn is None:
+        return int(row["first"])
+    number = int(row["first"]) + (sn - row["first"]) % SEQUENCE_NUMBERS
+    return number if number <= row["last"] else None
+
+
+def _status_links(
+    timeline: Timeline, of: tuple[str, int, str], number: int, lost_s: float, stop_s: float
+) -> list[Link]:
+    """Return the STATUS reports that list a PDU as missing, the last one first."""
+    cause, ue, direction = of
+    back = "uplink" if direction == "downlink" else "downlink"
+    links = []
+    rows = timeline.statuses.get((ue, back), ())
+    for row in rows:
+        if not lost_s <= row["time_s"] <= stop_s or not _lists(row["missing"], number):
+            continue
+        fate = "is lost on the air" if row["lost"] else f"arrives at {seconds(row['end_s'] or stop_s)}"
+        text = f"A STATUS that lists PDU {number} as missing {fate}."
+        numbers = {"ue": ue, "pdu": number, "block_set": row["block_set"]}
+        end = row["end_s"] if row["end_s"] is not None else row["time_s"]
+        links.append(Link("status", row["time_s"], end, text, "", "TS 25.322 §9.7.2", numbers))
+    if cause == "status_prohibited":
+        earlier = [row for row in rows if row["time_s"] <= (links[0].time_s if links else stop_s) - 1e-9]
+        before = f" after the STATUS at {seconds(earlier[-1]['time_s'])}" if earlier else ""
+        text = f"Timer_Status_Prohibit delays the STATUS{before}."
+        start = earlier[-1]["time_s"] if earlier else lost_s
+        prohibited = Link(cause, start, stop_s, text, cause, "TS 25.322 §9.5", {"ue": ue})
+        return [*reversed(links[:2]), prohibited]
+    return [*reversed(links[-2:])]
+
+
+def _lists(missing: str, number: int) -> bool:
+    """Whether the text of a STATUS lists a PDU.
+
+    >>> _lists("1423 1425-1427", 1426), _lists("1423", 1424)
+    (True, False)
+    """
+    for word in missing.split():
+        first, _, last = word.partition("-")
+        if int(first) <= number <= int(last or first):
+            return True
+    return False
+
+
+def beside(timeline: Timeline, connection: int, start_s: float, end_s: float, label: str) -> tuple[str, ...]:
+    """Describe the other waits of the connection in this time, the longest first."""
+    times: dict[str, float] = defaultdict(float)
+    for row in timeline.waits(connection, start_s, end_s):
+        if label not in (row["cause"], row["loss"], label_of_wait(row["cause"], row["loss"] or "")):
+            times[row["cause"]] += row["end_s"] - row["start_s"]
+    least = _LEAST_SHARE * (end_s - start_s)
+    return tuple(
+        f"{cause_label(cause)}: {duration(time_s)}"
+        for cause, time_s in sorted(times.items(), key=lambda one: (-one[1], one[0]))
+        if time_s >= least
+    )

@@ -1,0 +1,122 @@
+"""Stalls: times without a new acknowledgment at the sender while data is in flight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from umtslab.atomic_files import stored_text
+from umtslab.quantity import quantity
+from umtslab.run import Run
+from umtslab.why.timeline import Timeline
+
+DEFAULT_LIMIT_S = 0.5
+
+_FIRST_BYTE = 1
+
+
+@dataclass(frozen=True)
+class Stall:
+    """A stall of one connection."""
+
+    connection: int
+    ue: int
+    direction: str
+    start_s: float
+    end_s: float
+    timeouts: int
+    """Expiries of the sender's retransmission timer in the stall."""
+
+    @property
+    def length_s(self) -> float:
+        """Length in seconds."""
+        return self.end_s - self.start_s
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the stall for JSON."""
+        return {
+            "connection": self.connection,
+            "ue": self.ue,
+            "start_s": self.start_s,
+            "end_s": self.end_s,
+            "length_s": self.length_s,
+            "timeouts": self.timeouts,
+        }
+
+
+def limit_s(run: Run) -> float:
+    """Return the minimum length of a stall, the scenario's ``measure.stall``."""
+    import tomllib
+
+    if run.folder is None:
+        text = dict(run.overrides or ()).get("measure.stall")
+    else:
+        scenario = tomllib.loads(stored_text(run.folder / "scenario.toml"))
+        text = scenario.get("measure", {}).get("stall")
+    found = quantity(text)
+    return DEFAULT_LIMIT_S if found is None else found.base
+
+
+def data_direction(timeline: Timeline, connection: int) -> str:
+    """Return the direction in which the sender of the connection's data sends."""
+    for event in timeline.connection_events.get(connection, ()):
+        if event["what"] == "connection_opened" and event["direction"]:
+            return str(event["direction"])
+    return "downlink"
+
+
+def stalls(timeline: Timeline, least_s: float) -> list[Stall]:
+    """Return the stalls of all connections, the longest first."""
+    found = [
+        stall for connection in sorted(timeline.segments) for stall in _of(timeline, connection, least_s)
+    ]
+    return sorted(found, key=lambda stall: (-stall.length_s, stall.start_s, stall.connection))
+
+
+def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
+    row = timeline.connections.get(connection)
+    if row is None:
+        return []
+    segments = timeline.segments[connection]
+    direction = data_direction(timeline, connection)
+    closed_s = timeline.duration_s if row.get("closed_s") is None else row["closed_s"]
+    events: list[tuple[float, int, int]] = [
+        (sent["time_s"], 1, sent["seq"] + sent["payload"])
+        for sent in segments.of(direction)
+        if sent["payload"] > 0 and sent["time_s"] <= closed_s
+    ]
+    times, numbers, since = segments.acknowledgments(direction)
+    events += [
+        (time_s, 0, number)
+        for time_s, number, held in zip(times, numbers, since, strict=True)
+        if held == time_s and time_s <= closed_s
+    ]
+    found: list[tuple[float, float]] = []
+    highest, una, start = _FIRST_BYTE, _FIRST_BYTE, None
+    for time_s, is_sent, number in sorted(events):
+        if is_sent:
+            highest = max(highest, number)
+            if highest > una and start is None:
+                start = time_s
+            continue
+        if number <= una:
+            continue
+        una = number
+        if start is not None and time_s - start >= least_s - 1e-9:
+            found.append((start, time_s))
+        start = time_s if highest > una else None
+    if start is not None and closed_s - start >= least_s - 1e-9:
+        found.append((start, closed_s))
+    end = "server" if direction == "downlink" else "ue"
+    timeouts = [rto["time_s"] for rto in timeline.timeouts.get(connection, ()) if rto["end"] == end]
+    return [
+        Stall(
+            connection,
+            row["ue"],
+            direction,
+            start_s,
+            end_s,
+            sum(start_s <= time_s <= end_s for time_s in timeouts),
+        )
+        for start_s, end_s in found
+    ]
