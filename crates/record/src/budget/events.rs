@@ -277,6 +277,20 @@ impl Budget {
             ue_state.dsch.record(now, event, tti);
         }
     }
+
+    /// The sender of a bearer discarded an SDU.
+    fn discarded(&mut self, now: Time, ue: UeId, direction: Direction, sdu: PacketId) {
+        let ue_state = &self.ues[ue.index()];
+        let is_by_reset = ue_state.is_resetting() || ue_state.is_in_cell_update();
+        let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
+        let connection = self.leaves_bearer(now, ue, direction, sdu);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.lost(now, (ue, direction), sdu, (connection, loss.name(), None));
+        }
+        if let Some(connection) = connection {
+            self.lost(now, direction, sdu, connection, loss);
+        }
+    }
 }
 
 impl TraceSink<TraceEvent> for Budget {
@@ -342,16 +356,7 @@ impl TraceSink<TraceEvent> for Budget {
                 self.leaves_bearer(now, *ue, *direction, *sdu);
             }
             TraceEvent::SduDiscarded { ue, direction, sdu, .. } => {
-                let ue_state = &self.ues[ue.index()];
-                let is_by_reset = ue_state.is_resetting() || ue_state.is_in_cell_update();
-                let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
-                let connection = self.leaves_bearer(now, *ue, *direction, *sdu);
-                if let Some(timeline) = &mut self.timeline {
-                    timeline.lost(now, (*ue, *direction), *sdu, (connection, loss.name(), None));
-                }
-                if let Some(connection) = connection {
-                    self.lost(now, *direction, *sdu, connection, loss);
-                }
+                self.discarded(now, *ue, *direction, *sdu);
             }
             TraceEvent::RlcReset { ue, direction } => {
                 self.ue_at(now, *ue).bearers[direction.index()].begin_reset();

@@ -95,22 +95,16 @@ impl RadioRecorder {
                 self.totals_of(direction).sdus_lost += u64::from(was_in_transit);
             }
             TraceEvent::SduDelivered { direction, size, entered, .. } => {
-                let delay = u128::from((at - entered).as_nanos());
                 let totals = self.totals_of(direction);
                 // The SDU was counted as lost when its sender discarded it.
                 totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!was_in_transit));
-                totals.sdus_delivered += 1;
-                totals.delivered_bits += size.bits();
-                totals.delay_ns += delay;
-                totals.delay_squares += delay * delay;
+                totals.add_delivered(size, at - entered);
             }
             TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet } => {
                 self.totals_of(packet.direction()).sdus_refused += 1;
             }
             TraceEvent::InternetDelay { delay, .. } => self.network.internet.add(delay),
-            TraceEvent::PacketDropped { .. } => {
-                self.network.link_drops += 1;
-            }
+            TraceEvent::PacketDropped { .. } => self.network.link_drops += 1,
             TraceEvent::FachQueueDropped { blocks, .. } => {
                 self.network.fach_queue_drops += u64::from(blocks);
             }

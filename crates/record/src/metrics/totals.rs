@@ -2,7 +2,7 @@
 //! possible, so that the sums of two adjoining windows add up to the sum of both together.
 
 use umts_stack::trace::TraceEvent;
-use umts_units::{BitRate, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::cells::CellSupply;
 use super::rtt::RttSamples;
@@ -229,6 +229,17 @@ pub(super) struct RadioTotals {
     /// In nanoseconds, and nanoseconds squared.
     pub delay_ns: u128,
     pub delay_squares: u128,
+}
+
+impl RadioTotals {
+    /// Adds an SDU that was delivered after `delay`.
+    pub fn add_delivered(&mut self, size: Bytes, delay: Duration) {
+        let delay_ns = u128::from(delay.as_nanos());
+        self.sdus_delivered += 1;
+        self.delivered_bits += size.bits();
+        self.delay_ns += delay_ns;
+        self.delay_squares += delay_ns * delay_ns;
+    }
 }
 
 /// Switched users and their cells.

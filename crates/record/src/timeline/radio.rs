@@ -198,9 +198,9 @@ impl Timeline {
         }
     }
 
+    /// A block set leaves its sender.
     fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let (channel, _) = channel.name();
-        let [forward, reverse] = both(&mut self.ues[ue.index()].bearers, direction);
         let row = self.block_sets.open(BlockSetRow {
             time_s: now.as_secs(),
             end_s: None,
@@ -235,73 +235,101 @@ impl Timeline {
             };
             match pdu {
                 Pdu::Data(data) | Pdu::Umd(data) | Pdu::Tmd(data) => {
-                    let first = forward.leave(now, data);
-                    if !data.retransmission {
-                        for ended in forward.ended_sdus(set, data, first) {
-                            if let Some(row) =
-                                forward.sdus.get(&ended.packet).and_then(|index| self.sdus.get(*index))
-                            {
-                                (row.first, row.last) = (Some(ended.first as u32), Some(ended.last as u32));
-                                row.first_sent_s = ended.first_sent.map(Time::as_secs);
-                                row.last_sent_s = Some(now.as_secs());
-                            }
-                        }
-                    }
-                    let parts = forward.transmissions(data, first);
-                    let last_part = parts.len() - 1;
-                    for (index, (first, count, transmission)) in parts.into_iter().enumerate() {
-                        let poll = data.poll && index == last_part;
-                        let poll_causes = if poll { forward.causes.pop_front() } else { None };
-                        let part = PduRun {
-                            first: Some(first),
-                            count,
-                            transmission: Some(transmission),
-                            poll,
-                            poll_causes: poll_causes.unwrap_or_default(),
-                            block,
-                            ..run.clone()
-                        };
-                        in_transit.pdus.push(self.pdus.open(part));
-                        if poll && let Some((_, polled)) = &mut forward.running_poll {
-                            *polled = Some(first + u64::from(count) - 1);
-                        }
-                        block += count;
-                    }
+                    self.leave_data(now, (ue, direction), (set, data), run, &mut in_transit);
                 }
                 Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => {
                     in_transit.pdus.push(self.pdus.open(run));
-                    block += 1;
                 }
             }
+            block += pdu.blocks();
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
-                let row = StatusRow {
-                    time_s: now.as_secs(),
-                    end_s: None,
-                    ue: u32::from(ue.0),
-                    direction: direction_name(direction),
-                    block_set: set.serial,
-                    piggybacked: !matches!(pdu, Pdu::Status(_)),
-                    below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
-                    missing: missing_text(set, status, reverse),
-                    mrw: status.mrw.map(|mrw| u32::from(mrw.sn.value())),
-                    lost: false,
-                };
-                in_transit.statuses.push((self.statuses.open(row), block - 1));
-                if let Some(prohibit) = reverse.timer_status_prohibit.filter(|_| status.lsn.is_some()) {
-                    self.timers.push(TimerRow {
-                        time_s: now.as_secs(),
-                        end_s: Some((now + prohibit).as_secs()),
-                        timer: "timer_status_prohibit",
-                        ue: u32::from(ue.0),
-                        connection: None,
-                        direction: direction_name(direction),
-                        outcome: "expired",
-                    });
+                let row =
+                    self.leave_status(now, (ue, direction), set, status, !matches!(pdu, Pdu::Status(_)));
+                in_transit.statuses.push((row, block - 1));
+            }
+        }
+        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        bearer.causes.clear();
+        bearer.in_transit.insert(set.serial, in_transit);
+    }
+
+    /// Data PDUs of a set leave. `run` is the row of all of them. PDUs with the same number of
+    /// transmissions get a row.
+    fn leave_data(
+        &mut self,
+        now: Time,
+        (ue, direction): (UeId, Direction),
+        (set, data): (&BlockSet, &DataRun),
+        run: PduRun,
+        in_transit: &mut SetInTransit,
+    ) {
+        let bearer = &mut self.ues[ue.index()].bearers[direction.index()];
+        let first = bearer.leave(now, data);
+        if !data.retransmission {
+            for ended in bearer.ended_sdus(set, data, first) {
+                let row = bearer.sdus.get(&ended.packet).and_then(|index| self.sdus.get(*index));
+                if let Some(row) = row {
+                    (row.first, row.last) = (Some(ended.first as u32), Some(ended.last as u32));
+                    row.first_sent_s = ended.first_sent.map(Time::as_secs);
+                    row.last_sent_s = Some(now.as_secs());
                 }
             }
         }
-        forward.causes.clear();
-        forward.in_transit.insert(set.serial, in_transit);
+        let parts = bearer.transmissions(data, first);
+        let (last_part, mut block) = (parts.len() - 1, run.block);
+        for (index, (first, count, transmission)) in parts.into_iter().enumerate() {
+            let poll = data.poll && index == last_part;
+            let poll_causes = if poll { bearer.causes.pop_front() } else { None };
+            let part = PduRun {
+                first: Some(first),
+                count,
+                transmission: Some(transmission),
+                poll,
+                poll_causes: poll_causes.unwrap_or_default(),
+                block,
+                ..run.clone()
+            };
+            in_transit.pdus.push(self.pdus.open(part));
+            if poll && let Some((_, polled)) = &mut bearer.running_poll {
+                *polled = Some(first + u64::from(count) - 1);
+            }
+            block += count;
+        }
+    }
+
+    /// A STATUS leaves, and starts Timer_Status_Prohibit if it acknowledges. Returns its row.
+    fn leave_status(
+        &mut self,
+        now: Time,
+        (ue, direction): (UeId, Direction),
+        set: &BlockSet,
+        status: &Status,
+        piggybacked: bool,
+    ) -> RowIndex {
+        let reverse = &self.ues[ue.index()].bearers[direction.reversed().index()];
+        if let Some(prohibit) = reverse.timer_status_prohibit.filter(|_| status.lsn.is_some()) {
+            self.timers.push(TimerRow {
+                time_s: now.as_secs(),
+                end_s: Some((now + prohibit).as_secs()),
+                timer: "timer_status_prohibit",
+                ue: u32::from(ue.0),
+                connection: None,
+                direction: direction_name(direction),
+                outcome: "expired",
+            });
+        }
+        self.statuses.open(StatusRow {
+            time_s: now.as_secs(),
+            end_s: None,
+            ue: u32::from(ue.0),
+            direction: direction_name(direction),
+            block_set: set.serial,
+            piggybacked,
+            below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
+            missing: missing_text(set, status, reverse),
+            mrw: status.mrw.map(|mrw| u32::from(mrw.sn.value())),
+            lost: false,
+        })
     }
 
     /// A block set reached the other side, except the blocks in `lost`.

@@ -226,7 +226,7 @@ impl User {
                     is_reset || (is_old(run.first) && is_old(run.first.plus(u64::from(run.count) - 1)))
                 })
         };
-        let mut removed = self.queue.remove_if(&is_obsolete);
+        let mut removed = self.queue.remove_if(is_obsolete);
         let (on_iub, kept) = std::mem::take(&mut self.on_iub).into_iter().partition(is_obsolete);
         self.on_iub = kept;
         removed.extend(VecDeque::into_iter(on_iub));
