@@ -103,6 +103,11 @@ def test_options_set_the_core_network_and_the_radio() -> None:
     assert scenario_of("flat:chrome-3g", core)["ue"][0]["flat"]["queue"] == "30 kB"
 
 
+def test_an_hsdpa_bearer_has_the_largest_rlc_window() -> None:
+    [user] = scenario_of("hsdpa-7.2", Core(loss="0.01"))["ue"]
+    assert (user["bearer"], user["rlc"]["window"]) == ("hsdpa-7.2", 2047)
+
+
 def scenario_of(bearer: str, core: Core) -> dict[str, Any]:
     """Return the scenario of an emulation with two UEs, as JSON."""
     scenario = Scenario.parse(of_bearer(bearer, 2), overrides=(("duration", "1 s"),))

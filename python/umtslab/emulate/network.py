@@ -31,6 +31,8 @@ SWITCHED = "fach-dch"
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
+# The largest window, and reports that suit a TTI of 2 ms, so that RLC does not limit the rate of the HS-DSCH more than it must.
+_HSDPA_RLC = '[ue.rlc]\nwindow = 2047\ntimer_status_prohibit = "60 ms"\n'
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def of_bearer(name: str, ues: int) -> str:
         if name not in reference:
             others = ["fach", SWITCHED, *(f"flat:{profile['name']}" for profile in _core.flat_profiles())]
             raise ValueError(_unknown("bearer", name, [*reference, *others]))
-        keys = f'bearer = "{name}"\n'
+        keys = f'bearer = "{name}"\n' + (_HSDPA_RLC if name.startswith("hsdpa-") else "")
     label = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     return f'version = 1\nname = "{label}"\n{links}{rrc}[[ue]]\nname = "ue"\ncount = {ues}\n{keys}'
 
