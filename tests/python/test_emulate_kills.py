@@ -40,8 +40,8 @@ WAIT_S = 30
 class Emulation:
     """A running emulation in a separate folder, with a separate folder for temporary files.
 
-    A mark in the environment identifies all processes: the emulator, and the shell and two ``sleep 1000`` of
-    the programs.
+    A mark in the environment identifies all processes: command, launcher and emulator, the shell and its two
+    ``sleep 1000``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -99,8 +99,8 @@ def host() -> tuple[list[str], list[str]]:
 def test_nothing_is_left_after_a_kill_of_any_process(tmp_path: Path, victim: str) -> None:
     emulation = Emulation(tmp_path)
     deadline = time.monotonic() + WAIT_S
-    # The shell has "sleep" in its command line, too.
-    while len(emulation.find("sleep")) < 3 and time.monotonic() < deadline:
+    # Words of a command line end with NUL, so the shell, which has both in one word, is not counted.
+    while len(emulation.find("sleep\x001000")) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     (pid,) = emulation.find(victim)
     os.kill(pid, signal.SIGKILL)

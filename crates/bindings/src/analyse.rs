@@ -96,6 +96,7 @@ impl Analysis {
     /// JSON rows of at most `count` UDP flows with numbers from `first` on, one object per line.
     fn udp_flow_lines(&self, first: usize, count: usize) -> String {
         let mut text = String::new();
+        // All flows are in one batch.
         for batch in self.udp_flows.get().batches() {
             for row in (first..batch.num_rows()).take(count) {
                 write_row(&mut text, batch, row);
@@ -135,8 +136,8 @@ impl Analysis {
 
 /// Analyse captures, each separately.
 ///
-/// With more than `most_connections` connections, the first ones have rows; `connection` always has
-/// one. Other threads run meanwhile. `progress` is called with the fraction of all files that is
+/// `time_sequence` is the number of the connection whose `series` are recorded. With more than
+/// `most_connections` connections, the first ones have rows; `connection` always has one. Other threads run meanwhile. `progress` is called with the fraction of all files that is
 /// read. An exception that it raises, or a pending Ctrl-C, stops the analysis.
 #[pyfunction]
 #[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
@@ -158,7 +159,7 @@ pub fn analyse(
     paths.into_iter().enumerate().map(analyse_path).collect()
 }
 
-/// Analyse a capture in one pass, with the courses and the first bytes of the first
+/// Analyse a capture in one pass, with the progress of the streams and the first bytes of the first
 /// `most_connections` connections. Only these have rows.
 #[pyfunction]
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {

@@ -57,8 +57,7 @@ pub(crate) enum Value {
 pub(crate) type Table = BTreeMap<String, Node>;
 
 impl Node {
-    /// A warning that the file's keys take precedence over values of a profile that an override
-    /// names. `None` if no key does.
+    /// A warning if an override names a profile, but keys of the file replace some of its values.
     pub fn hidden_keys_warning(&self, profile: &Node) -> Option<String> {
         let profile_key = self.get("profile").filter(|name| name.at.by_override)?;
         let mut hidden = Vec::new();
@@ -288,11 +287,12 @@ impl Node {
 }
 
 /// Merges `over` over `base`: tables key by key, arrays of named tables name by name; everything
-/// else is replaced.
+/// else is replaced. A table that names another model of block errors drops the keys of the old one.
 pub(crate) fn merge(base: Node, over: Node) -> Node {
     let value = match (base.value, over.value) {
         (Value::Table(mut below), Value::Table(above)) => {
             if is_block_errors(&over.path) && changes_model(&below, &above) {
+                // The tables of the directions stay: they name their own models.
                 below.retain(|_, node| node.as_table().is_some());
             }
             for (key, node) in above {

@@ -272,6 +272,7 @@ fn compare_with_tools(file: &Path) {
         let count =
             |is: &dyn Fn(&Dissected) -> bool| packets.iter().filter(|packet| is(packet)).count() as f64;
         let is_data = |packet: &Dissected| packet.is_from_server && packet.payload > 0;
+        // total_packets counts data segments without retransmissions.
         let ours = value(&analysis, "total_packets") + value(&analysis, "retransmitted_segments");
         assert_eq!(ours, count(&is_data), "data segments");
         let retransmissions = count(&|packet| is_data(packet) && packet.is_retransmission);

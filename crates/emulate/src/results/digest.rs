@@ -43,7 +43,8 @@ impl TraceSink<TraceEvent> for Digest {
     }
 }
 
-/// Collects hashed values as bytes. Numbers have the same bytes on every little-endian machine.
+/// Collects hashed values as bytes. Single numbers are little-endian; slices of numbers have the byte
+/// order of the machine.
 #[derive(Debug, Default)]
 struct Octets(Vec<u8>);
 

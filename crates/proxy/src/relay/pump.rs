@@ -231,7 +231,8 @@ impl Pump {
         }
     }
 
-    /// Records a stall. Moves the data of a pipe to memory if too many pipes are full.
+    /// Records a stall. If too many stalled directions hold a pipe already, moves the data to memory and
+    /// returns the pipe, so that others find one.
     fn stall(&mut self, pipes: &Pipes, progress: &Progress) -> io::Result<()> {
         if self.stalled_since.is_none() {
             self.stalled_since = Some(Instant::now());

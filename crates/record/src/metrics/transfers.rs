@@ -16,8 +16,10 @@ pub(super) struct TransferTotals {
     pub times: Intervals,
     pub split: u64,
     pub passed: u64,
-    /// For the direction of the flow's data in split transfers: time open, and octets times time.
+    /// Time for which split transfers were open. This and the next fields describe the direction of
+    /// the flow's data.
     pub open: Duration,
+    /// Octets in the proxy's buffer times nanoseconds, summed over split transfers.
     pub buffered: u128,
     pub max_buffered: u64,
     pub stalled: Duration,
@@ -137,6 +139,7 @@ impl TransferRecorder {
         direction: Direction,
         octets: u64,
     ) {
+        // A transfer has the number of its connection to the server. The radio leg has the next number.
         let id = match leg {
             ProxyLeg::Radio => ConnectionId(connection.0 - 1),
             ProxyLeg::Whole | ProxyLeg::Server => connection,
@@ -173,6 +176,7 @@ impl TransferRecorder {
     }
 
     fn closed(&mut self, at: Time, connection: ConnectionId, is_complete: bool) {
+        // The connection can be the radio leg of the transfer before it.
         let previous_id = ConnectionId(connection.0.saturating_sub(1));
         let is_last = |transfer: &&Transfer| transfer.last == connection;
         let id = [connection, previous_id].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());

@@ -1,6 +1,5 @@
 //! The Node B: the Iub, and the queue of EURANE's FACH.
 
-pub mod frame_protocol;
 mod iub;
 mod queue;
 

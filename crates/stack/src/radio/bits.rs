@@ -3,7 +3,7 @@
 
 /// Reads fields one after another.
 #[derive(Debug, Clone)]
-pub(crate) struct BitReader<'a> {
+pub(in crate::radio) struct BitReader<'a> {
     octets: &'a [u8],
     /// Number of bits read.
     at: usize,
@@ -47,7 +47,7 @@ impl<'a> BitReader<'a> {
 
 /// Appends fields one after another.
 #[derive(Debug)]
-pub(crate) struct BitWriter<'a> {
+pub(in crate::radio) struct BitWriter<'a> {
     octets: &'a mut Vec<u8>,
     /// Unwritten bits of the last octet, which are zero.
     free: u32,

@@ -1,7 +1,7 @@
 //! State machines and formats that both ends of the air interface use.
 
 pub mod air;
-pub(crate) mod bits;
+mod bits;
 pub mod capacity;
 pub mod flat;
 pub mod mac;

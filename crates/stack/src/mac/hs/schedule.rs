@@ -117,7 +117,7 @@ impl MacHs {
         }
     }
 
-    /// Flushes PDUs of `ue` that RLC has discarded or sent before a reset, if the cell does so.
+    /// Flushes PDUs of `ue` that RLC has discarded or sent before a reset, if `flush_discarded` is set.
     pub(super) fn flush_obsolete<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -179,7 +179,7 @@ impl MacHs {
     }
 }
 
-/// Ends the way of a PDU at the Node B.
+/// Drops a PDU at the Node B. Records the SDUs that end in it as lost.
 fn drop_pdu<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     config: &CarrierConfig,
@@ -189,6 +189,7 @@ fn drop_pdu<T: TraceSink<TraceEvent>>(
     let QueuedBlock { ue, set, .. } = pdu;
     let (direction, channel) = (config.direction, config.channel);
     ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set: &set, stage: Stage::Dropped });
+    // RLC entities are indexed by the direction in which they send: the receiver is the one in the UE.
     let receiver = &below.ues[ue].rlc[Direction::Uplink.index()];
     receiver.record_lost_ends(&mut ctx.cx, &set, Lost::all(set.blocks));
     below.air.return_set(set);

@@ -41,7 +41,8 @@ struct Outcome {
     lost: u64,
 }
 
-/// Sends two PDUs a block through MAC-hs, one transmission for each fate, until all have ended.
+/// Sends two PDUs a block through MAC-hs, one transmission for each fate. Blocks can still be in HARQ
+/// at the end.
 fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
     let mut queue = PriorityQueue::new(2 * fates.len(), None, of.window);
     let mut sender: HarqSender<u64> = HarqSender::new(of.processes, of.max_transmissions);
@@ -80,6 +81,7 @@ fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
             let answer = if fate.is_missed {
                 Feedback::Dtx
             } else {
+                // The SNR of 1 does not matter, because the fate decides.
                 let heard = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
                 if heard.is_delivered {
                     decoded += 1;

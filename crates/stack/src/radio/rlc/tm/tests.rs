@@ -9,6 +9,7 @@ fn config() -> RlcConfig {
     RlcConfig { mode: RlcMode::Tm, buffer: Some(Bytes(1_000)), ..RlcConfig::default() }
 }
 
+/// An entity with at most 12 blocks of 40 octets in a TTI.
 fn entity(config: &RlcConfig) -> TmEntity {
     TmEntity::new(UeId(0), Direction::Downlink, config, 12)
 }
@@ -51,6 +52,7 @@ fn without_segmentation_an_sdu_is_a_pdu() {
 fn sdu_waits_for_enough_blocks_and_is_discarded_if_the_channel_has_too_few() {
     let mut tm = entity(&config());
     queue(&mut tm, 0, 400).unwrap();
+    // One octet more than 12 blocks hold.
     queue(&mut tm, 1, 481).unwrap();
     assert_eq!(queue(&mut tm, 2, 200), Err(BufferFull));
     assert_eq!((send(&mut tm, 9).blocks, tm.has_work()), (0, true));
@@ -71,6 +73,7 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b010));
         assert_eq!(tm.poll_delivered(), None);
         assert_eq!(tm.poll_erroneous().map(|(sdu, is_marked)| (sdu.packet.id.0, is_marked)), expected);
+        // The set has three blocks; the lost one is not among them.
         tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
         assert_eq!(tm.poll_delivered().map(|sdu| sdu.packet.id.0), Some(0));
     }
