@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts lanes``."""
     parser.explain(
-        "A lane is what a viewer draws in one row above the time axis: the rows of a table that "
+        "A lane is one row that a viewer draws above the time axis: the entries of a table that "
         "`umts run --timeline` records, or a part of them. `--json` also has the colours."
     )
     add_json(parser, "one JSON list")

@@ -205,21 +205,21 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
         event
         for event in timeline.ue_events.get(ue, ())
         if event["time_s"] <= until_s
-        and event["what"] in ("rlc_reset", "cell_update_rlc_error", "cell_update_radio_link_failure")
+        and event["kind"] in ("rlc_reset", "cell_update_rlc_error", "cell_update_radio_link_failure")
     ]
     if not started:
         return [Link("rlc_initial_state", until_s, until_s, effect, "rlc_reset", "TS 25.322 §11.4")]
     event = started[-1]
-    if event["what"] == "rlc_reset":
+    if event["kind"] == "rlc_reset":
         text, clause = f"{effect} The RESET procedure began ({event['direction']}).", "TS 25.322 §11.4"
     else:
         why = (
             "an unrecoverable error of RLC"
-            if event["what"] == "cell_update_rlc_error"
+            if event["kind"] == "cell_update_rlc_error"
             else "a radio link failure"
         )
         text, clause = f"{effect} A cell update began after {why}.", "TS 25.331 §8.3.1"
-    return [Link(event["what"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
+    return [Link(event["kind"], event["time_s"], until_s, text, "rlc_reset", clause, {"ue": ue})]
 
 
 def wait_links(
@@ -283,7 +283,7 @@ def _cause_links(
         return [replace(link, cause=cause) for link in links]
     if cause == "handover":
         events = [
-            e for e in timeline.ue_events.get(ue, ()) if e["what"] == "handover" and e["time_s"] <= end_s
+            e for e in timeline.ue_events.get(ue, ()) if e["kind"] == "handover" and e["time_s"] <= end_s
         ]
         at = events[-1]["time_s"] if events else wait["start_s"]
         to = f" to cell {events[-1]['number']}" if events else ""

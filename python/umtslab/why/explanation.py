@@ -234,7 +234,7 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
     duplicates = [
         event
         for event in timeline.connection_events.get(connection, ())
-        if event["what"] == "duplicate_ack" and event["direction"] == direction and event["time_s"] <= at
+        if event["kind"] == "duplicate_ack" and event["direction"] == direction and event["time_s"] <= at
     ]
     if segment["cause"] == "dup_ack" and duplicates:
         event = duplicates[-1]

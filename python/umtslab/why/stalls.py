@@ -60,7 +60,7 @@ def limit_s(run: Run) -> float:
 def data_direction(timeline: Timeline, connection: int) -> str:
     """Return the direction in which the sender of the connection's data sends."""
     for event in timeline.connection_events.get(connection, ()):
-        if event["what"] == "connection_opened" and event["direction"]:
+        if event["kind"] == "connection_opened" and event["direction"]:
             return str(event["direction"])
     return "downlink"
 

@@ -98,8 +98,8 @@ impl Timeline {
         }
     }
 
-    fn closed(&mut self, now: Time, id: ConnectionId, what: &'static str) {
-        self.connection_event(now, id, None, what, None);
+    fn closed(&mut self, now: Time, id: ConnectionId, kind: &'static str) {
+        self.connection_event(now, id, None, kind, None);
         if let Some(mut connection) = self.connections.remove(id) {
             for sender in &mut connection.ends {
                 sender.stop_timer(now, &mut self.timers, "stopped");

@@ -1,5 +1,5 @@
-//! The lanes of the timeline: what a viewer draws above one time axis, declared once for pages,
-//! `umts lanes`, exports and documentation.
+//! The lanes of the timeline: the rows that a viewer draws above one time axis, declared once for
+//! pages, `umts lanes`, exports and documentation.
 
 /// A lane: the rows of one table, or of a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ lanes! {
         "Segments retransmitted after duplicate acknowledgments.";
     "retransmissions_after_timeouts": "TCP" "timeline_segments" ["cause" = "rto"] "kind" "B" VERMILION
         "Segments retransmitted after an expiry of the retransmission timer.";
-    "timeouts": "TCP" "timeline_events" ["what" = "rto"] "what" "" VERMILION
+    "timeouts": "TCP" "timeline_events" ["kind" = "rto"] "kind" "" VERMILION
         "Expiries of retransmission timers.";
     "retransmission_timer": "TCP" "timeline_timers" ["timer" = "rto"] "outcome" "" LIGHT_GREY
         "The retransmission timer of each sender, from its start to its expiry, restart or stop.";

@@ -227,7 +227,7 @@ impl Timeline {
         now: Time,
         ue: UeId,
         direction: Option<Direction>,
-        what: &'static str,
+        kind: &'static str,
         number: Option<u32>,
     ) {
         self.events.push(EventRow {
@@ -235,7 +235,7 @@ impl Timeline {
             ue: Some(u32::from(ue.0)),
             connection: None,
             direction: direction.map_or("", direction_name),
-            what,
+            kind,
             number,
         });
     }
@@ -246,7 +246,7 @@ impl Timeline {
         now: Time,
         id: ConnectionId,
         end: Option<End>,
-        what: &'static str,
+        kind: &'static str,
         number: Option<u32>,
     ) {
         let ue = self.connections.get(id).map(|connection| u32::from(connection.ue.0));
@@ -255,7 +255,7 @@ impl Timeline {
             ue,
             connection: Some(id.0),
             direction: end.map_or("", |end| direction_name(end.sends())),
-            what,
+            kind,
             number,
         });
     }

@@ -70,11 +70,11 @@ impl Timeline {
                 self.ue_event(now, *ue, Some(*direction), "rlc_unrecoverable", None);
             }
             TraceEvent::CellUpdateStarted { ue, cause } => {
-                let what = match cause {
+                let kind = match cause {
                     CellUpdateCause::RlcUnrecoverableError => "cell_update_rlc_error",
                     CellUpdateCause::RadioLinkFailure => "cell_update_radio_link_failure",
                 };
-                self.ue_event(now, *ue, None, what, None);
+                self.ue_event(now, *ue, None, kind, None);
             }
             TraceEvent::CellUpdateEnded { ue, .. } => {
                 self.ue_event(now, *ue, None, "cell_update_ended", None);

@@ -242,7 +242,7 @@ table! {
         ue: OptionalId "",
         connection: OptionalId "",
         direction: Word "",
-        what: Word "",
+        kind: Word "",
         number: OptionalId "",
     }
 }
