@@ -57,7 +57,8 @@ def main() -> None:
     readings = Readings.load(options.paper)
     if unknown := set(options.of or []) - set(readings.open_points):
         parser.error(
-            f"no interpretation is of {', '.join(sorted(unknown))}; there are: {', '.join(readings.open_points)}"
+            f"no interpretation is of {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(readings.open_points)}"
         )
     readings = readings.only(options.of or readings.open_points)
     outcomes = []
