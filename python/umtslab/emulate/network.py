@@ -31,7 +31,7 @@ SWITCHED = "fach-dch"
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
-# The largest window, and reports that suit a TTI of 2 ms, so that RLC does not limit the rate of the HS-DSCH more than it must.
+# The largest window, and frequent reports: RLC limits the rate of the HS-DSCH least.
 _HSDPA_RLC = '[ue.rlc]\nwindow = 2047\ntimer_status_prohibit = "60 ms"\n'
 
 
