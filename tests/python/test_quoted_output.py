@@ -95,8 +95,8 @@ def test_the_capture_of_an_emulation_is_analysed_as_quoted(user: User) -> None:
 
 def test_every_quoted_output_of_a_page_is_tested() -> None:
     pages = ("README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
-    # The outputs of test_guide, and the query of a campaign.
-    elsewhere = {"docs/guide.md": 2, "docs/results.md": 1}
+    # The outputs of test_guide and test_why, and the query of a campaign.
+    elsewhere = {"docs/guide.md": 2, "docs/results.md": 1, "docs/why.md": 2}
     for page in set(pages) - set(COMPARED):
         tested = sum(counts.get(page, 0) for counts in (SIMULATED, EMULATED, ANALYSED, elsewhere))
         assert sum(block.output is not None for block in quoted_blocks(page)) == tested, page
