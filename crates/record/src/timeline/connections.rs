@@ -113,6 +113,11 @@ impl Timeline {
         if let Some(connection) = self.connections.get(id) {
             ue = connection.ue;
             let sender = &mut connection.ends[segment.direction.index()];
+            if segment.flags.syn {
+                // In an emulation, the datagrams of a name lookup precede the SYN. They are not data of
+                // the connection.
+                sender.unacknowledged.retain(|seq, _| *seq < segment.end());
+            }
             if segment.sequence_length() > 0 {
                 let before = sender.unacknowledged.range(..=segment.seq).next_back();
                 repeats = before.filter(|(_, (after, _))| *after > segment.seq).map(|(_, (_, copy))| *copy);
