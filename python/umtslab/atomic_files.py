@@ -119,6 +119,21 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             raise
 
 
+@contextmanager
+def output_file(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file that the user names.
+
+    A pipe, a device and the target of a link are written directly, because replacing them would
+    remove the pipe, the device or the link. Any other file is written atomically.
+    """
+    if path.is_symlink() or describe_irregular(path) is not None:
+        with path.open("wb") as file:
+            yield file
+    else:
+        with atomic_file(path) as file:
+            yield file
+
+
 def _temporary(path: Path) -> IO[bytes]:
     """Create a hidden file beside `path`. Errors name `path`, which the user knows."""
     try:

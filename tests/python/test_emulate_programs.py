@@ -109,6 +109,17 @@ def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts
 
 @pytest.mark.slow
 @needs_privileges
+def test_a_name_lookup_is_neither_a_stall_nor_a_retransmission(umts: Umts) -> None:
+    fetch = ["curl", "-s", "-o", "page.bin", "http://example.com/bytes/30000"]
+    umts("emulate", "-q", "--bearer", "fach-dch:att-2010", "--timeline", "--", *fetch)
+    explained = json.loads(umts("why", "results", "--json").stdout)
+    assert explained["chains"] == []
+    # The first segment of data leaves after the handshake, later than 2 s.
+    assert all(stall["start_s"] > 2.3 for stall in explained["stalls"])
+
+
+@pytest.mark.slow
+@needs_privileges
 def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None:
     summary = umts("emulate", "--", "true").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()

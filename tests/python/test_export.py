@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -48,6 +49,22 @@ def test_the_command_writes_complete_files(umts: Umts, tmp_path: Path) -> None:
     errors = umts("export", "results", "--csv", "-o", "/proc/runs.csv", status=1).stderr
     assert errors.endswith(": /proc/runs.csv\n")
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
+
+
+def test_pipes_and_links_are_written_and_stay(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP, "--duration", "10 s")
+    table = umts("export", "results", "--csv").stdout
+    (tmp_path / "target.csv").write_text("former content")
+    (tmp_path / "link.csv").symlink_to("target.csv")
+    umts("export", "results", "--csv", "-o", "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "target.csv").read_text() == table
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as reader:
+        content = reader.submit((tmp_path / "pipe").read_text)
+        umts("export", "results", "--csv", "-o", "pipe")
+        assert content.result(60) == table
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_varied_quantities_are_numbers_in_base_units(umts: Umts) -> None:

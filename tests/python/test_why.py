@@ -11,9 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import FTP, Umts
+from hypothesis import given
+from hypothesis import strategies as st
 from umtslab import Scenario, Store, simulate
 from umtslab.run import Run
 from umtslab.why import Chain, Explanation, MissingTimeline, explain
+from umtslab.why.timeline import Row, Segments
 
 PLAIN = """
 version = 1
@@ -375,6 +378,35 @@ def test_discards_have_reason_and_pdus() -> None:
     assert discards.height == run.metrics["rlc_sdu_discards"]
     assert set(discards["reason"]) == {"max_dat"}
     assert (discards["first"] <= discards["last"]).all()
+
+
+SENT = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9), st.integers(0, 20)), max_size=20)
+"""First byte, length and time of segments."""
+
+
+@given(SENT, st.integers(0, 70), st.integers(0, 20))
+def test_copies_and_flight_equal_a_search_through_all_segments(
+    sent: list[tuple[int, int, int]], byte: int, at: int
+) -> None:
+    sent = sorted(sent, key=lambda segment: segment[2])
+    rows: list[Row] = [
+        {"packet": number, "direction": "downlink", "seq": seq, "end": seq + length, "time_s": float(time_s)}
+        for number, (seq, length, time_s) in enumerate(sent)
+    ]
+    # An acknowledgment of all bytes before `byte` arrives first.
+    ack = {"packet": -1, "direction": "uplink", "seq": 0, "end": 0, "time_s": -1.0, "end_s": -0.5}
+    segments = Segments([{**ack, "ack": byte, "lost": False, "kind": "ack"}, *rows])
+    before = [row for row in rows if row["time_s"] <= at]
+    assert segments.copies("downlink", byte, at) == [row for row in before if row["seq"] <= byte < row["end"]]
+    assert segments.in_flight("downlink", at) == len({row["seq"] for row in before if row["end"] > byte})
+
+
+def test_a_run_without_a_timeline_names_the_command_that_records_one(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "10 s")
+    [command] = re.findall("Record it: (.*)", umts("why", "results", status=2).stderr)
+    assert command.endswith(" --timeline")
+    umts(*shlex.split(command)[1:])
+    assert "No stall" in umts("why", "results").stdout
 
 
 def test_the_page_quotes_the_output_of_its_commands(umts: Umts, tmp_path: Path) -> None:

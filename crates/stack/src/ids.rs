@@ -97,6 +97,14 @@ impl Direction {
     pub fn index(self) -> usize {
         self as usize
     }
+
+    /// Name in tables and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Downlink => "downlink",
+            Direction::Uplink => "uplink",
+        }
+    }
 }
 
 /// The place of a host.

@@ -115,7 +115,7 @@ def export(
     """Write a table or a trace of a result. `options` declares the arguments."""
     if [csv, latex, mahimahi, parquet, perfetto is not None].count(True) != 1:
         raise UsageError("give one of --csv, --latex, --mahimahi, --parquet and --perfetto")
-    from umtslab.atomic_files import atomic_file
+    from umtslab.atomic_files import output_file
     from umtslab.cli.exports import dataset, perfetto_trace, table_of, trace
     from umtslab.cli.output_files import check_folder
     from umtslab.terminal_escape import write_data
@@ -134,6 +134,6 @@ def export(
     if output is None:
         write_data(text.encode())
         return 0
-    with atomic_file(output) as file:
+    with output_file(output) as file:
         file.write(text.encode())
     return 0

@@ -10,7 +10,7 @@ from umtslab import export as export_tables
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_folder
-from umtslab.cli.results import find_runs, read_results
+from umtslab.cli.results import find_run, find_runs, read_results
 from umtslab.cli.studies import find_study
 from umtslab.columns_of_keys import with_numbers
 from umtslab.export import to_csv
@@ -35,32 +35,24 @@ _DEFAULT_COLUMNS = 4
 
 def trace(result: str, out: Path, ue: int, direction: str) -> str:
     """Return the arrivals of a user's bytes over the bearer in mahimahi's trace format."""
-    runs = find_runs(result, out)
-    if len(runs) > 1:
-        raise UsageError(
-            f"{result} has {len(runs)} runs, and a trace is made from one: give the folder of a run"
-        )
+    run = find_run(result, out, "a trace is made from one")
     try:
-        return export_tables.mahimahi_trace(runs[0], ue, direction)
+        return export_tables.mahimahi_trace(run, ue, direction)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
 def perfetto_trace(result: str, out: Path, output: Path) -> int:
     """Write the timeline of a run as a trace for Perfetto. Returns the exit status."""
-    from umtslab.atomic_files import atomic_file
+    from umtslab.atomic_files import output_file
     from umtslab.perfetto import write_trace
     from umtslab.why import MissingTimeline
 
     check_folder(output)
-    runs = find_runs(result, out)
-    if len(runs) > 1:
-        raise UsageError(
-            f"{result} has {len(runs)} runs, and a trace is made from one: give the folder of a run"
-        )
+    run = find_run(result, out, "a trace is made from one")
     try:
-        with atomic_file(output) as file:
-            write_trace(runs[0], file)
+        with output_file(output) as file:
+            write_trace(run, file)
     except MissingTimeline as error:
         raise UsageError(str(error)) from None
     return 0

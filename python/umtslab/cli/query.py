@@ -64,9 +64,9 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
     elif output is None:
         write_data(_as_bytes(answer, kind))
     else:
-        from umtslab.atomic_files import atomic_file
+        from umtslab.atomic_files import output_file
 
-        with atomic_file(output) as file:
+        with output_file(output) as file:
             file.write(_as_bytes(answer, kind))
     return 0
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.cli.failures import CannotOpen
+from umtslab.cli.failures import CannotOpen, UsageError
 
 if TYPE_CHECKING:
     from umtslab.run import Run
@@ -42,6 +42,14 @@ def find_runs(name: str, out: Path) -> list[Run]:
         )
     with read_results(out) as store:
         return store.find(name)
+
+
+def find_run(name: str, out: Path, reason: str) -> Run:
+    """Return the only run of the result `name`. `reason` says in the error why there must be one."""
+    runs = find_runs(name, out)
+    if len(runs) > 1:
+        raise UsageError(f"{name} has {len(runs)} runs, and {reason}: give the folder of a run")
+    return runs[0]
 
 
 def _as_catalogued(run: Run) -> Run:

@@ -44,10 +44,10 @@ def options(parser: Parser) -> None:
 
 def why(result: str, *, connection: int | None, at: str | None, show_all: bool, json: bool, out: Path) -> int:
     """Print stalls and chains. `options` declares the arguments."""
-    from umtslab.cli.results import find_runs
+    from umtslab.cli.results import find_run
     from umtslab.why import MissingTimeline, explain
 
-    run = _one(find_runs(result, out), result)
+    run = find_run(result, out, "one is explained")
     if connection is not None and (lacks := run.lacks_connection(connection)) is not None:
         raise UsageError(lacks)
     instant = None if at is None else _instant(at, run)
@@ -62,12 +62,6 @@ def why(result: str, *, connection: int | None, at: str | None, show_all: bool, 
     for chain in _chains(found, connection, instant, show_all=show_all):
         _print_chain(chain)
     return 0
-
-
-def _one(runs: Sequence[Run], result: str) -> Run:
-    if len(runs) > 1:
-        raise UsageError(f"{result} has {len(runs)} runs, and one is explained: give the folder of a run")
-    return runs[0]
 
 
 def _instant(text: str, run: Run) -> float:

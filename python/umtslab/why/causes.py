@@ -49,7 +49,10 @@ _OTHER_WAITS = {
         "The request for a TTI of the DSCH is postponed: the cell lacks power.",
         "",
     ),
-    "postponed_credit": ("The request for a TTI of the DSCH is postponed: no credit.", ""),
+    "postponed_credit": (
+        "The request for a TTI of the DSCH is postponed: a scheduler in Python left the UE out.",
+        "",
+    ),
     "rlc_window": ("The transmission window of RLC is full.", "TS 25.322 §11.3.2"),
     "radio_queue": ("The channel carries data of others, or of packets ahead.", ""),
     "serialisation": ("The radio transmits the data, at the rate of the channel.", ""),

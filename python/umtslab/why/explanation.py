@@ -154,8 +154,8 @@ def _late_links(
         return links + _explained(timeline, connection, first, start, at, label)
     answers = [
         row
-        for row in segments.rows
-        if row["direction"] != direction and row["ack"] > byte and first["end_s"] <= row["time_s"] <= at
+        for row in segments.between(first["end_s"], at)
+        if row["direction"] != direction and row["ack"] > byte
     ]
     lost = [row for row in answers if row["lost"] and row["end_s"] <= at]
     if label == "ack_loss" or (answers and len(lost) == len(answers)):

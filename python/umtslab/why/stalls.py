@@ -79,11 +79,13 @@ def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
         return []
     segments = timeline.segments[connection]
     direction = data_direction(timeline, connection)
+    # In an emulation, the datagrams of a name lookup precede the SYN. They are not data of the connection.
+    opened_s = next((sent["time_s"] for sent in segments.of(direction) if sent["kind"] == "syn"), 0.0)
     closed_s = timeline.duration_s if row.get("closed_s") is None else row["closed_s"]
     events: list[tuple[float, int, int]] = [
         (sent["time_s"], 1, sent["seq"] + sent["payload"])
         for sent in segments.of(direction)
-        if sent["payload"] > 0 and sent["time_s"] <= closed_s
+        if sent["payload"] > 0 and opened_s <= sent["time_s"] <= closed_s
     ]
     times, numbers, since = segments.acknowledgments(direction)
     events += [

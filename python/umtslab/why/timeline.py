@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from umtslab.run import Run
@@ -31,7 +32,10 @@ class Timeline:
     def __init__(self, run: Run) -> None:
         if "timeline_segments" not in run.series_kinds():
             command = run.command or f"umts run {run.scenario}.toml --seed {run.seed}"
-            raise MissingTimeline(f"this run recorded no timeline. Record it: {command} --timeline")
+            before, separator, program = command.partition(" -- ")
+            raise MissingTimeline(
+                f"this run recorded no timeline. Record it: {before} --timeline{separator}{program}"
+            )
         self.run = run
         self.duration_s = run.duration_s
 
@@ -138,6 +142,7 @@ class Segments:
         for row in rows:
             self._of[row["direction"]].append(row)
         self._arrivals: dict[str, tuple[list[float], list[int], list[float]]] = {}
+        self._by_seq: dict[str, _ByNumber] = {}
 
     def of(self, direction: str) -> list[Row]:
         """Return the segments of one direction."""
@@ -178,18 +183,50 @@ class Segments:
 
     def copies(self, direction: str, byte: int, until_s: float) -> list[Row]:
         """Return the copies of the segment with this byte, or SYN or FIN, sent until then."""
-        return [
-            row
-            for row in self.rows
-            if row["direction"] == direction and row["seq"] <= byte < row["end"] and row["time_s"] <= until_s
-        ]
+        by_number = self._by_number(direction)
+        last = bisect_right(by_number.rows, byte, key=_seq)
+        rows = by_number.rows[by_number.first_that_may_contain(byte) : last]
+        copies = [row for row in rows if byte < row["end"] and row["time_s"] <= until_s]
+        return sorted(copies, key=lambda row: row["time_s"])
+
+    def _by_number(self, direction: str) -> _ByNumber:
+        if direction not in self._by_seq:
+            self._by_seq[direction] = _ByNumber(self._of[direction])
+        return self._by_seq[direction]
+
+    def between(self, start_s: float, end_s: float) -> list[Row]:
+        """Return the segments of both directions that were sent in this time, both ends included."""
+        first = bisect_left(self.rows, start_s, key=lambda row: row["time_s"])
+        return self.rows[first : bisect_right(self.rows, end_s, key=lambda row: row["time_s"])]
 
     def in_flight(self, direction: str, time_s: float) -> int:
         """Return the number of unacknowledged distinct segments sent until then."""
         una, _ = self.acknowledged(direction, time_s)
-        sent = {
-            row["seq"]
-            for row in self._of[direction]
-            if row["end"] > max(una, row["seq"]) and row["time_s"] <= time_s
-        }
+        by_number = self._by_number(direction)
+        sent: set[int] = set()
+        for index in range(by_number.first_that_may_contain(una), len(by_number.rows)):
+            if by_number.earliest_s[index] > time_s:
+                break
+            row = by_number.rows[index]
+            if row["end"] > max(una, row["seq"]) and row["time_s"] <= time_s:
+                sent.add(row["seq"])
         return len(sent)
+
+
+class _ByNumber:
+    """Segments of one direction in order of sequence number, then of time."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = sorted(rows, key=lambda row: (row["seq"], row["time_s"]))
+        self._longest = max((row["end"] - row["seq"] for row in rows), default=0)
+        earliest = list(accumulate((row["time_s"] for row in reversed(self.rows)), min))
+        self.earliest_s: list[float] = earliest[::-1]
+        """Earliest time of a row and all rows after it."""
+
+    def first_that_may_contain(self, byte: int) -> int:
+        """Return the index of the first row that is not certainly below this byte."""
+        return bisect_left(self.rows, byte - self._longest, key=_seq)
+
+
+def _seq(row: Row) -> int:
+    return int(row["seq"])

@@ -3,6 +3,7 @@
 //! `umts-link-traces SCENARIO.toml USER SECONDS [KEY=VALUE …] > FILE` records the first user of the
 //! group USER. The trace has the link that this user has in run 0 of the scenario.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,10 +20,13 @@ const MAX_SECONDS: f64 = 86_400.0;
 
 fn main() -> ExitCode {
     match trace(&std::env::args().skip(1).collect::<Vec<_>>()) {
-        Ok(trace) => {
-            print!("{}", trace.to_text());
-            ExitCode::SUCCESS
-        }
+        Ok(trace) => match std::io::stdout().write_all(trace.to_text().as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("cannot write the trace: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Err(message) => {
             eprintln!("{message}");
             ExitCode::from(2)
@@ -32,8 +36,11 @@ fn main() -> ExitCode {
 
 fn trace(arguments: &[String]) -> Result<LinkTrace, String> {
     let [path, user, seconds, overrides @ ..] = arguments else { return Err(USAGE.to_owned()) };
-    let seconds = seconds.parse().ok().filter(|seconds: &f64| *seconds > 0.0 && *seconds <= MAX_SECONDS);
-    let seconds = seconds.ok_or_else(|| format!("SECONDS must be a number up to {MAX_SECONDS}\n{USAGE}"))?;
+    let range = TTI.as_secs()..=MAX_SECONDS;
+    let seconds = seconds.parse().ok().filter(|seconds| range.contains(seconds));
+    let seconds = seconds.ok_or_else(|| {
+        format!("SECONDS must be a number from {} to {MAX_SECONDS}\n{USAGE}", TTI.as_secs())
+    })?;
     let overrides = overrides.iter().map(|text| {
         let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
         Ok((key.to_owned(), value.to_owned()))

@@ -137,7 +137,7 @@ impl Waterfall {
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some(layer) = self.layer(*connection) {
-                    self.rows.push(Row::new(now, now, layer, direction_name(end.sends()), "rto"));
+                    self.rows.push(Row::new(now, now, layer, end.sends().name(), "rto"));
                 }
             }
             _ => {}
@@ -184,7 +184,7 @@ impl Waterfall {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
             let kind = if is_full { "full" } else { "buffer" };
-            let row = Row::new(since, now, "proxy", direction_name(direction), kind);
+            let row = Row::new(since, now, "proxy", direction.name(), kind);
             self.rows.push(Row { first: octets, last: octets, ..row });
         }
     }
@@ -248,7 +248,7 @@ impl Waterfall {
             SendCause::New => ("segment", segment.seq, segment.end()),
         };
         self.in_transit.push((packet, self.rows.len()));
-        let row = Row::new(now, now, layer, direction_name(segment.direction), kind);
+        let row = Row::new(now, now, layer, segment.direction.name(), kind);
         self.rows.push(Row { end: None, first, last, ..row });
     }
 
@@ -295,7 +295,7 @@ impl Waterfall {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
                         self.rows.extend(open.take());
-                        let row = Row::new(start, now, "rlc", direction_name(direction), kind);
+                        let row = Row::new(start, now, "rlc", direction.name(), kind);
                         open = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
                     }
                 }
@@ -337,12 +337,5 @@ fn lost_at(place: DropPlace) -> &'static str {
         DropPlace::RlcBuffer => "rlc_buffer",
         DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => AIR,
         DropPlace::NoConnection | DropPlace::ProxyDown | DropPlace::ProxyHidden => "host",
-    }
-}
-
-fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Downlink => "downlink",
-        Direction::Uplink => "uplink",
     }
 }

@@ -10,7 +10,7 @@ use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values, direction_name};
+use super::table::{Column, Recorded, Table, Values};
 
 /// The table under construction. A PDU whose fate is open at the end of the run counts as not lost.
 #[derive(Debug, Default)]
@@ -137,11 +137,7 @@ impl Recorded for PduTable {
             Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
             Column::new("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
             Column::new("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            Column::new(
-                "direction",
-                "",
-                Values::Word(rows.iter().map(|row| direction_name(row.direction)).collect()),
-            ),
+            Column::new("direction", "", Values::Word(rows.iter().map(|row| row.direction.name()).collect())),
             Column::new("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
             Column::new("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
             Column::new(
@@ -187,20 +183,12 @@ impl Bearer {
 
 impl Row {
     fn new(at: Time, ue: UeId, direction: Direction, pdu: &Pdu) -> Self {
-        let kind = match pdu {
-            Pdu::Data(_) => "amd",
-            Pdu::Umd(_) => "umd",
-            Pdu::Tmd(_) => "tmd",
-            Pdu::Status(_) => "status",
-            Pdu::Reset(_) => "reset",
-            Pdu::ResetAck(_) => "reset_ack",
-        };
         Row {
             at,
             end: at,
             ue: ue.0,
             direction,
-            kind,
+            kind: pdu.name(),
             sn: None,
             transmission: None,
             polls: false,

@@ -5,7 +5,7 @@ use umts_stack::packet::Segment;
 use umts_stack::trace::{DropPlace, SendCause};
 use umts_units::{Duration, Time};
 
-use super::table::{Rows, direction_name, row};
+use super::table::{Rows, row};
 
 row! {
     /// A sample of the round-trip time.
@@ -61,7 +61,7 @@ impl Delivered {
         Delivered {
             time_s: at.as_secs(),
             ue: u32::from(ue),
-            direction: direction_name(direction),
+            direction: direction.name(),
             octets,
             delay_s: (at - entered).as_secs(),
         }

@@ -4,7 +4,7 @@ use umts_stack::detail::Detail;
 use umts_stack::ids::Direction;
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values, direction_name};
+use super::table::{Column, Recorded, Table, Values};
 
 /// The table under construction.
 #[derive(Debug, Default)]
@@ -60,11 +60,7 @@ impl Recorded for SlotTable {
         let columns = vec![
             column("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
             column("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            column(
-                "direction",
-                "",
-                Values::Word(rows.iter().map(|row| direction_name(row.direction)).collect()),
-            ),
+            column("direction", "", Values::Word(rows.iter().map(|row| row.direction.name()).collect())),
             column("slot", "", Values::Id(rows.iter().map(|row| u32::from(row.slot)).collect())),
             column("code", "", Values::Id(rows.iter().map(|row| row.code).collect())),
             column("codes", "", Values::Id(rows.iter().map(|row| u32::from(row.codes)).collect())),

@@ -1,6 +1,5 @@
 //! Tables as columns, ready to become Arrow arrays.
 
-use umts_stack::ids::Direction;
 use umts_units::Time;
 
 /// The values of a column.
@@ -143,14 +142,6 @@ impl<R: Row> Recorded for Rows<R> {
         let columns = R::columns(&self.0);
         self.0.clear();
         Table { name: R::TABLE, columns }
-    }
-}
-
-/// Direction in tables.
-pub(super) fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Downlink => "downlink",
-        Direction::Uplink => "uplink",
     }
 }
 

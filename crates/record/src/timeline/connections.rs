@@ -7,9 +7,9 @@ use umts_stack::packet::Segment;
 use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::Time;
 
+use super::Timeline;
 use super::rows::{SegmentRow, TimerRow};
 use super::table::{OpenRows, RowIndex};
-use super::{Timeline, direction_name};
 
 /// State of an open connection.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Sender {
             timer: "rto",
             ue: u32::from(ue.0),
             connection: Some(id.0),
-            direction: direction_name(end.sends()),
+            direction: end.sends().name(),
             outcome: "running",
         }));
     }
@@ -140,7 +140,7 @@ impl Timeline {
             packet: packet.0 as u32,
             connection: id.0,
             ue: u32::from(ue.0),
-            direction: direction_name(segment.direction),
+            direction: segment.direction.name(),
             kind,
             // The stack does not know why a program's TCP sent a segment again.
             cause: if cause == SendCause::New && repeats.is_some() { "again" } else { cause_name(cause) },

@@ -184,7 +184,7 @@ impl Timeline {
             packet: packet.0 as u32,
             connection: connection.map(|id| id.0),
             ue: Some(u32::from(ue.0)),
-            direction: direction_name(direction),
+            direction: direction.name(),
             loss,
             link: link.map(u32::from),
         });
@@ -201,7 +201,7 @@ impl Timeline {
                     time_s: now.as_secs(),
                     packet: sdu.0 as u32,
                     ue: u32::from(ue.0),
-                    direction: direction_name(*direction),
+                    direction: direction.name(),
                     octets: octets.0,
                     reason: reason.name(),
                     first: pdus.map(|(first, _)| first as u32),
@@ -234,7 +234,7 @@ impl Timeline {
             time_s: now.as_secs(),
             ue: Some(u32::from(ue.0)),
             connection: None,
-            direction: direction.map_or("", direction_name),
+            direction: direction.map_or("", Direction::name),
             kind,
             number,
         });
@@ -254,16 +254,9 @@ impl Timeline {
             time_s: now.as_secs(),
             ue,
             connection: Some(id.0),
-            direction: end.map_or("", |end| direction_name(end.sends())),
+            direction: end.map_or("", |end| end.sends().name()),
             kind,
             number,
         });
-    }
-}
-
-fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Downlink => "downlink",
-        Direction::Uplink => "uplink",
     }
 }

@@ -9,10 +9,10 @@ use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_stack::trace::{CellUpdateCause, Channel, RrcState, SwitchCause, TraceEvent};
 use umts_units::Time;
 
+use super::Timeline;
 use super::bearer::{Bearer, SetInTransit};
 use super::rows::{BlockSetRow, DchRequestRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
 use super::table::RowIndex;
-use super::{Timeline, direction_name};
 
 impl Timeline {
     pub(super) fn record_radio(&mut self, now: Time, event: &TraceEvent) {
@@ -24,7 +24,7 @@ impl Timeline {
                     end_s: None,
                     packet: sdu.0 as u32,
                     ue: u32::from(ue.0),
-                    direction: direction_name(*direction),
+                    direction: direction.name(),
                     octets: size.0,
                     ahead_octets: bearer.octets,
                     first: None,
@@ -159,7 +159,7 @@ impl Timeline {
             timer: "timer_poll",
             ue: u32::from(ue.0),
             connection: None,
-            direction: direction_name(direction),
+            direction: direction.name(),
             outcome: "running",
         });
         let before = bearer.running_poll.replace((index, None));
@@ -205,7 +205,7 @@ impl Timeline {
             time_s: now.as_secs(),
             end_s: None,
             ue: u32::from(ue.0),
-            direction: direction_name(direction),
+            direction: direction.name(),
             block_set: set.serial,
             channel,
             blocks: set.blocks,
@@ -220,10 +220,10 @@ impl Timeline {
                 time_s: now.as_secs(),
                 end_s: None,
                 ue: u32::from(ue.0),
-                direction: direction_name(direction),
+                direction: direction.name(),
                 block_set: set.serial,
                 channel,
-                kind: kind_name(pdu),
+                kind: pdu.name(),
                 first: None,
                 count: pdu.blocks(),
                 transmission: None,
@@ -314,7 +314,7 @@ impl Timeline {
                 timer: "timer_status_prohibit",
                 ue: u32::from(ue.0),
                 connection: None,
-                direction: direction_name(direction),
+                direction: direction.name(),
                 outcome: "expired",
             });
         }
@@ -322,7 +322,7 @@ impl Timeline {
             time_s: now.as_secs(),
             end_s: None,
             ue: u32::from(ue.0),
-            direction: direction_name(direction),
+            direction: direction.name(),
             block_set: set.serial,
             piggybacked,
             below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
@@ -393,17 +393,6 @@ fn missing_text(set: &BlockSet, status: &Status, reverse: &Bearer) -> String {
         written.expect("a string takes all");
     }
     text
-}
-
-fn kind_name(pdu: &Pdu) -> &'static str {
-    match pdu {
-        Pdu::Data(_) => "amd",
-        Pdu::Umd(_) => "umd",
-        Pdu::Tmd(_) => "tmd",
-        Pdu::Status(_) => "status",
-        Pdu::Reset(_) => "reset",
-        Pdu::ResetAck(_) => "reset_ack",
-    }
 }
 
 fn switch_cause_name(cause: SwitchCause) -> &'static str {

@@ -124,10 +124,15 @@ impl Inspection<'_> {
         let pdu_bits = Bytes::from(rlc.pdu_payload).bits() as u32 + rlc.header_bits().unwrap_or(0);
         let room =
             |cqi| category.format_within(cqi, codes).map_or(0, |format| pdus_in(format.bits(), pdu_bits));
-        if hs.cqi.is_some_and(|cqi| room(cqi) == 0) {
+        let in_trace = hs.link_trace.ttis().iter().map(|tti| tti.cqi).max();
+        // The largest CQI that the user has, if it is known.
+        let largest = in_trace.map(|cqi| ("hs_dsch.trace", cqi)).or(hs.cqi.map(|cqi| ("hs_dsch.cqi", cqi)));
+        if let Some((key, cqi)) = largest
+            && room(cqi) == 0
+        {
             let message =
-                format!("no block for this CQI has room for a PDU of {pdu_bits} bits: nothing arrives");
-            self.warn(&path("hs_dsch.cqi"), &message);
+                format!("no block for CQI {cqi} has room for a PDU of {pdu_bits} bits: nothing arrives");
+            self.warn(&path(key), &message);
         }
         Ok(())
     }

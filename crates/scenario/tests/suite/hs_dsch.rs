@@ -105,6 +105,17 @@ fn traces_must_last_as_long_as_the_run() {
 }
 
 #[test]
+fn a_cqi_without_room_for_a_pdu_has_a_warning() {
+    let file = trace_of("weak", 10, "-20 -17 -15 0");
+    for user in [format!("trace = \"{file}\""), "cqi = 1".to_owned()] {
+        let warnings = load("", &user, "").expect("it is valid").warnings;
+        let expected = "has room for a PDU of 336 bits: nothing arrives";
+        assert!(warnings.iter().any(|text| text.contains(expected)), "{user}: {warnings:?}");
+    }
+    std::fs::remove_file(&file).expect("it was written");
+}
+
+#[test]
 fn wrong_lines_of_traces_are_reported_with_their_number() {
     let file = trace_of("wrong", 1, "5 8 9.8 31");
     let error = load("", &format!("trace = \"{file}\""), "").expect_err("a CQI of 31").render(false);

@@ -90,7 +90,7 @@ impl RlcCaptures {
         }
         let interfaces: Vec<_> = (0..encodings.len()).map(|ue| format!("ue{ue}")).collect();
         let file = |direction: Direction, view: &str| {
-            let name = format!("rlc-{}-{view}", direction_name(direction));
+            let name = format!("rlc-{}-{view}", direction.name());
             CaptureFile::create(folder, &name, DataLink::WIRESHARK_UPPER_PDU, &interfaces)
         };
         let files =
@@ -278,12 +278,5 @@ impl Bearer {
         }
         self.causes.clear();
         blocks
-    }
-}
-
-fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Downlink => "downlink",
-        Direction::Uplink => "uplink",
     }
 }

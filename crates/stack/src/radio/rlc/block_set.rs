@@ -155,6 +155,18 @@ impl Pdu {
             Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => 1,
         }
     }
+
+    /// Name in tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Pdu::Data(_) => "amd",
+            Pdu::Umd(_) => "umd",
+            Pdu::Tmd(_) => "tmd",
+            Pdu::Status(_) => "status",
+            Pdu::Reset(_) => "reset",
+            Pdu::ResetAck(_) => "reset_ack",
+        }
+    }
 }
 
 /// The transport block set of one UE in one TTI, as RLC PDUs in the order of their blocks.
