@@ -80,7 +80,7 @@ fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
     }
 }
 
-/// What both captures show of a connection.
+/// Facts about a connection from both captures.
 #[derive(Debug, Default)]
 struct ConnectionFacts {
     is_wanted: bool,

@@ -72,7 +72,7 @@ pub fn params() -> Vec<Param> {
     params
 }
 
-/// Appends the keys of `table`, whose name is `prefix`. `suffix` is appended to their labels.
+/// Appends the keys of `table`, which is named `prefix`. `suffix` is appended to their labels.
 fn collect(table: &Value, prefix: &str, suffix: &str, params: &mut Vec<Param>) {
     let empty = Map::new();
     for (key, property) in table["properties"].as_object().unwrap_or(&empty) {

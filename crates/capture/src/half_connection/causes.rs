@@ -193,7 +193,7 @@ impl HalfConnection {
         self.watch_oldest(now);
     }
 
-    /// Processes the options of an acknowledgment. Returns what they show.
+    /// Processes the options of an acknowledgment: SACK blocks and timestamps.
     fn ack_info(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> AckInfo {
         self.flight.begin_ack();
         let (sacks_new_data, duplicate_end) = self.note_sack(now, segment, ack, una, is_stale);

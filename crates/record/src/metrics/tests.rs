@@ -41,7 +41,7 @@ impl EventScript {
         self
     }
 
-    /// A connection of `flow` opens, whose server sends data to UE 0.
+    /// A connection of `flow` opens. The server sends data to UE 0.
     fn opens(&mut self, connection: u32, flow: u32) -> &mut Self {
         self.event(TraceEvent::ConnectionOpened {
             connection: ConnectionId(connection),

@@ -68,7 +68,7 @@ impl Bearer {
         first
     }
 
-    /// The SDUs that end in a new run whose first PDU has the count `first`.
+    /// The SDUs that end in a new run. `first`: count of its first PDU.
     pub fn ended_sdus(&mut self, set: &BlockSet, run: &DataRun, first: u64) -> Vec<SduPdus> {
         let mut ended = Vec::new();
         for end in set.ends_of(run) {

@@ -141,6 +141,6 @@ pub(super) struct SentBlock {
     pub attempt: u8,
     /// The CQI that the UE had reported, 1 to 30.
     pub cqi: u8,
-    /// The CQI whose format the block has.
+    /// The CQI of the format of the block.
     pub format_cqi: u8,
 }

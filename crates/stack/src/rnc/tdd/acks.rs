@@ -33,7 +33,7 @@ pub(super) struct ControlChannels {
     pub contention: AckContention,
     /// The first slot and codes, by direction.
     places: [Option<Place>; 2],
-    /// The frame before whose start control PDUs were sent last.
+    /// Control PDUs were sent last before this frame.
     pub boundary: Option<u64>,
     /// End of the next frame at which control PDUs may be sent.
     pub next: Option<Time>,
@@ -57,7 +57,7 @@ impl ControlChannels {
         }
     }
 
-    /// The first frame before whose start a control PDU is due.
+    /// A control PDU is due before this frame, but before no earlier one.
     pub fn next_boundary(&self) -> Option<u64> {
         let turns = (!self.turns.is_idle()).then_some(0);
         turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min()

@@ -97,8 +97,8 @@ fn users_with_data() -> impl Strategy<Value = Vec<(u32, f64)>> {
 }
 
 proptest! {
-    /// In each frame what is begun and what goes on are within the branch, of no two codes one meets the other, and beside the
-    /// DCHs the cell can send it all.
+    /// In each frame, the codes of new and continued grants lie in the branch of the code tree and do not overlap, and
+    /// the cell has the power for all of them beside the DCHs.
     #[test]
     fn both_phases_are_within_the_means_of_each_frame(
         requirement in prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog]),
