@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-# No test asserts a time, and the first example of a property imports modules.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
-
 LAYOUT_SERIES = {"cells", "dsch", "handovers"}
 """Series that only runs with a ``[layout]`` record."""
 
@@ -58,7 +54,8 @@ ALONE = ("test_kills", "test_memory", "test_proxy_load")
 """Prefixes of test files that need the whole machine or measure memory. No other test runs at the
 same time."""
 
-# Hypothesis by default fails tests that a busy machine makes slow.
+# Hypothesis by default fails tests that a busy machine makes slow. The first example of a property
+# also imports modules.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import FTP, Umts
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, simulate
 from umtslab.run import Run
@@ -384,6 +384,7 @@ SENT = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9), st.integers(0, 
 """First byte, length and time of segments."""
 
 
+@example(sent=[(1, 1, 0), (0, 2, 0)], byte=1, at=0)
 @given(SENT, st.integers(0, 70), st.integers(0, 20))
 def test_copies_and_flight_equal_a_search_through_all_segments(
     sent: list[tuple[int, int, int]], byte: int, at: int

@@ -187,7 +187,7 @@ class Segments:
         last = bisect_right(by_number.rows, byte, key=_seq)
         rows = by_number.rows[by_number.first_that_may_contain(byte) : last]
         copies = [row for row in rows if byte < row["end"] and row["time_s"] <= until_s]
-        return sorted(copies, key=lambda row: row["time_s"])
+        return sorted(copies, key=lambda row: (row["time_s"], row["packet"]))
 
     def _by_number(self, direction: str) -> _ByNumber:
         if direction not in self._by_seq:
