@@ -86,7 +86,9 @@ impl ReferenceChannel {
     }
 
     fn dch(&self) -> Dch {
-        Dch::new(self.rate(), self.tti())
+        // MAC-hs chooses the format of an HS-DSCH.
+        let transport_formats = if self.channel == "DCH" { self.formats.to_vec() } else { Vec::new() };
+        Dch { transport_formats, ..Dch::new(self.rate(), self.tti()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Transport channels: TTIs, and rates that carry whole PDUs.
 
-use umts_stack::radio::mac::TransportFormat;
+use umts_stack::radio::mac::{TransportFormat, TransportFormatSet};
 use umts_stack::radio::phy::Lost;
 use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
@@ -31,6 +31,8 @@ struct Channel {
     scheduler: SchedulerKind,
     rate: BitRate,
     tti: Duration,
+    /// Numbers of blocks that a TTI may hold. Empty: any number.
+    transport_formats: Vec<u32>,
 }
 
 /// The channels of a user group.
@@ -58,7 +60,17 @@ impl Channel {
         let name = format!("the {way} of bearer `{bearer}`");
         let (kind, number) =
             if dch.shared { (trace::Channel::Dsch, number) } else { (trace::Channel::Dch, 0) };
-        Channel { path, written, name, kind, number, scheduler: dch.scheduler, rate: dch.rate, tti: dch.tti }
+        Channel {
+            path,
+            written,
+            name,
+            kind,
+            number,
+            scheduler: dch.scheduler,
+            rate: dch.rate,
+            tti: dch.tti,
+            transport_formats: dch.transport_formats.clone(),
+        }
     }
 }
 
@@ -147,6 +159,7 @@ impl Inspection<'_> {
             scheduler,
             rate: fach.rate,
             tti: fach.tti,
+            transport_formats: Vec::new(),
         })
     }
 
@@ -164,6 +177,7 @@ impl Inspection<'_> {
             scheduler,
             rate: rach.rate,
             tti: rach.tti,
+            transport_formats: Vec::new(),
         })
     }
 
@@ -256,8 +270,32 @@ impl Inspection<'_> {
             );
             self.warn(&path, &message);
         }
+        let format = TransportFormat { set: self.transport_formats(channel, pdus)?, ..format };
         let (number, scheduler) = (channel.number, channel.scheduler);
         Ok(resolved::Channel { kind: *kind, number, scheduler, rate: *rate, format })
+    }
+
+    /// The transport format set of a channel with `pdus` PDUs in a full TTI.
+    fn transport_formats(&self, channel: &Channel, pdus: u32) -> Result<TransportFormatSet, Problem> {
+        let Channel { name, rate, tti, transport_formats: formats, .. } = channel;
+        let Some(&largest) = formats.iter().max() else { return Ok(TransportFormatSet::ANY) };
+        // A reference bearer with PDUs of another size is another bearer of the same rate.
+        if !channel.written && largest != pdus {
+            return Ok(TransportFormatSet::ANY);
+        }
+        let problem =
+            |message: String| self.problem(&channel.key("transport_formats"), message).label("these formats");
+        if channel.kind != trace::Channel::Dch {
+            let message = format!("{name} is shared: only dedicated channels have a transport format set");
+            return Err(problem(message).help("remove this key, or `shared`".to_owned()));
+        }
+        if largest != pdus {
+            let message = format!(
+                "the largest format of {name} has {largest} blocks, but {rate} carries {pdus} PDUs in {tti}"
+            );
+            return Err(problem(message).help(format!("end the set with {pdus}, or change the rate")));
+        }
+        Ok(TransportFormatSet::new(formats.iter().copied()))
     }
 
     /// Warns about channels that lose every block, which are allowed.

@@ -148,7 +148,7 @@ fn call_channel() -> resolved::Channel {
         number: 0,
         scheduler: SchedulerKind::default(),
         rate: BitRate::from_bps(calls::RATE as u64).expect("not zero"),
-        format: TransportFormat { tti: calls::TTI, blocks: calls::BLOCKS },
+        format: TransportFormat::up_to(calls::BLOCKS, calls::TTI),
     }
 }
 

@@ -201,7 +201,7 @@ impl Inspection<'_> {
         self.errors_in_tdd(i, ue)?;
         let blocks = tdd.most_blocks();
         let rate = BitRate::from_bps(u64::from(blocks) * PAYLOAD.bits() * 100).expect("a grant has a block");
-        let format = TransportFormat { tti: FRAME, blocks };
+        let format = TransportFormat::up_to(blocks, FRAME);
         let own = resolved::Channel {
             kind: trace::Channel::Dch,
             number: 0,

@@ -234,6 +234,11 @@ pub struct Dch {
     /// Transmission time interval.
     #[schemars(extend("x-label" = "TTI of the bearer", "x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
+    /// Transport format set: the numbers of blocks that a TTI may hold, the largest according to the
+    /// rate. MAC sends the largest format that needs no padding. Empty: any number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-label" = "Transport formats of the bearer", "x-range" = "numbers of blocks, as in [0, 1, 2, 4, 8, 12]", "x-source" = "TS 25.302 §7.1.6, TS 25.321 §11.4; the sets of reference bearers: TS 34.108 §6.10.2.4.1"))]
+    pub transport_formats: Vec<u32>,
     /// Whether all users of the bearer in a cell share one downlink channel of this rate, a DSCH.
     #[serde(default)]
     #[schemars(extend("x-label" = "Shared channel of the bearer", "x-source" = "TS 25.211 §5.3.3.2"))]
@@ -247,7 +252,8 @@ pub struct Dch {
 impl Dch {
     /// A channel that is dedicated to one user.
     pub fn new(rate: BitRate, tti: Duration) -> Self {
-        Dch { rate, tti, shared: false, scheduler: SchedulerKind::default() }
+        let transport_formats = Vec::new();
+        Dch { rate, tti, transport_formats, shared: false, scheduler: SchedulerKind::default() }
     }
 }
 

@@ -32,6 +32,42 @@ fn rate(bps: u64) -> BitRate {
     BitRate::from_bps(bps).expect("more than zero")
 }
 
+/// The formats of 7 and 12 ready PDUs in both directions of the bearer.
+fn formats(loaded: &umts_scenario::Loaded) -> [[u32; 2]; 2] {
+    loaded.scenario.plan().groups[0]
+        .channels
+        .map(|channel| [7, 12].map(|ready| channel.format.blocks_for(ready)))
+}
+
+#[test]
+fn a_reference_bearer_has_its_transport_format_set() {
+    assert_eq!(formats(&loaded("ps-384", "").expect("it is known")), [[4, 12], [4, 4]]);
+    // PDUs of another size: another bearer of this rate, with any number of blocks.
+    let small = loaded("ps-384", "[rlc]\npdu_payload = \"20 B\"").expect("it can be");
+    assert_eq!(formats(&small)[0], [7, 12]);
+}
+
+#[test]
+fn a_declared_bearer_has_any_number_of_blocks_or_its_own_formats() {
+    let declared = |formats: &str| {
+        let bearer = format!(
+            "[[bearer]]\nname = \"own\"\ndownlink = {{ rate = \"384 kbit/s\", tti = \"10 ms\"{formats} }}\n\
+             uplink = {{ rate = \"64 kbit/s\", tti = \"20 ms\" }}\n"
+        );
+        loaded("own", &bearer)
+    };
+    assert_eq!(formats(&declared("").expect("it is declared"))[0], [7, 12]);
+    let own = declared(", transport_formats = [0, 3, 6, 12]").expect("it is declared");
+    assert_eq!(formats(&own)[0], [6, 12]);
+    let render = |formats| declared(formats).expect_err("it cannot be").render(false);
+    let error = render(", transport_formats = [0, 8]");
+    let expected =
+        "the largest format of the downlink of bearer `own` has 8 blocks, but 384 kbit/s carries 12 PDUs";
+    assert!(error.contains(expected) && error.contains("end the set with 12"), "{error}");
+    let error = render(", shared = true, transport_formats = [0, 12]");
+    assert!(error.contains("only dedicated channels have a transport format set"), "{error}");
+}
+
 #[test]
 fn a_declared_bearer_of_the_same_name_wins() {
     let declared = "[[bearer]]\nname = \"ps-384\"\ndownlink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n\

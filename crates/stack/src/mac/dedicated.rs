@@ -52,7 +52,7 @@ impl Mac for Dedicated {
         let mut transmission = below.air.begin(direction, config.channel);
         for &ue in self.ticks.members() {
             let ue = &mut below.ues[ue];
-            let (most, bits) = (ue.channel(direction).format.blocks, ue.channel(direction).block_bits);
+            let (most, bits) = (ue.blocks_of_tti(&mut ctx.cx, direction), ue.channel(direction).block_bits);
             let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, frame, &mut transmission);
             octets = octets.max(Iub::octets(blocks, bits));
         }

@@ -132,7 +132,7 @@ mod tests {
             cell: CellId(0),
             direction: Direction::Downlink,
             channel: Channel::Dch,
-            format: TransportFormat { tti: Duration::from_millis(10), blocks: 12 },
+            format: TransportFormat::up_to(12, Duration::from_millis(10)),
             iub: Iub {
                 rate: None,
                 delay: Duration::from_millis(15),

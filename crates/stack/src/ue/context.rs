@@ -234,6 +234,22 @@ impl UeContext {
         blocks
     }
 
+    /// Number of blocks that the next TTI of a dedicated channel may hold.
+    #[inline]
+    pub fn blocks_of_tti<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        direction: Direction,
+    ) -> u32 {
+        let format = self.channel(direction).format;
+        if format.set.is_any() {
+            return format.blocks;
+        }
+        let rlc = &mut self.rlc[direction.index()];
+        rlc.handle_timeout(cx);
+        format.blocks_for(rlc.pdus_ready(cx.now))
+    }
+
     /// Queries RLC for up to `blocks` blocks of these PDUs and adds them to `transmission`. Returns
     /// their number. If `frame` is the number of the TTI, losses are decided immediately. This
     /// requires that they do not depend on other UEs. Otherwise [`Ues::decide_losses`](super::Ues::decide_losses)

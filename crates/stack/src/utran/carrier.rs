@@ -77,7 +77,7 @@ impl Carriers {
 
     /// Adds the carrier of the DSCHs of a layout, with the Iub of its cells.
     pub fn add_multicell(&mut self, multicell: Multicell, iub: Iub) -> CarrierId {
-        let format = TransportFormat { tti: multicell.tti(), blocks: Lost::MOST_BLOCKS };
+        let format = TransportFormat::up_to(Lost::MOST_BLOCKS, multicell.tti());
         let (cell, direction, channel) = (CellId(0), Direction::Downlink, Channel::Dsch);
         let config = CarrierConfig { cell, direction, channel, format, iub };
         self.push(config, CarrierMac::Multicell(Box::new(multicell)))

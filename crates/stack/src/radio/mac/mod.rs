@@ -12,4 +12,4 @@ pub use ack_channel::{AckContention, AckTurns};
 pub use rach_access::{RachAccess, RachAttempt};
 pub use tdd_access::TddAccess;
 pub use transport_channel::Channel;
-pub use transport_format::{PowerFormat, TransportFormat, block_bits};
+pub use transport_format::{PowerFormat, TransportFormat, TransportFormatSet, block_bits};

@@ -11,7 +11,7 @@ use umts_units::{BitRate, Bytes, Duration};
 
 use super::header::{LogicalChannel, MacHeader};
 use super::transport_channel::Channel;
-use crate::radio::phy::LinkTable;
+use crate::radio::phy::{LinkTable, Lost};
 
 /// Capacity of a transport channel in one TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +19,70 @@ pub struct TransportFormat {
     pub tti: Duration,
     /// Blocks in a full TTI.
     pub blocks: u32,
+    /// The numbers of blocks that a TTI may hold. Only dedicated channels have such limits.
+    pub set: TransportFormatSet,
 }
 
 impl TransportFormat {
+    /// A format with any number of blocks up to `blocks`.
+    pub fn up_to(blocks: u32, tti: Duration) -> Self {
+        TransportFormat { tti, blocks, set: TransportFormatSet::ANY }
+    }
+
     /// The full format of a channel at `rate`. `None` if not even one PDU fits into a TTI.
     pub fn new(rate: BitRate, tti: Duration, pdu_payload: Bytes) -> Option<Self> {
         let blocks = u32::try_from(rate.bits_in(tti) / pdu_payload.bits()).ok()?;
-        (blocks > 0).then_some(TransportFormat { tti, blocks })
+        (blocks > 0).then_some(TransportFormat::up_to(blocks, tti))
+    }
+
+    /// Number of blocks for `ready` PDUs: the largest format that needs no padding PDUs (TS 25.321
+    /// §11.4), or the smallest format if every format needs some.
+    pub fn blocks_for(&self, ready: u32) -> u32 {
+        self.set.largest_up_to(ready.min(self.blocks)).unwrap_or(self.set.smallest())
+    }
+}
+
+/// The numbers of blocks in a TTI that a transport channel allows (transport format set, TS 25.302
+/// §7.1.6). No block at all is always possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransportFormatSet {
+    /// Bit `n - 1`: `n` blocks are a format.
+    counts: u128,
+}
+
+impl TransportFormatSet {
+    /// Every number of blocks is a format.
+    pub const ANY: Self = TransportFormatSet { counts: u128::MAX };
+
+    /// The formats with these numbers of blocks.
+    ///
+    /// # Panics
+    /// Panics if a number exceeds [`Lost::MOST_BLOCKS`], or if all are 0.
+    pub fn new(blocks: impl IntoIterator<Item = u32>) -> Self {
+        let bit = |blocks| {
+            assert!(blocks <= Lost::MOST_BLOCKS, "a TTI holds at most {} blocks", Lost::MOST_BLOCKS);
+            1_u128 << (blocks - 1)
+        };
+        let counts = blocks.into_iter().filter(|&blocks| blocks > 0).map(bit).fold(0, |all, bit| all | bit);
+        assert!(counts != 0, "a channel needs a format with a block");
+        TransportFormatSet { counts }
+    }
+
+    /// Whether every number of blocks is a format.
+    pub fn is_any(self) -> bool {
+        self == TransportFormatSet::ANY
+    }
+
+    fn smallest(self) -> u32 {
+        self.counts.trailing_zeros() + 1
+    }
+
+    fn largest_up_to(self, blocks: u32) -> Option<u32> {
+        let allowed = match blocks {
+            0 => 0,
+            _ => self.counts & (u128::MAX >> (Lost::MOST_BLOCKS - blocks)),
+        };
+        (allowed != 0).then(|| u128::BITS - allowed.leading_zeros())
     }
 }
 
@@ -69,6 +126,17 @@ mod tests {
         assert_eq!(format("384 kbit/s", "10 ms"), Some(12));
         assert_eq!(format("33 kbit/s", "10 ms"), Some(1));
         assert_eq!(format("30 kbit/s", "10 ms"), None);
+    }
+
+    #[test]
+    fn a_tti_holds_the_largest_format_without_padding() {
+        let set = TransportFormatSet::new([0, 1, 2, 4, 8, 12]);
+        let format = TransportFormat { set, ..TransportFormat::up_to(12, Duration::from_millis(10)) };
+        let blocks = |ready| format.blocks_for(ready);
+        assert_eq!([1, 2, 3, 4, 7, 8, 11, 12, 500].map(blocks), [1, 2, 2, 4, 4, 8, 8, 12, 12]);
+        let padded = TransportFormat { set: TransportFormatSet::new([4, 8]), ..format };
+        assert_eq!([0, 1, 5, 500].map(|ready| padded.blocks_for(ready)), [4, 4, 4, 8]);
+        assert!(TransportFormatSet::new(1..=128).is_any() && !set.is_any());
     }
 
     #[test]

@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::Context;
     use crate::ids::{Direction, UeId};
+    use crate::radio::mac::{TransportFormat, TransportFormatSet};
     use crate::radio::phy::Lost;
     use crate::radio::rlc::am::Piggyback;
     use crate::radio::rlc::testing::packet;
@@ -314,6 +315,45 @@ mod tests {
             prop_assert_eq!(&completed_after, &end_pdus);
             let is_exact = mode == 0 && payload < 125;
             prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
+        }
+    }
+
+    proptest! {
+        /// For any traffic, losses and mode, a limit from `pdus_ready` is reached.
+        #[test]
+        fn every_tti_holds_a_transport_format(
+            steps in prop::collection::vec((0_u64..4, prop::option::of(1_u32..900), any::<u128>(), any::<bool>()), 1..60),
+            piggyback in prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding), Just(Piggyback::BuildAround)],
+            is_eurane in any::<bool>(),
+            is_um in any::<bool>(),
+            payload in prop_oneof![Just(40_u16), Just(130)],
+            window in 2_u32..40,
+        ) {
+            let length_indicators = if is_eurane { LengthIndicators::Eurane } else { LengthIndicators::Ts25322 };
+            let am = RlcConfig { piggyback, pdu_payload: Octets(payload), window, length_indicators, ..RlcConfig::default() };
+            let um = RlcConfig { mode: RlcMode::Um, ..RlcConfig::default() };
+            let (config, counts) = (Arc::new(if is_um { um } else { am }), [1, 2, 4, 8, 12]);
+            let tti = Duration::from_millis(10);
+            let set = TransportFormatSet::new(counts);
+            let format = TransportFormat { set, ..TransportFormat::up_to(12, tti) };
+            let mut ends = [Direction::Downlink, Direction::Uplink].map(|sends| Rlc::new(UeId(0), sends, &config, 12));
+            let mut now = 0;
+            for (ttis, sdu, lost, is_uplink) in steps {
+                now += 10 * ttis;
+                let mut trace = NoTrace;
+                let cx = &mut Context::new(ms(now), &mut trace);
+                let [first, second] = &mut ends;
+                let (sender, receiver) = if is_uplink { (second, first) } else { (first, second) };
+                if let Some(octets) = sdu {
+                    // A full buffer discards the SDU.
+                    let _ = sender.handle_sdu(cx, &Sdu::new(packet(now, octets), ms(now)));
+                }
+                sender.handle_timeout(cx);
+                let blocks = send(sender, now, format.blocks_for(sender.pdus_ready(ms(now))));
+                prop_assert!(blocks.blocks == 0 || counts.contains(&blocks.blocks), "{} blocks", blocks.blocks);
+                receiver.handle_blocks(cx, &blocks, Lost(lost & lost >> 1));
+                while receiver.poll_delivered().is_some() {}
+            }
         }
     }
 

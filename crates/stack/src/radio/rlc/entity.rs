@@ -324,6 +324,18 @@ impl Rlc {
         in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())
     }
 
+    /// Number of PDUs that [`poll_transmit`](Self::poll_transmit) would send now, or a lower bound,
+    /// for the choice of a transport format. In transparent mode always a full TTI, because all
+    /// segments of an SDU must be sent in one TTI.
+    pub fn pdus_ready(&self, now: Time) -> u32 {
+        match self {
+            Rlc::Am(entity) => entity.pdus_ready(now),
+            Rlc::Um(entity) => entity.backlog().pdus,
+            Rlc::Tm(_) => u32::MAX,
+            Rlc::Wired(wired) => wired.inner.pdus_ready(now),
+        }
+    }
+
     /// Appends the SDUs that wait to be sent in order, for schedulers that need each SDU.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));

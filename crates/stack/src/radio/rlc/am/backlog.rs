@@ -2,8 +2,8 @@
 
 use umts_units::{Bytes, Time};
 
-use super::AmEntity;
 use super::sender::Sender;
+use super::{AmEntity, Piggyback};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::backlog::BlockCounter;
 use crate::radio::rlc::{Backlog, WaitingSdu};
@@ -12,6 +12,15 @@ impl AmEntity {
     /// New data and retransmissions to send.
     pub fn backlog(&self) -> Backlog {
         self.sender.backlog(&self.config)
+    }
+
+    /// Number of PDUs to send now, at most one of them a control PDU. A STATUS that may be
+    /// piggybacked on data does not count.
+    pub fn pdus_ready(&self, now: Time) -> u32 {
+        // A PDU that is repeated only to poll is not in the backlog.
+        let data = if self.has_data(now) { self.backlog().pdus.max(1) } else { 0 };
+        let has_own_pdu = data == 0 || self.config.piggyback == Piggyback::Off;
+        data + u32::from(has_own_pdu && self.has_control(now))
     }
 
     /// Appends the SDUs that wait to be sent in order.

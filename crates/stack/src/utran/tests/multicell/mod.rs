@@ -132,7 +132,7 @@ impl Bench {
             channel,
             number: 0,
             scheduler: SchedulerKind::default(),
-            format: TransportFormat { tti: TTI, blocks },
+            format: TransportFormat::up_to(blocks, TTI),
             block_bits: 336,
         };
         let rlc: Arc<RlcConfig> = RlcConfig { max_dat: None, buffer: None, ..RlcConfig::default() }.into();

@@ -91,7 +91,7 @@ impl Bench {
             channel: Channel::Dch,
             number: 0,
             scheduler: SchedulerKind::default(),
-            format: TransportFormat { tti: FRAME, blocks: 4 },
+            format: TransportFormat::up_to(4, FRAME),
             block_bits: 336,
         };
         let ue = UeConfig {
