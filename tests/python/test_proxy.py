@@ -7,6 +7,8 @@ of it, and require equal results.
 from __future__ import annotations
 
 import os
+import queue
+import re
 import signal
 import socket
 import subprocess
@@ -622,6 +624,35 @@ def test_sighup_reopens_the_log_and_keeps_connections(tmp_path: Path) -> None:
         assert line["connection"] == 1
         assert len(old.read_text().splitlines()) == 2
         running.end()
+
+
+@pytest.mark.usefixtures("_default_sighup")
+def test_the_service_manager_is_notified_while_data_flows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = os.urandom(1 << 22)
+    received: queue.Queue[bytes] = queue.Queue()
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
+        server(lambda connection: received.put(all_of(connection))) as server_address,
+    ):
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(proxied.WAIT_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        words = ("--to", text(server_address), "--drain", "60 s")
+        with proxy(*words, log=tmp_path / "log") as running:
+            assert manager.recv(4096) == b"READY=1\n"
+            with connect(running.address) as client:
+                client.sendall(data[: 1 << 21])
+                running.process.send_signal(signal.SIGHUP)
+                assert re.fullmatch(rb"RELOADING=1\nMONOTONIC_USEC=\d+\n", manager.recv(4096))
+                assert manager.recv(4096) == b"READY=1\n"
+                client.sendall(data[1 << 21 : 3 << 20])
+                running.process.terminate()
+                assert manager.recv(4096) == b"STOPPING=1\n"
+                client.sendall(data[3 << 20 :])
+            assert received.get(timeout=proxied.WAIT_S) == data
+            assert running.process.wait(proxied.WAIT_S) == 0
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])

@@ -34,6 +34,7 @@ mod outbound;
 mod policy;
 mod relay;
 mod run;
+mod service;
 mod signals;
 mod sockets;
 mod telemetry;

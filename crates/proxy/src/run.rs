@@ -28,6 +28,7 @@ use crate::notices::notices;
 use crate::options::{Destination, Options, SideOptions};
 use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
+use crate::service;
 use crate::signals::{Blocked, Request, Signals};
 use crate::sockets::{Effective, SocketConfig, effective, listen, listen_error};
 use crate::telemetry::counts::Totals;
@@ -134,6 +135,7 @@ pub fn run(
         log.add(&started_event(&about));
     }
     started(&about);
+    service::ready();
     let ended = serve_until_end(&common, metrics, guard, signals, &stage_sender, &workers);
     let _ = stage_sender.send(Stage::Over);
     for worker in workers {
@@ -273,6 +275,7 @@ fn serve_until_end(
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
         let mut orphaned = pin!(until_ended(guard));
         until_either(end_requested(&mut signals, common), orphaned.as_mut()).await?;
+        service::stopping();
         let _ = stage_sender.send(Stage::Draining);
         let drained = async {
             let mut second = pin!(end_requested(&mut signals, common));
@@ -296,9 +299,11 @@ fn serve_until_end(
 /// Waits for a signal that ends the proxy. Reopens the log at other signals.
 async fn end_requested(signals: &mut Signals, common: &Common) {
     while let Some(Request::ReopenLog) = signals.arrived.recv().await {
+        service::reloading();
         if let Some(log) = &common.log {
             log.reopen();
         }
+        service::ready();
     }
 }
 
