@@ -196,6 +196,7 @@ def test_a_switched_bearer_takes_a_profile_and_the_dchs() -> None:
     for name, dch in (
         ("fach-dch", "ps-64 (64 kbit/s down, 64 up)"),
         ("fach-dch@ps-384", "ps-384 (384 kbit/s down, 64 up)"),
+        ("fach-dch@hsdpa-3.6", "hsdpa-3.6 (3360 kbit/s down, 384 up)"),
         ("fach-dch:att-2010", "ps-64 (64 kbit/s down, 64 up)"),
         ("fach-dch:att-2010@ps-384,ps-64", "ps-384 (384 kbit/s down, 64 up), ps-64 (64 kbit/s down, 64 up)"),
         ("ps-384", None),

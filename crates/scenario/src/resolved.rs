@@ -83,7 +83,7 @@ pub struct Group {
     pub is_granted: bool,
     /// DCHs that RRC may allocate, the largest first. Empty if the group is not switched.
     pub dchs: Vec<[Channel; 2]>,
-    /// HS-DSCH category of the bearer, if it has an HS-DSCH.
+    /// HS-DSCH category of the bearer, or of a bearer in `dchs`. `None`: the group has no HS-DSCH.
     pub hs_dsch_category: Option<u8>,
     /// Traces of a measured radio that replaces all these, downlink and uplink.
     pub traces: Option<[CapacityTrace; 2]>,

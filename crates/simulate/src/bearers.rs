@@ -34,7 +34,8 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
     if scenario.pdcp.header_compression != model::HeaderCompression::Off {
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
     }
-    if let kind @ (Channel::Dsch | Channel::HsDsch) = group.channels[0].kind {
+    let downlinks = std::iter::once(&group.channels).chain(&group.dchs).map(|[downlink, _]| downlink.kind);
+    if let Some(kind) = downlinks.into_iter().find(|kind| matches!(kind, Channel::Dsch | Channel::HsDsch)) {
         return Err(format!("{} frames cannot be captured", kind.name().0));
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);

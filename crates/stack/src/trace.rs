@@ -378,7 +378,8 @@ pub enum TraceEvent {
     HsPduDiscarded { ue: UeId },
     /// Timer T1 of the reordering queue of a UE expired: a block was given up.
     T1Expired { ue: UeId },
-    /// The Node B flushed a PDU for the HS-DSCH, which RLC had discarded or sent before a reset.
+    /// The Node B flushed a PDU for the HS-DSCH, which RLC had discarded or sent before a reset, or the UE
+    /// left the channel.
     HsPduFlushed { ue: UeId },
     /// The reordering queue of a UE dropped a block of `pdus` PDUs, which it had given up before.
     HsBlockDropped { ue: UeId, pdus: u32 },

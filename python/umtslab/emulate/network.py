@@ -5,8 +5,8 @@
 ``fach``                    the common channels, FACH down and RACH up
 ``fach-dch``                switched by RRC between these and a DCH, with the default timers
 ``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
-``…@BEARER``                the two above with another DCH, or with several, the largest first
-                            (``@ps-384,ps-64``)
+``…@BEARER``                the two above with another DCH or an HS-DSCH, or with several bearers, the
+                            largest first (``@hsdpa-3.6,ps-64``)
 ``trace:FILE``              a measured capacity, the same trace both ways
 ``trace:DOWN,UP``           likewise, with one trace for each direction
 ``flat:PROFILE``            rate and delay of a network preset of browsers' developer tools or of a
@@ -95,7 +95,9 @@ def of_bearer(name: str, ues: int) -> str:
     if name == "fach":
         keys = ""
     elif SWITCHED in (kind, name.partition("@")[0]):
-        keys, rrc = 'bearer = "switched"\n', _rrc(name)
+        dchs = name.partition("@")[2].split(",")
+        has_hs_dsch = any(dch.startswith("hsdpa-") for dch in dchs)
+        keys, rrc = 'bearer = "switched"\n' + (_HSDPA_RLC if has_hs_dsch else ""), _rrc(name)
     elif kind == "trace" and argument:
         down, _, up = argument.partition(",")
         keys = f"[ue.capacity]\ndownlink = {json.dumps(down)}\nuplink = {json.dumps(up or down)}\n"
@@ -122,15 +124,16 @@ def _rrc(name: str) -> str:
         _check_known(profile, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", SWITCHED)
         keys.append(f'profile = "{profile}"')
     if at:
-        packets = [bearer["name"] for bearer in _core.bearers() if _is_dch(bearer)]
+        packets = [bearer["name"] for bearer in _core.bearers() if _is_allocated(bearer)]
         for dch in dchs.split(","):
             _check_known(dch, packets, "bearer", f"{timers}@", separator="")
         keys.append(f"dch = {json.dumps(dchs.split(','))}")
     return "".join(f"{key}\n" for key in ["[rrc]", *keys]) if keys else ""
 
 
-def _is_dch(bearer: dict[str, Any]) -> bool:
-    return bool(bearer["carries_packets"]) and bearer["downlink"]["channel"] == "DCH"
+def _is_allocated(bearer: dict[str, Any]) -> bool:
+    """Return whether RRC can allocate the bearer to a user."""
+    return bool(bearer["carries_packets"]) and bearer["downlink"]["channel"] in ("DCH", "HS-DSCH")
 
 
 def dch_of(scenario: Scenario) -> str | None:

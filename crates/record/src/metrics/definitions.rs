@@ -411,7 +411,7 @@ metrics! { NETWORK: NetworkTotals;
         => |t| count(t.hs_dsch.t1_expiries);
     "hs_pdus_discarded" "PDUs discarded by MAC-hs" ["1"] "PDUs that the Node B discarded because the queue of the user was full or its discard timer expired." = "PDUs discarded" / ""
         => |t| count(t.hs_dsch.pdus_discarded);
-    "hs_pdus_flushed" "PDUs flushed by MAC-hs" ["1"] "PDUs that the Node B flushed because RLC had discarded or acknowledged them, or was reset." = "PDUs flushed" / ""
+    "hs_pdus_flushed" "PDUs flushed by MAC-hs" ["1"] "PDUs that the Node B flushed: RLC had discarded or acknowledged them or was reset, or the user left the HS-DSCH." = "PDUs flushed" / ""
         => |t| count(t.hs_dsch.pdus_flushed);
     "hs_blocks_dropped" "Blocks dropped by reordering" ["1"] "Blocks that UEs decoded after the reordering queue had given them up. Their PDUs are lost for RLC." = "blocks dropped" / ""
         => |t| count(t.hs_dsch.blocks_dropped);

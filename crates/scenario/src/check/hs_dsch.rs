@@ -76,9 +76,8 @@ impl Inspection<'_> {
     /// can carry a PDU.
     fn hs_dsch_of_users(&mut self, i: usize) -> Result<(), Problem> {
         let (ue, named) = (&self.scenario.ue[i], &self.names.groups[i]);
-        let of_bearer = named.bearer.as_ref().and_then(super::Dedicated::hs_dsch_category);
         let path = |key: &str| format!("ue.{i}.{key}");
-        let Some(category) = of_bearer else {
+        let Some(category) = named.hs_dsch_category() else {
             return match &ue.hs_dsch {
                 None => Ok(()),
                 Some(_) => {
@@ -93,7 +92,8 @@ impl Inspection<'_> {
             let help = "choose another bearer, or leave out the layout".to_owned();
             return Err(self.problem(&path("bearer"), message).label("this bearer").help(help));
         }
-        if !loses_nothing(&self.scenario.radio_of(ue).downlink) {
+        // The errors of [radio] apply to the other channels of switched users.
+        if !ue.is_switched() && !loses_nothing(&self.scenario.radio_of(ue).downlink) {
             let message = "the errors of [radio] do not apply to the HS-DSCH of these users: set errors in \
                            hs_dsch, or give them a [ue.radio] without errors";
             self.warn(&path("bearer"), message);

@@ -29,7 +29,7 @@ use crate::model::Scenario;
 use crate::resolved::{Group, PlannedCell, ProxyPlan, Resolved};
 use crate::tree::Node;
 use channels::GroupChannels;
-use names::{Dedicated, Names};
+use names::Names;
 
 pub(crate) use names::is_name_character;
 
@@ -83,7 +83,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             channels: channels.own,
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
-            hs_dsch_category: named.bearer.as_ref().and_then(Dedicated::hs_dsch_category),
+            hs_dsch_category: named.hs_dsch_category(),
             traces,
             flows: names.flows_of(i).collect(),
         }

@@ -135,6 +135,11 @@ impl Names {
 }
 
 impl GroupNames {
+    /// HS-DSCH category of the bearer, or of the one to which RRC may switch the users.
+    pub fn hs_dsch_category(&self) -> Option<u8> {
+        self.bearer.iter().chain(&self.dchs).find_map(Dedicated::hs_dsch_category)
+    }
+
     fn of(
         scenario: &Scenario,
         tree: &Node,
@@ -156,13 +161,14 @@ impl GroupNames {
         let mut dchs = Vec::new();
         for (number, name) in scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate()) {
             let path = format!("{}.dch.{number}", rrc_path(scenario, i));
-            let dch = &dedicated[known(tree, &path, "bearer", name, &names)?];
-            if dch.hs_dsch_category().is_some() {
-                let message = format!("`{name}` has an HS-DSCH, to which RRC cannot switch users");
-                let help = "name a bearer on DCHs, or give the users `bearer = \"hsdpa-…\"` permanently";
-                return Err(problem(tree, &path, message).help(help.to_owned()));
+            let dch = dedicated[known(tree, &path, "bearer", name, &names)?].clone();
+            let has_hs_dsch = |dch: &Dedicated| dch.hs_dsch_category().is_some();
+            if has_hs_dsch(&dch) && dchs.iter().any(has_hs_dsch) {
+                let message = format!("`{name}` is a second bearer with an HS-DSCH");
+                let help = "name one of them, whose rate follows the CQI".to_owned();
+                return Err(problem(tree, &path, message).label("this bearer").help(help));
             }
-            dchs.push(dch.clone());
+            dchs.push(dch);
         }
         Ok(GroupNames { cell, bearer, dchs })
     }

@@ -21,7 +21,7 @@ impl Inspection<'_> {
         let fach = self.scenario.cell[cell].fach.as_ref();
         let mut shared: BTreeMap<_, _> =
             fach.map(|fach| ((Channel::Fach, 0), fach.rate.bps())).into_iter().collect();
-        let mut reserved = Reserved { rates: [0; 2], dchs: 0 };
+        let mut reserved = Reserved::default();
         let groups = self.scenario.ue.iter().zip(&self.names.groups).zip(channels);
         for ((ue, _), GroupChannels { own, .. }) in groups.filter(|((_, named), _)| named.cell == cell) {
             for (sum, channel) in reserved.rates.iter_mut().zip(own) {
@@ -33,6 +33,9 @@ impl Inspection<'_> {
             // The HS-DSCH has codes and power that DCHs do not use.
             if !matches!(downlink.kind, Channel::Dch | Channel::HsDsch) {
                 shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
+            }
+            if downlink.kind == Channel::HsDsch {
+                reserved.hs_users += u32::from(ue.count);
             }
             if uplink.kind == Channel::Dch {
                 reserved.dchs += u32::from(ue.count);

@@ -4,7 +4,7 @@ use umts_stack::rnc::Reserved;
 use umts_units::{BitRate, Duration};
 
 use super::Inspection;
-use super::names::{Dedicated, rrc_path};
+use super::names::rrc_path;
 use crate::error::Problem;
 use crate::model::{BufferCounts, RestingState, Rrc, Ue};
 
@@ -114,20 +114,27 @@ impl Inspection<'_> {
     /// can get a DCH.
     fn admission(&self, i: usize, reserved: Reserved) -> Result<(), Problem> {
         let limits = self.scenario.cell[i].admission;
-        let reserved_amounts = [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs)];
-        let most =
-            [limits.downlink.map(BitRate::bps), limits.uplink.map(BitRate::bps), limits.dchs.map(u64::from)];
-        let keys = ["downlink", "uplink", "dchs"];
-        let over = |wanted: [u64; 3]| {
-            (0..3).find(|&k| most[k].is_some_and(|most| reserved_amounts[k] + wanted[k] > most))
+        let max_users = self.scenario.cell[i].hs_dsch.max_users;
+        let reserved_amounts =
+            [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs), u64::from(reserved.hs_users)];
+        let most = [
+            limits.downlink.map(BitRate::bps),
+            limits.uplink.map(BitRate::bps),
+            limits.dchs.map(u64::from),
+            max_users.map(u64::from),
+        ];
+        let keys = ["admission.downlink", "admission.uplink", "admission.dchs", "hs_dsch.max_users"];
+        let over = |wanted: [u64; 4]| {
+            (0..4).find(|&k| most[k].is_some_and(|most| reserved_amounts[k] + wanted[k] > most))
         };
         let problem = |key: usize, message: &str| {
-            self.problem(&format!("cell.{i}.admission.{}", keys[key]), message).label("this limit")
+            self.problem(&format!("cell.{i}.{}", keys[key]), message).label("this limit")
         };
-        if let Some(key) = over([0; 3]) {
+        if let Some(key) = over([0; 4]) {
             let needed = match BitRate::from_bps(reserved_amounts[key]) {
                 Some(rate) if key < 2 => rate.to_string(),
-                _ => format!("{} DCHs", reserved_amounts[key]),
+                _ if key == 2 => format!("{} DCHs", reserved_amounts[key]),
+                _ => format!("{} places on the HS-DSCH", reserved_amounts[key]),
             };
             let message = format!(
                 "the FACH, other shared channels and permanent DCHs need {needed}, more than this limit"
@@ -135,8 +142,13 @@ impl Inspection<'_> {
             return Err(problem(key, &message).help("raise the limit, or reserve less".to_owned()));
         }
         let groups_of_cell = self.names.groups.iter().filter(|group| group.cell == i);
-        for Dedicated { bearer, .. } in groups_of_cell.filter_map(|group| group.dchs.last()) {
-            if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
+        for dch in groups_of_cell.filter_map(|group| group.dchs.last()) {
+            let bearer = &dch.bearer;
+            let (downlink, hs_users) = match dch.hs_dsch_category() {
+                None => (bearer.downlink.rate.bps(), 0),
+                Some(_) => (0, 1),
+            };
+            if let Some(key) = over([downlink, bearer.uplink.rate.bps(), 1, hs_users]) {
                 let message = format!(
                     "no DCH of bearer `{}` fits next to the permanently reserved capacity",
                     bearer.name

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_stack::trace::Channel;
 
 /// A scenario with one user of an HSDPA bearer. `cell`: keys of the cell's HS-DSCH; `user`: keys of
 /// the user's HS-DSCH; `more`: further tables.
@@ -57,12 +58,33 @@ fn users_without_an_hsdpa_bearer_have_no_hs_dsch() {
     assert!(error.render(false).contains("bearer `common` of these users has no HS-DSCH"));
 }
 
+/// A scenario with a switched user and these bearers.
+fn switched(bearers: &str, more: &str) -> Result<Loaded, ScenarioError> {
+    let text = format!(
+        "version = 1\nduration = \"10 s\"\n{more}\n[rrc]\ndch = [{bearers}]\n[[ue]]\nname = \"user\"\n\
+         bearer = \"switched\"\nhs_dsch = {{ cqi = 20 }}\n"
+    );
+    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+}
+
 #[test]
-fn rrc_does_not_switch_users_to_an_hs_dsch() {
-    let text = "version = 1\nduration = \"10 s\"\n[rrc]\ndch = [\"hsdpa-3.6\"]\n[[ue]]\nname = \"user\"\n\
-                bearer = \"switched\"\n";
-    let error = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect_err("it is invalid");
-    assert!(error.render(false).contains("to which RRC cannot switch users"));
+fn rrc_can_switch_users_to_one_hs_dsch() {
+    let loaded = switched("\"hsdpa-3.6\", \"ps-64\"", "[radio]\nbler = 0.1").expect("it is valid");
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let group = &loaded.scenario.plan().groups[0];
+    assert_eq!((group.hs_dsch_category, group.dchs[0][0].kind), (Some(6), Channel::HsDsch));
+    let error = switched("\"hsdpa-3.6\", \"hsdpa-1.8\"", "").expect_err("it has two");
+    assert!(error.render(false).contains("`hsdpa-1.8` is a second bearer with an HS-DSCH"));
+    let error = switched("\"ps-64\"", "").expect_err("it has none");
+    assert!(error.render(false).contains("bearer `switched` of these users has no HS-DSCH"));
+    let full = "cell = [{ name = \"cell\", hs_dsch = { max_users = 1 } }]\n[[ue]]\nname = \"other\"\n\
+                bearer = \"hsdpa-3.6\"\n";
+    let error = switched("\"hsdpa-3.6\"", full).expect_err("the permanent user takes the only place");
+    assert!(
+        error.render(false).contains("no DCH of bearer `hsdpa-3.6` fits next to"),
+        "{}",
+        error.render(false)
+    );
 }
 
 #[test]

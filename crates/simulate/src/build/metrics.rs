@@ -83,7 +83,13 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
                 shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
             }
         }
-        switched += group.dchs.first().map_or(0, |[largest, _]| largest.rate.bps() * users);
+        match group.dchs.first() {
+            None => {}
+            Some([largest, _]) if largest.kind == Channel::HsDsch => {
+                shared.insert((largest.kind, largest.number), largest.rate.bps());
+            }
+            Some([largest, _]) => switched += largest.rate.bps() * users,
+        }
     }
     let limit = scenario.cell[cell].admission.downlink;
     let room = limit.map_or(u64::MAX, |limit| limit.bps() - scenario.plan().reserved[cell].rates[0]);

@@ -28,7 +28,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         }),
         rach: private_rach
             .map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
-        limits: Limits { rates: [downlink, uplink], dchs, queue },
+        limits: Limits { rates: [downlink, uplink], dchs, hs_users: cell.hs_dsch.max_users, queue },
         reserved: scenario.plan().reserved[index],
         hs_dsch: cell.hs_dsch.clone().into(),
         tdd: cell.tdd.as_ref().map(scenario::Tdd::config),

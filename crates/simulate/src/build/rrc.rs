@@ -1,14 +1,19 @@
 //! Radio resource control.
 
-use umts_scenario::{Group, model as scenario};
+use umts_scenario::{Channel, Group, model as scenario};
 use umts_stack::network::SwitchingConfig;
+use umts_stack::radio::mac::Channel as Kind;
 use umts_stack::rnc::rrc::DchRates;
 
 use super::radio::channel;
 
 /// Configuration of channel switching of a group.
 pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group) -> SwitchingConfig {
-    let dch_rates = group.dchs.iter().map(|directions| DchRates(directions.map(|dch| dch.rate))).collect();
+    let rates = |[downlink, uplink]: [Channel; 2]| DchRates {
+        rates: [downlink.rate, uplink.rate],
+        is_hs_dsch: downlink.kind == Kind::HsDsch,
+    };
+    let dch_rates = group.dchs.iter().copied().map(rates).collect();
     let channels = group.dchs.iter().map(|directions| directions.map(|dch| channel(rlc, dch)));
     let rrc = scenario::Rrc { dch_rates, ..rrc.clone() };
     SwitchingConfig { rrc: rrc.into(), dchs: channels.collect() }

@@ -9,6 +9,7 @@ mod capacity;
 mod common;
 mod eurane;
 mod hs_dsch;
+mod hs_switching;
 mod impairments;
 mod pdus;
 mod proxy;

@@ -5,7 +5,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 use super::{Below, CarrierConfig, Mac, Ticks};
-use crate::ids::{Direction, MacTimer};
+use crate::ids::{Direction, MacTimer, UeId};
 use crate::nodeb::Iub;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, UeContext};
@@ -29,8 +29,14 @@ impl Mac for Dedicated {
         self.ticks.handle_backlog(cx.now, config, ue, direction)
     }
 
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
-        self.ticks.leave(ue, direction);
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        self.ticks.leave(&mut below.ues[ue], config.direction);
     }
 
     #[inline]

@@ -42,8 +42,14 @@ pub trait Mac {
         direction: Direction,
     ) -> bool;
 
-    /// `ue` leaves the carrier, on which it sent in `direction`.
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction);
+    /// `ue` leaves the carrier.
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    );
 
     /// Expiry of a timer, and the phase of that instant in which the MAC must be called.
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)>;

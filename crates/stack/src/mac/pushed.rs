@@ -11,7 +11,7 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::{Below, CarrierConfig, Mac, Ticks};
 use crate::detail::{Detail, Stage};
-use crate::ids::{Direction, MacTimer};
+use crate::ids::{Direction, MacTimer, UeId};
 use crate::nodeb::{FachQueue, QueuedBlock};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
@@ -122,8 +122,14 @@ impl Mac for Pushed {
         self.ticks.handle_backlog(cx.now, config, ue, direction)
     }
 
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
-        self.ticks.leave(ue, direction);
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        self.ticks.leave(&mut below.ues[ue], config.direction);
     }
 
     #[inline]

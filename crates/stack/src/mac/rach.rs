@@ -6,7 +6,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
 use super::{Below, CarrierConfig, Mac, Ticks};
-use crate::ids::{Direction, MacTimer};
+use crate::ids::{Direction, MacTimer, UeId};
 use crate::nodeb::Iub;
 use crate::radio::mac::{RachAccess, RachAttempt};
 use crate::radio::phy::Lost;
@@ -85,8 +85,14 @@ impl Mac for Rach {
         self.ticks.handle_backlog(cx.now, config, ue, direction)
     }
 
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
-        self.ticks.leave(ue, direction);
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        self.ticks.leave(&mut below.ues[ue], config.direction);
     }
 
     #[inline]

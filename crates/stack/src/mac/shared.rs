@@ -39,8 +39,14 @@ impl Mac for Shared {
         self.ticks.handle_backlog(cx.now, config, ue, direction)
     }
 
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
-        self.ticks.leave(ue, direction);
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        self.ticks.leave(&mut below.ues[ue], config.direction);
     }
 
     #[inline]

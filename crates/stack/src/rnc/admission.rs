@@ -16,8 +16,10 @@ use crate::ids::UeId;
 pub struct Limits {
     /// Sum of rates by direction.
     pub rates: [Option<BitRate>; 2],
-    /// Number of DCHs.
+    /// Number of users with a DCH, at least in the uplink.
     pub dchs: Option<u32>,
+    /// Number of users of the HS-DSCH.
+    pub hs_users: Option<u32>,
     /// Maximum number of requests that wait for a DCH. Further ones are refused.
     pub queue: u32,
 }
@@ -27,8 +29,10 @@ pub struct Limits {
 pub struct Reserved {
     /// Bit/s by direction, the common channel included.
     pub rates: [u64; 2],
-    /// DCHs.
+    /// Users with a DCH, at least in the uplink.
     pub dchs: u32,
+    /// Users of the HS-DSCH.
+    pub hs_users: u32,
 }
 
 impl Reserved {
@@ -36,6 +40,16 @@ impl Reserved {
         Reserved {
             rates: [self.rates[0] + other.rates[0], self.rates[1] + other.rates[1]],
             dchs: self.dchs + other.dchs,
+            hs_users: self.hs_users + other.hs_users,
+        }
+    }
+
+    /// The part of `self` that `other` covers.
+    fn min(self, other: Reserved) -> Reserved {
+        Reserved {
+            rates: [0, 1].map(|way| self.rates[way].min(other.rates[way])),
+            dchs: self.dchs.min(other.dchs),
+            hs_users: self.hs_users.min(other.hs_users),
         }
     }
 
@@ -43,16 +57,25 @@ impl Reserved {
         Reserved {
             rates: [0, 1].map(|way| self.rates[way].saturating_sub(other.rates[way])),
             dchs: self.dchs.saturating_sub(other.dchs),
+            hs_users: self.hs_users.saturating_sub(other.hs_users),
         }
     }
 
     fn of(dch: DchRates) -> Reserved {
-        Reserved { rates: dch.0.map(BitRate::bps), dchs: 1 }
+        let [downlink, uplink] = dch.rates.map(BitRate::bps);
+        Reserved {
+            rates: [if dch.is_hs_dsch { 0 } else { downlink }, uplink],
+            dchs: 1,
+            hs_users: dch.is_hs_dsch.into(),
+        }
     }
 
     fn fits(self, limits: &Limits) -> bool {
         let within = |way: usize| limits.rates[way].is_none_or(|limit| self.rates[way] <= limit.bps());
-        within(0) && within(1) && limits.dchs.is_none_or(|limit| self.dchs <= limit)
+        within(0)
+            && within(1)
+            && limits.dchs.is_none_or(|limit| self.dchs <= limit)
+            && limits.hs_users.is_none_or(|limit| self.hs_users <= limit)
     }
 }
 
@@ -105,8 +128,8 @@ pub struct Admission {
     limits: Limits,
     /// The common channel and the DCHs that are never released.
     base: Reserved,
-    /// The smallest DCH that a UE may request.
-    smallest: Option<Reserved>,
+    /// The different DCHs that UEs may request.
+    offered: Vec<Reserved>,
     /// By UE.
     holdings: Vec<Holding>,
     waiting: VecDeque<UeId>,
@@ -122,7 +145,7 @@ impl Admission {
         Admission {
             limits,
             base,
-            smallest: None,
+            offered: Vec::new(),
             holdings: Vec::new(),
             waiting: VecDeque::new(),
             reserved: base,
@@ -133,9 +156,8 @@ impl Admission {
     /// Users of this cell may request `dch`.
     pub fn offer(&mut self, dch: DchRates) {
         let dch = Reserved::of(dch);
-        let smaller = self.smallest.is_none_or(|least| dch.rates < least.rates);
-        if smaller {
-            self.smallest = Some(dch);
+        if !self.offered.contains(&dch) {
+            self.offered.push(dch);
         }
     }
 
@@ -144,19 +166,25 @@ impl Admission {
         self.reserved
     }
 
-    /// Whether at least the smallest DCH is free.
+    /// Whether a DCH is free.
     pub fn has_room(&self) -> bool {
-        self.smallest.is_none_or(|least| self.reserved.plus(least).fits(&self.limits))
+        self.offered.is_empty() || self.is_free_beside(self.reserved)
     }
 
-    /// Whether no UE could get a DCH: not even the smallest is free, and too little could be taken
-    /// away.
+    /// Whether a DCH fits beside `reserved`.
+    fn is_free_beside(&self, reserved: Reserved) -> bool {
+        self.offered.iter().any(|dch| reserved.plus(*dch).fits(&self.limits))
+    }
+
+    /// Whether no UE could get a DCH: none is free, and too little could be taken away.
     pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
-        let Some(least) = self.smallest.filter(|_| !self.has_room()) else { return false };
+        if self.has_room() {
+            return false;
+        }
         let can_go = |holding: &&Holding| preemptible(holding.ue).is_some_and(|holder| holder.since <= now);
         let freed = self.holdings.iter().filter(can_go).map(|holding| holding.dch);
         let freed = freed.fold(Reserved::default(), Reserved::plus);
-        !self.reserved.minus(freed).plus(least).fits(&self.limits)
+        !self.is_free_beside(self.reserved.minus(freed))
     }
 
     /// UEs that have a DCH, or were promised one.
@@ -239,11 +267,7 @@ impl Admission {
     }
 
     fn give(&mut self, ue: UeId, dch: Reserved, takes_from: Vec<UeId>, freed: Reserved) {
-        let covered = Reserved {
-            rates: [0, 1].map(|way| freed.rates[way].min(dch.rates[way])),
-            dchs: freed.dchs.min(dch.dchs),
-        };
-        let holding = Holding { ue, dch, takes_from, covered };
+        let holding = Holding { ue, dch, takes_from, covered: freed.min(dch) };
         match self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
             Ok(at) => self.holdings[at] = holding,
             Err(at) => self.holdings.insert(at, holding),
@@ -275,10 +299,7 @@ impl Admission {
                 .fold(Reserved::default(), |sum, holding| sum.plus(holding.dch));
             let at = self.holdings.binary_search_by_key(&taker, |holding| holding.ue).expect("it was found");
             let taker = &mut self.holdings[at];
-            taker.covered = Reserved {
-                rates: [0, 1].map(|way| left.rates[way].min(taker.dch.rates[way])),
-                dchs: left.dchs.min(taker.dch.dchs),
-            };
+            taker.covered = left.min(taker.dch);
             taker.takes_from = from;
         }
         self.count_again();

@@ -5,7 +5,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
-use crate::ids::{Direction, MacTimer};
+use crate::ids::{Direction, MacTimer, UeId};
 use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacHs, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
@@ -102,8 +102,14 @@ impl Mac for CarrierMac {
         on_mac!(self, mac => mac.handle_backlog(cx, config, ue, direction))
     }
 
-    fn leave(&mut self, ue: &mut UeContext, direction: Direction) {
-        on_mac!(self, mac => mac.leave(ue, direction));
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        on_mac!(self, mac => mac.leave(ctx, config, below, ue));
     }
 
     #[inline]

@@ -57,7 +57,7 @@ impl Utran {
         if context.notify_rrc_with(|rrc| rrc.handle_failure(&mut ctx.cx, cause)).is_some() {
             return self.obey(ctx, ue);
         }
-        self.suspend(ue);
+        self.suspend(ctx, ue);
         Direction::BOTH.into_iter().for_each(|direction| self.rlc_changed(ctx, ue, direction));
         self.begin_cell_update(ctx, ue, cause);
     }

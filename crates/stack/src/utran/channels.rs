@@ -1,13 +1,16 @@
 //! Attaches UEs to channels, and detaches them.
 
+use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
 
-use super::carrier::{CarrierKey, Carriers};
+use super::carrier::{Carrier, CarrierKey, Carriers};
 use super::{Cell, Utran};
+use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
-use crate::mac::Mac;
+use crate::mac::{Below, Mac};
 use crate::radio::mac::Channel;
 use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
+use crate::trace::TraceEvent;
 use crate::ue::{COMMON, ChannelConfig, UeChannel};
 
 /// Creates channels.
@@ -56,14 +59,20 @@ impl ChannelFactory<'_> {
 
 impl Utran {
     /// Removes `ue` from its carriers. It has no channels until others are attached.
-    pub(super) fn detach(&mut self, ue: UeId) {
-        Direction::BOTH.into_iter().for_each(|direction| self.leave_carrier(ue, direction));
+    pub(super) fn detach<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
+        Direction::BOTH.into_iter().for_each(|direction| self.leave_carrier(ctx, ue, direction));
     }
 
     /// Removes `ue` from its carrier in `direction`.
-    pub(super) fn leave_carrier(&mut self, ue: UeId, direction: Direction) {
-        let context = &mut self.ues[ue];
-        self.carriers[context.channel(direction).carrier].mac.leave(context, direction);
+    pub(super) fn leave_carrier<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let Utran { carriers, ues, air, watched, .. } = self;
+        let Carrier { mac, config, .. } = &mut carriers[ues[ue].channel(direction).carrier];
+        mac.leave(ctx, config, &mut Below { ues, air, watched }, ue);
     }
 
     /// Switches a UE to its channels number `number`.

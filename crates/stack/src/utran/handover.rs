@@ -74,7 +74,7 @@ impl Utran {
 
     /// Moves the uplink DCH to the new cell.
     fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
-        self.leave_carrier(ue, Direction::Uplink);
+        self.leave_carrier(ctx, ue, Direction::Uplink);
         let uplink = self.ues[ue].channel(Direction::Uplink);
         let before = &self.carriers[uplink.carrier];
         let channel = ChannelConfig {

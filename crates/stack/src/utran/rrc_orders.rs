@@ -55,7 +55,7 @@ impl Utran {
         let (mut freed, mut settled) = (false, false);
         while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.poll_order()) {
             match order {
-                Order::Suspend => self.suspend(ue),
+                Order::Suspend => self.suspend(ctx, ue),
                 Order::UseCommon => self.use_channels(ctx, ue, COMMON),
                 Order::UseDch(dch) => {
                     self.cells[cell.index()].admission.holder_settled();
@@ -96,11 +96,11 @@ impl Utran {
         ctx.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
     }
 
-    pub(super) fn suspend(&mut self, ue: UeId) {
+    pub(super) fn suspend<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         context.rlc.iter_mut().for_each(Rlc::suspend);
         context.connection.stop_supervision();
-        self.detach(ue);
+        self.detach(ctx, ue);
     }
 
     /// Switches the UE to its channels number `channels`.
@@ -110,7 +110,7 @@ impl Utran {
         ue: UeId,
         channels: usize,
     ) {
-        self.detach(ue);
+        self.detach(ctx, ue);
         self.attach(ue, channels);
         self.resume(ctx, ue);
     }

@@ -26,6 +26,10 @@ options! {
         /// Weight of the past after one TTI in the mean and the variance of the SNR, for `fcds`.
         [label = "Memory of FCDS", source = "EURANE: 0.999"]
         pub fcds_memory: Probability = Probability::new(0.999).expect("it is a probability"),
+        /// Largest number of users of the HS-DSCH at a time: RRC switches no further users to it.
+        [label = "Users of the HS-DSCH", keyword = "Unlimited::<u32>", min = 1, max = 65535,
+            source = "an operator's choice; codes of the uplink and power for the associated DCHs limit it"]
+        pub max_users: Option<u32> = None,
         /// Largest number of UEs in a TTI, each with codes of its own: the number of HS-SCCHs.
         [label = "HS-SCCHs", min = 1, max = 4, source = "TS 25.214 §6A.1: a UE monitors up to 4"]
         pub users_per_tti: u8 = 1,

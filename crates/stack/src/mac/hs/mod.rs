@@ -34,6 +34,7 @@ use umts_units::{Duration, Time};
 pub use self::config::{BlockErrorModel, CreditRule, Fading, HsDschConfig, HsUeConfig, ProcessScope};
 use self::flow_control::FlowControl;
 pub use self::link_trace::{LinkTrace, POWERS, TraceTti};
+use self::schedule::drop_pdu;
 use self::user::User;
 use super::{Below, CarrierConfig, Mac};
 use crate::ids::{Direction, MacTimer, UeId};
@@ -185,11 +186,24 @@ impl Mac for MacHs {
         true
     }
 
-    fn leave(&mut self, ue: &mut UeContext, _direction: Direction) {
-        self.users.remove(&ue.id);
-        self.t1s.remove(&ue.id);
-        self.flow_control.leave(ue.id);
-        self.active.retain(|active| *active != ue.id);
+    /// MAC-hs of the UE is reset (TS 25.321 §11.6.2): blocks in the reordering queue go up. Blocks in HARQ
+    /// are lost, and PDUs on the Iub and at the Node B are flushed.
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+    ) {
+        self.t1s.remove(&ue);
+        self.flow_control.leave(ue);
+        self.active.retain(|active| *active != ue);
+        if let Some(user) = self.users.remove(&ue) {
+            for pdu in user.reset(ctx, config, below.air, ue) {
+                ctx.cx.record(|| TraceEvent::HsPduFlushed { ue });
+                drop_pdu(ctx, config, below, pdu);
+            }
+        }
     }
 
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {

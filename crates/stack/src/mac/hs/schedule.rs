@@ -180,7 +180,7 @@ impl MacHs {
 }
 
 /// Drops a PDU at the Node B. Records the SDUs that end in it as lost.
-fn drop_pdu<T: TraceSink<TraceEvent>>(
+pub(super) fn drop_pdu<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     config: &CarrierConfig,
     below: &mut Below<'_>,

@@ -236,6 +236,27 @@ impl User {
         }
     }
 
+    /// Ends HARQ: its blocks are lost, and those in the reordering queue go up. Returns the PDUs that were
+    /// not sent yet.
+    pub fn reset<T: TraceSink<TraceEvent>>(
+        mut self,
+        ctx: &mut EventContext<'_, T>,
+        config: &CarrierConfig,
+        air: &mut Air,
+        ue: UeId,
+    ) -> Vec<QueuedBlock> {
+        self.reordering.reset(&mut self.up);
+        // Not before blocks that are being decoded.
+        let decoded_at = ctx.cx.now + self.timing.decoding;
+        self.deliver(ctx, config, air, ue, decoded_at);
+        for block in std::mem::take(&mut self.blocks).into_iter().flatten() {
+            self.deliver_pdus(ctx, config, air, decoded_at, block.pdus, true);
+        }
+        let mut unsent: Vec<QueuedBlock> = self.queue.remove_if(|_| true);
+        unsent.extend(self.on_iub);
+        unsent
+    }
+
     /// The largest format for a CQI with the codes of the cell, and its number of PDUs. `None` if it
     /// has room for no PDU.
     fn format(&self, cqi: u8) -> Option<(Format, u32)> {

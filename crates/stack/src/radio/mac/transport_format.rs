@@ -65,7 +65,8 @@ impl TransportFormatSet {
         };
         let counts = blocks.into_iter().filter(|&blocks| blocks > 0).map(bit).fold(0, |all, bit| all | bit);
         assert!(counts != 0, "a channel needs a format with a block");
-        TransportFormatSet { counts }
+        // Without a gap up to the full format, the set is no limit.
+        if counts & counts.wrapping_add(1) == 0 { TransportFormatSet::ANY } else { TransportFormatSet { counts } }
     }
 
     /// Whether every number of blocks is a format.
@@ -136,7 +137,8 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 7, 8, 11, 12, 500].map(blocks), [1, 2, 2, 4, 4, 8, 8, 12, 12]);
         let padded = TransportFormat { set: TransportFormatSet::new([4, 8]), ..format };
         assert_eq!([0, 1, 5, 500].map(|ready| padded.blocks_for(ready)), [4, 4, 4, 8]);
-        assert!(TransportFormatSet::new(1..=128).is_any() && !set.is_any());
+        assert!(TransportFormatSet::new(0..=4).is_any() && TransportFormatSet::new(1..=128).is_any());
+        assert!(!set.is_any());
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn rate(kbps: u64) -> BitRate {
 }
 
 fn dch(down: u64, up: u64) -> DchRates {
-    DchRates([rate(down), rate(up)])
+    DchRates { rates: [rate(down), rate(up)], is_hs_dsch: false }
 }
 
 fn ms(ms: u64) -> Time {
@@ -18,8 +18,8 @@ fn ms(ms: u64) -> Time {
 
 /// The cell of Dubois (2005), Table 7.2: 800 kbit/s, of which the FACH has 32.
 fn cell(queue: u32) -> Admission {
-    let limits = Limits { rates: [Some(rate(800)), None], dchs: None, queue };
-    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+    let limits = Limits { rates: [Some(rate(800)), None], queue, ..Limits::default() };
+    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
     admission.offer(dch(64, 32));
     admission
 }
@@ -37,7 +37,7 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
         assert!(cell.has_room() && !cell.is_full(ms(0), no_inactive_ue));
         assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue), FREE);
     }
-    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12, hs_users: 0 });
     assert!(!cell.has_room() && cell.is_full(ms(0), no_inactive_ue));
     assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
     cell.release(UeId(5));
@@ -47,7 +47,7 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
 #[test]
 fn each_limit_holds_for_itself() {
     let of = |rates, dchs| {
-        let mut cell = Admission::new(Limits { rates, dchs, queue: 0 }, Reserved::default());
+        let mut cell = Admission::new(Limits { rates, dchs, ..Limits::default() }, Reserved::default());
         let mut given = 0;
         while cell.request(ms(0), UeId(given), &[dch(64, 32)], no_inactive_ue) == FREE {
             given += 1;
@@ -104,7 +104,7 @@ fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
     // It counts once, before and after its release.
     assert_eq!(cell.reserved().rates[0], 800_000);
     cell.release(UeId(7));
-    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12, hs_users: 0 });
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_larger_dch_takes_the_place_of_the_smaller_one() {
     let mut cell = cell(0);
     cell.request(ms(0), UeId(0), &[dch(64, 32)], no_inactive_ue);
     assert_eq!(cell.request(ms(0), UeId(0), &[dch(768, 32)], no_inactive_ue), FREE);
-    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1 });
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1, hs_users: 0 });
     assert_eq!(cell.request(ms(0), UeId(0), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
     cell.change(UeId(0), dch(64, 32));
     assert_eq!(cell.reserved().rates[0], 96_000);
@@ -276,8 +276,8 @@ proptest! {
         dchs in proptest::option::of(1..8u32),
         queue in 0..4u32,
     ) {
-        let limits = Limits { rates: [Some(rate(800)), Some(rate(400))], dchs, queue };
-        let cell = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+        let limits = Limits { rates: [Some(rate(800)), Some(rate(400))], dchs, queue, ..Limits::default() };
+        let cell = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
         let mut observed =
             Observed { cell, on_air: BTreeMap::new(), promised: BTreeMap::new(), leaving: Vec::new() };
         let mut now = ms(0);
@@ -306,6 +306,6 @@ proptest! {
         for _ in 0..2 {
             (0..20).for_each(|ue| observed.release(ue));
         }
-        prop_assert_eq!(observed.cell.reserved(), Reserved { rates: [32_000, 0], dchs: 0 });
+        prop_assert_eq!(observed.cell.reserved(), Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
     }
 }

@@ -269,7 +269,14 @@ impl Mac for Multicell {
         true
     }
 
-    fn leave(&mut self, _ue: &mut UeContext, _direction: Direction) {}
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        _config: &CarrierConfig,
+        _below: &mut Below<'_>,
+        _ue: UeId,
+    ) {
+    }
 
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
         (timer == MacTimer::First).then_some((self.clock.next_turn, Phase::Schedule))

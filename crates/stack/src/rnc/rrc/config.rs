@@ -34,9 +34,14 @@ impl From<RestingState> for RrcState {
     }
 }
 
-/// Rates of the DCHs of one bearer, in each direction.
+/// Rates of the channels of one bearer in CELL_DCH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DchRates(pub [BitRate; 2]);
+pub struct DchRates {
+    /// By direction.
+    pub rates: [BitRate; 2],
+    /// Whether the downlink is an HS-DSCH, which reserves no rate.
+    pub is_hs_dsch: bool,
+}
 
 /// Octets that traffic volume measurement counts in an RLC entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

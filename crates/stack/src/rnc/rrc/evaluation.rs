@@ -81,7 +81,7 @@ impl Rrc {
             if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
                 let window = self.config.rate_downswitch_window.as_secs();
                 let fits = |way: usize| {
-                    let most = next.0[way].bps() as f64 * window * utilisation.value();
+                    let most = next.rates[way].bps() as f64 * window * utilisation.value();
                     (carried[way] as f64) < most
                 };
                 if fits(0) && fits(1) {

@@ -171,7 +171,14 @@ impl Mac for MacTdd {
     }
 
     /// A UE without data withdraws its request in the frame in which it would be decided.
-    fn leave(&mut self, _ue: &mut UeContext, _direction: Direction) {}
+    fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _ctx: &mut EventContext<'_, T>,
+        _config: &CarrierConfig,
+        _below: &mut Below<'_>,
+        _ue: UeId,
+    ) {
+    }
 
     #[inline]
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {

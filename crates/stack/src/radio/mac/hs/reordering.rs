@@ -101,6 +101,14 @@ impl<B> ReorderingQueue<B> {
         self.update_t1(now);
     }
 
+    /// Appends all blocks to `up` in the order of their numbers, and starts anew (TS 25.321 §11.6.2, MAC-hs reset).
+    pub fn reset(&mut self, up: &mut Vec<B>) {
+        let lower_edge = self.lower_edge();
+        up.extend((0..MODULUS).filter_map(|steps| self.held[slot(lower_edge.plus(steps))].take()));
+        let counts = self.counts;
+        *self = ReorderingQueue { counts, ..ReorderingQueue::new(self.config) };
+    }
+
     /// Whether `tsn` is within the window that ends at its upper edge.
     fn is_in_window(&self, tsn: Tsn) -> bool {
         self.upper_edge.since(tsn) < self.config.window

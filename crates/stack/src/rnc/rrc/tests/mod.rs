@@ -26,10 +26,15 @@ fn rate(kbps: u64) -> BitRate {
     BitRate::from_bps(kbps * 1000).unwrap()
 }
 
+/// A bearer with 64 kbit/s in the uplink.
+fn dch(downlink: u64) -> DchRates {
+    DchRates { rates: [rate(downlink), rate(64)], is_hs_dsch: false }
+}
+
 /// All delays differ, so that a test detects which one was used.
 fn config() -> RrcConfig {
     RrcConfig {
-        dch_rates: vec![DchRates([rate(384), rate(64)]), DchRates([rate(64), rate(64)])],
+        dch_rates: vec![dch(384), dch(64)],
         upswitch_threshold_uplink: Some(Bytes(200)),
         inactivity: ms(2000),
         preemptive_inactivity: ms(4000),
