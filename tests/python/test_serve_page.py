@@ -6,6 +6,7 @@ rules, comes with the page's own packages.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ import pytest
 from conftest import CAMPAIGN, FTP, command
 from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, open_store, simulate
+from umtslab.why import explain
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -71,10 +73,13 @@ tcp.rto_min = {{ from = "200 ms", to = "1000 ms" }}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store: three runs with everything recorded, a campaign and a study."""
+    """A folder with a store: three runs with everything recorded, a plain run, a campaign and a study."""
     place = tmp_path_factory.mktemp("page")
-    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
+    recorded = {"duration": "80 s", "measure.budget": True, "measure.timeline": True}
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), recorded)
+    plain = Scenario.load(FTP.with_name("ftp-on-dch-64.toml"), {"duration": "20 s"})
     with open_store(place / "results") as store:
+        simulate(plain, store=store)
         simulate(scenario, runs=3, store=store, series=True, pcap=True)
     (place / "two.toml").write_text(CAMPAIGN)
     (place / "study.toml").write_text(STUDY)
@@ -161,6 +166,8 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
     return {
         "home": ("/", ".list li"),
         "run": (f"/run/{key}", "tbody button"),
+        "chain": (f"/run/{key}#e=stall-0", ".panel .chain button"),
+        "run without a timeline": (f"/run/{newest(served, 'ftp-on-dch-64')}", "#main table"),
         "try": ("/try/ftp-on-fach?set=duration%3D20%20s&set=rlc.timer_poll%3D170", ".k.bad + *, dl.m"),
         "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
         "campaign": ("/campaign/two", ".plot svg"),
@@ -247,14 +254,98 @@ def test_a_connection_is_chosen_by_keyboard_and_its_budget_appears(tab: Tab) -> 
     key = newest(tab.served, "ftp-fach-dch")
     tab.open(f"/run/{key}")
     page = tab.page
-    page.locator("table button").first.wait_for()
-    for _ in range(100):
+    page.get_by_role("button", name="0, UE 0", exact=True).wait_for()
+    page.locator("table.stalls button").first.wait_for()
+    for _ in range(200):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.closest('tbody')?.textContent.includes('UE 0')"):
+        if page.evaluate("document.activeElement.textContent === '0, UE 0'"):
             break
     page.keyboard.press("Enter")
     page.get_by_role("columnheader", name="Conn. 0, s").wait_for()
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def why(folder: Path, key: str) -> Any:
+    """Return what ``umts why --json`` says about a run."""
+    words = command("why", folder / "results/runs" / key, "--json")
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def shown_chain(tab: Tab) -> list[str]:
+    """Wait for a chain of causes, and return the texts of its links."""
+    links = tab.page.get_by_role("list", name="Links of the chain").get_by_role("button")
+    links.first.wait_for()
+    return [str(text) for text in links.all_inner_texts()]
+
+
+def test_stalls_and_chains_equal_the_output_of_umts_why(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    wanted = why(folder, key)
+    tab.open(f"/run/{key}", "table.stalls tbody tr")
+    rows = tab.page.locator("table.stalls tbody tr")
+    assert rows.count() == len(wanted["stalls"])
+    for text, stall in zip(rows.all_inner_texts(), wanted["stalls"], strict=True):
+        assert f"{stall['start_s']:.3f} s" in text
+        assert f"{stall['length_s']:.3f} s" in text
+        assert f"{stall['connection']}, UE {stall['ue']}" in text
+    for index in (0, len(wanted["stalls"]) - 1):
+        rows.nth(index).get_by_role("button").click()
+        chain = wanted["stalls"][index]["chain"]
+        title = f"Stall at {chain['time_s']:.4f} s"
+        tab.page.get_by_role("heading", name=title, exact=True).wait_for()
+        for text, link in zip(shown_chain(tab), chain["links"], strict=True):
+            assert f"{link['time_s']:.4f} s" in text
+            assert link["text"] in text
+            assert (link["clause"] or "") in text
+        assert "first cause" in shown_chain(tab)[-1]
+        also = tab.page.locator("ul.also li").all_inner_texts()
+        assert also == chain["also"]
+    assert tab.page.url.endswith(f"e=stall-{len(wanted['stalls']) - 1}")
+    tab.page.go_back()
+    title = f"Stall at {wanted['stalls'][0]['start_s']:.4f} s"
+    tab.page.get_by_role("heading", name=title, exact=True).wait_for()
+
+
+def test_the_second_timeout_is_found_and_read_by_keyboard_alone(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    chains = why(folder, key)["chains"]
+    second = [chain for chain in chains if chain["kind"] == "rto"][1]
+    tab.open(f"/run/{key}", "table.stalls tbody tr")
+    page = tab.page
+    for chain in chains[: chains.index(second) + 1]:
+        page.keyboard.press("n")
+        kind = {"rto": "Retransmission timeout", "retransmission": "Retransmission"}[chain["kind"]]
+        links = page.get_by_role("list", name="Links of the chain").get_by_role("button")
+        page.get_by_role("heading", name=f"{kind} at {chain['time_s']:.4f} s", exact=True).wait_for()
+        links.first.wait_for()
+    # The heading has the focus, and the links follow it.
+    page.wait_for_function("document.activeElement.id === 'chain'")
+    assert f"UE {second['ue']}, connection {second['connection']}" in page.get_by_role("status").inner_text()
+    page.keyboard.press("Tab")
+    for link in second["links"]:
+        page.keyboard.press("Tab")
+        text = page.evaluate("document.activeElement.innerText")
+        assert link["text"] in text
+        assert f"{link['time_s']:.4f} s" in text
+    page.keyboard.press("p")
+    before = chains[chains.index(second) - 1]
+    page.get_by_role("heading", name=re.compile(f"at {before['time_s']:.4f} s")).wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("complementary", name="Chain of causes").wait_for(state="detached")
+
+
+def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(tab: Tab) -> None:
+    tab.open(f"/run/{newest(tab.served, 'ftp-on-dch-64')}", "h1")
+    page = tab.page
+    page.get_by_text("This run recorded no timeline").wait_for()
+    assert re.search(r"umts run .*ftp-on-dch-64\.toml .*--timeline", page.locator("main").inner_text())
+    page.get_by_role("button", name="Run again with a timeline").click()
+    # Jobs of other tests are listed, too.
+    job = page.get_by_label("Jobs").locator("div").filter(has_text="ftp-on-dch-64, 1 run: done")
+    job.get_by_role("link", name="Open the run").click()
+    page.get_by_role("heading", name="Timeouts and retransmissions").wait_for()
+    assert page.get_by_text("This run recorded no timeline").count() == 0
 
 
 def test_a_figure_is_drawn_when_it_is_opened(tab: Tab) -> None:
@@ -403,13 +494,16 @@ def test_claims_are_filtered(tab: Tab) -> None:
 def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
     chromium: Any, served: Served, folder: Path
 ) -> None:
-    scenario = Scenario.load(FTP, {"duration": "30 s", "measure.budget": True})
+    recorded = {"duration": "30 s", "measure.budget": True, "measure.timeline": True}
     with open_store(folder / "short") as store:
-        simulate(scenario, runs=2, store=store, series=True)
-    words = command("report", "short", "-o", "run.html")
+        [run, _] = simulate(
+            Scenario.load(FTP.with_name("ftp-fach-dch.toml"), recorded), runs=2, store=store, series=True
+        )
+    words = command("report", f"short/runs/{run.key}", "-o", "run.html")
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
     file = folder / "run.html"
     assert file.stat().st_size <= 5_000_000
+    assert all(html.escape(link.text) in file.read_text() for link in explain(run).stall_chains[0].links)
     for theme, width in (("light", 1280), ("dark", 320)):
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         page = context.new_page()

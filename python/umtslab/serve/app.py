@@ -6,6 +6,8 @@ import asyncio
 import base64
 import hashlib
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
@@ -214,11 +216,13 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             title = str(store.parameters(run).get("title") or run.scenario)
         same_seed = [other for other in others if other.seed == run.seed]
         code = code_version()
+        can_try = run.scenario in scenarios.names(settings.scenarios)
         return content(run, same_seed) | {
             "title": title,
             "others": [{"key": other.key, "run": other.run} for other in same_seed],
             "other_code": None if run.identity.code == code else str(code),
-            "can_try": run.scenario in scenarios.names(settings.scenarios),
+            "can_try": can_try,
+            "can_record_timeline": can_try and not run.is_emulated and not settings.read_only,
         }
 
     @app.get("/api/runs/{key}/connections", response_model=models.Connections)
@@ -230,6 +234,26 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_lanes(key: str, first: int = 0) -> dict[str, Any] | None:
         with _opened(settings) as store:
             return lanes(_found(store, key), max(0, first))
+
+    explanations = _Explanations(settings)
+
+    @app.get("/api/runs/{key}/stalls", response_model=models.Stalls)
+    def get_stalls(key: str) -> dict[str, Any]:
+        found = explanations.of(key)
+        rows = [{name: row[name] for name in models.StallRow.model_fields} for row in found["stalls"]]
+        events = [{name: row[name] for name in models.EventRow.model_fields} for row in found["events"]]
+        return {**found, "stalls": rows, "events": events}
+
+    @app.get("/api/runs/{key}/chains/{event}", response_model=models.Chain)
+    def get_chain(key: str, event: str) -> dict[str, Any]:
+        found = explanations.of(key)
+        for row in found["stalls"]:
+            if row["id"] == event:
+                return dict(row["chain"])
+        for row in found["events"]:
+            if row["id"] == event:
+                return dict(row)
+        raise NoSuchFile("the run has no such stall, timeout or retransmission")
 
     @app.get("/api/runs/{key}/figures/{name}.svg", response_class=Response)
     def get_figure(key: str, name: str) -> Response:
@@ -271,6 +295,32 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_stored_report(name: str) -> Response:
         page = file_in(settings.store / "reports", f"{name}.html").read_text(encoding="utf-8")
         return Response(page, media_type="text/html; charset=utf-8", headers=_sandboxed(page))
+
+
+class _Explanations:
+    """Stalls and chains of the runs that were opened last. A separate process explains each run once."""
+
+    _MOST = 4
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, key: str) -> dict[str, Any]:
+        _check_key(self._settings, key)
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        found: dict[str, Any] | None = perform(work.stalls, self._settings.store, key, limits=DRAWING)
+        if found is None:
+            raise NoSuchFile("this run recorded no timeline")
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > self._MOST:
+                self._found.popitem(last=False)
+        return found
 
 
 def _check_key(settings: Settings, key: str) -> None:
@@ -329,7 +379,8 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         if mistakes:
             raise HTTPException(400, mistakes[0])
         title = f"{asked.scenario}, {asked.runs} {'run' if asked.runs == 1 else 'runs'}"
-        arguments = (settings.store, settings.scenarios, request, asked.runs, asked.captures)
+        kept = work.KeptRuns(asked.runs, asked.first_run, asked.seed, asked.captures, asked.timeline)
+        arguments = (settings.store, settings.scenarios, request, kept)
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
     @app.get("/api/jobs", response_model=models.State)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -246,6 +246,9 @@ class RunPage(Model):
     changes: list[Change]
     command: str
     can_try: bool
+    has_timeline: bool
+    timeline_command: str
+    can_record_timeline: bool
     headlines: list[Headline]
     metrics: list[RunMetric]
     budget: RunBudget | None
@@ -320,6 +323,82 @@ class LaneRow(Model):
     states: list[Piece]
     timeouts: list[Timeout]
     text: str
+
+
+class Link(Model):
+    """A link of a chain of causes."""
+
+    kind: str
+    time_s: float
+    end_s: float
+    instant: str
+    text: str
+    cause: str | None
+    clause: str | None
+    identity: dict[str, Any]
+    identity_text: str
+    is_first_cause: bool
+
+
+class Chain(Model):
+    """The causes of a stall, timeout or retransmission: the effect first, its first cause last."""
+
+    id: str
+    kind: Literal["stall", "rto", "retransmission"]
+    title: str
+    spoken: str
+    time_s: float
+    connection: int
+    ue: int
+    label: str
+    label_text: str
+    cause: str
+    links: list[Link]
+    also: list[str]
+    command: str
+
+
+class StallRow(Model):
+    """A stall with its time by cause."""
+
+    id: str
+    start_s: float
+    end_s: float
+    length_s: float
+    start: str
+    length: str
+    connection: int
+    of_ue: str
+    ue: int
+    timeouts: int
+    label: str
+    cause: str
+    parts: list[Part]
+    scale_pct: float
+
+
+class EventRow(Model):
+    """A timeout or retransmission."""
+
+    id: str
+    kind: Literal["rto", "retransmission"]
+    title: str
+    time_s: float
+    connection: int
+    ue: int
+    label_text: str
+
+
+class Stalls(Model):
+    """The longest stalls of a run, and the first timeouts and retransmissions."""
+
+    limit_s: float
+    limit: str
+    stall_count: int
+    stalls: list[StallRow]
+    timeouts: int
+    event_count: int
+    events: list[EventRow]
 
 
 class Lanes(Model):
@@ -435,7 +514,10 @@ class RunRequest(Model):
     text: Annotated[str, Field(max_length=200_000)] | None = None
     overrides: Annotated[list[Override], Field(max_length=200)] = []
     runs: Annotated[int, Field(ge=1, le=100)] = 1
+    first_run: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     captures: bool = False
+    timeline: bool = False
 
 
 class JobState(Model):
