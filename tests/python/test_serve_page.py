@@ -166,7 +166,7 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
     return {
         "home": ("/", ".list li"),
         "run": (f"/run/{key}", "tbody button"),
-        "chain": (f"/run/{key}#e=stall-0", ".panel .chain button"),
+        "chain": (f"/run/{key}#e=stall-0", ".beside > .panel .chain button"),
         "run without a timeline": (f"/run/{newest(served, 'ftp-on-dch-64')}", "#main table"),
         "try": ("/try/ftp-on-fach?set=duration%3D20%20s&set=rlc.timer_poll%3D170", ".k.bad + *, dl.m"),
         "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
@@ -335,6 +335,127 @@ def test_the_second_timeout_is_found_and_read_by_keyboard_alone(tab: Tab, folder
     page.get_by_role("complementary", name="Chain of causes").wait_for(state="detached")
 
 
+LANES = "#timeline canvas[data-shapes]"
+
+
+def shown_range(tab: Tab) -> tuple[float, float]:
+    """Return the time that the time line shows."""
+    text = tab.page.locator("#timeline .read").inner_text()
+    found = re.match(r"([\d.]+) s to ([\d.]+) s", text)
+    assert found is not None, text
+    return float(found[1]), float(found[2])
+
+
+def second_download(folder: Path, key: str) -> tuple[Any, dict[str, Any]]:
+    """Return the run, and the SDU of the first data segment in the second download of UE 11."""
+    with open_store(folder / "results") as store:
+        run = store.of_keys([key])[key]
+    segments = run.series("timeline_segments").to_dicts()
+    first = next(row for row in segments if row["connection"] == 27 and row["kind"] == "data")
+    [sdu] = [row for row in run.series("timeline_sdus").to_dicts() if row["packet"] == first["packet"]]
+    return run, sdu
+
+
+def test_a_click_on_an_sdu_opens_the_chain_of_its_packet(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    run, sdu = second_download(folder, key)
+    # No other SDU begins earlier in this view, so this one is at the top of its lane.
+    start, end = sdu["time_s"] - 0.02, sdu["end_s"] + 0.1
+    tab.open(f"/run/{key}#c=27&t={start:.5f}-{end:.5f}", LANES)
+    lane = tab.page.locator(".gutter div").filter(has_text="RLC SDUs").bounding_box()
+    stage = tab.page.get_by_role("application").bounding_box()
+    x = stage["width"] * (sdu["time_s"] + 0.2 - start) / (end - start)
+    tab.page.get_by_role("application").click(position={"x": x, "y": lane["y"] - stage["y"] + 7})
+    tab.page.locator("#timeline .read").filter(has_text=f"SDU of packet {sdu['packet']}").wait_for()
+    chain = next(
+        chain
+        for chain in explain(run, 27).chains
+        if sdu["packet"] in (chain.links[0].identity.get("packet"), chain.links[0].identity.get("repeats"))
+    )
+    tab.page.get_by_role("heading", name=f"Retransmission at {chain.time_s:.4f} s", exact=True).wait_for()
+    assert shown_range(tab) == pytest.approx((start, end), abs=0.001)
+    assert [link.text for link in chain.links] == [
+        next(link.text for link in chain.links if link.text in text) for text in shown_chain(tab)
+    ]
+
+
+def test_links_of_a_chain_move_the_view_and_the_address_keeps_it(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    stalls = why(folder, key)["stalls"]
+    index = next(i for i, stall in enumerate(stalls) if stall["connection"] == 27)
+    tab.open(f"/run/{key}#c=27&e=stall-{index}", LANES)
+    whole = shown_range(tab)
+    links = tab.page.get_by_role("list", name="Links of the chain").get_by_role("button")
+    links.first.wait_for()
+    for number, link in enumerate(stalls[index]["chain"]["links"]):
+        links.nth(number).click()
+        tab.page.wait_for_function("words => location.hash.endsWith(words)", arg=f"l={number}")
+        start, end = shown_range(tab)
+        assert start <= link["time_s"] <= link["end_s"] <= end
+        assert end - start <= (whole[1] - whole[0]) * 1.01
+    moved = shown_range(tab)
+    tab.page.reload()
+    tab.page.locator(LANES).wait_for()
+    links.first.wait_for()
+    assert shown_range(tab) == moved
+
+
+def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-69", LANES)
+    page = tab.page
+    stage = page.get_by_role("application")
+    stage.focus()
+
+    def after(act: Any, start: float, end: float) -> None:
+        act()
+        text = f"{start:.3f} s to {end:.3f} s."
+        page.locator("#timeline .read").filter(has_text=text).wait_for()
+
+    after(lambda: page.keyboard.press("+"), 66, 68)
+    after(lambda: page.keyboard.press("ArrowRight"), 66.2, 68.2)
+    after(lambda: page.keyboard.press("Shift+ArrowLeft"), 65.2, 67.2)
+    after(lambda: page.keyboard.press("-"), 64.2, 68.2)
+    box = stage.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + 5)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] - box["width"] / 4, middle[1], steps=4)
+    after(page.mouse.up, 65.2, 69.2)
+    page.mouse.move(*middle)
+    after(lambda: page.mouse.wheel(0, -200), 66.2, 68.2)
+    assert page.evaluate("location.hash") == "#c=27&t=66.2-68.2"
+    page.get_by_role("button", name="Zoom in", exact=True).click()
+    page.locator("#timeline .read").filter(has_text="66.700 s to 67.700 s.").wait_for()
+    page.get_by_label("Go to an instant, in seconds").fill("65.5 s")
+    after(lambda: page.keyboard.press("Enter"), 65, 66)
+
+
+def test_a_frame_has_few_shapes_at_each_zoom(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    levels = set()
+    for span in ("0-80", "0-20", "12-17", "12.5-13.5", "15-15.1"):
+        tab.open(f"/run/{key}#c=11&t={span}", "h1")
+        tab.page.reload()
+        canvas = tab.page.locator(LANES)
+        canvas.wait_for()
+        assert 50 < int(canvas.get_attribute("data-shapes")) <= 10_000
+        levels.add(canvas.get_attribute("data-level"))
+    assert len(levels) == 5
+
+
+def test_the_view_is_a_table_too(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-66", LANES)
+    tab.page.get_by_text("The view as a table").click()
+    rows = tab.page.get_by_role("region", name="Items in view").get_by_role("row")
+    rows.nth(1).wait_for()
+    address = f"/api/runs/{key}/timeline/27/rows?from_s=65&to_s=66"
+    wanted = tab.served.ask(address).json()["rows"]
+    assert rows.count() == len(wanted) + 1
+    assert wanted[0]["text"] in rows.nth(1).inner_text()
+
+
 def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(tab: Tab) -> None:
     tab.open(f"/run/{newest(tab.served, 'ftp-on-dch-64')}", "h1")
     page = tab.page
@@ -344,7 +465,7 @@ def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(
     # Jobs of other tests are listed, too.
     job = page.get_by_label("Jobs").locator("div").filter(has_text="ftp-on-dch-64, 1 run: done")
     job.get_by_role("link", name="Open the run").click()
-    page.get_by_role("heading", name="Timeouts and retransmissions").wait_for()
+    page.get_by_role("heading", name="Time line", exact=True).wait_for()
     assert page.get_by_text("This run recorded no timeline").count() == 0
 
 

@@ -132,6 +132,9 @@ def _chain(run: Run, chain: Chain, name: str) -> dict[str, Any]:
         "id": name,
         "title": title,
         "label_text": cause_label(chain.label),
+        "packet": next(
+            (link["identity"]["packet"] for link in reversed(links) if "packet" in link["identity"]), None
+        ),
         "spoken": (
             f"{title}, UE {chain.ue}, connection {chain.connection}, {cause_label(chain.label)}. "
             f"{links[0]['text']} {count(len(links), 'link')}."
@@ -142,11 +145,25 @@ def _chain(run: Run, chain: Chain, name: str) -> dict[str, Any]:
                 "instant": seconds(link["time_s"]),
                 "identity_text": identity_text(link["identity"]),
                 "is_first_cause": index == len(links) - 1,
+                **_view(link["time_s"], link["end_s"]),
             }
             for index, link in enumerate(links)
         ],
+        **_view(min(link["time_s"] for link in links), max(link["end_s"] for link in links)),
         "command": f'umts why {run.key[:12]} --connection {chain.connection} --at "{seconds(chain.time_s)}"',
     }
+
+
+_MARGIN = 0.2
+"""Time that a view adds on both sides, as a share of what it shows."""
+
+_LEAST_VIEW_S = 0.1
+
+
+def _view(start_s: float, end_s: float) -> dict[str, float]:
+    """Return the time that the time line shows for a link or chain."""
+    margin = max(_MARGIN * (end_s - start_s), _LEAST_VIEW_S / 2)
+    return {"from_s": max(0.0, start_s - margin), "to_s": end_s + margin}
 
 
 def identity_text(identity: Mapping[str, Any]) -> str:

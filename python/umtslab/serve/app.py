@@ -33,7 +33,9 @@ from umtslab.serve.jobs import DRAWING, Busy, JobFailed, Jobs, perform, prepare
 from umtslab.serve.lanes import lanes
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
+from umtslab.serve.selection import Selection, rows_in_view
 from umtslab.serve.settings import Settings
+from umtslab.serve.tiles import ConnectionTimeline, NoSuchTile, head
 from umtslab.serve.try_it import tried
 from umtslab.serve.uploads import TooManyUploads, Uploads
 from umtslab.store import OtherLayout, RunNotFound, read_store
@@ -56,6 +58,7 @@ _SEND_S = 10.0
 
 _NOT_FOUND: tuple[type[Exception], ...] = (
     NoSuchFile,
+    NoSuchTile,
     RunNotFound,
     UnknownSelection,
     experiments.UnknownMetric,
@@ -255,6 +258,32 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
                 return dict(row)
         raise NoSuchFile("the run has no such stall, timeout or retransmission")
 
+    timelines = _Timelines(settings)
+
+    @app.get("/api/runs/{key}/timeline/{connection}", response_model=models.TimelineHead)
+    def get_timeline(key: str, connection: int) -> dict[str, Any]:
+        found = timelines.of(key, _number(connection))
+        return head(found, found.run.connection_rows())
+
+    @app.get("/api/runs/{key}/timeline/{connection}/tiles/{level}/{index}", response_model=models.Tile)
+    def get_tile(key: str, connection: int, level: int, index: int) -> Response:
+        content = timelines.of(key, _number(connection)).encoded(level, index)
+        # A run does not change.
+        return Response(
+            content, media_type="application/json", headers={"cache-control": "private, max-age=3600"}
+        )
+
+    @app.get("/api/runs/{key}/timeline/{connection}/items/{lane}/{row}", response_model=models.Selection)
+    def get_item(key: str, connection: int, lane: str, row: int) -> dict[str, Any]:
+        found = Selection(timelines.of(key, _number(connection)), lane, _number(row)).as_dict()
+        return found | {"chain": explanations.chain_of_packet(key, found["packet"])}
+
+    @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
+    def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
+        if not 0 <= from_s < to_s <= 1e9:
+            raise NoSuchTile("there is no such time")
+        return rows_in_view(timelines.of(key, _number(connection)), from_s, to_s)
+
     @app.get("/api/runs/{key}/figures/{name}.svg", response_class=Response)
     def get_figure(key: str, name: str) -> Response:
         _check_key(settings, key)
@@ -321,6 +350,41 @@ class _Explanations:
             while len(self._found) > self._MOST:
                 self._found.popitem(last=False)
         return found
+
+    def chain_of_packet(self, key: str, packet: int | None) -> str | None:
+        """Return the first event that sends a packet again, or that has the packet in its chain."""
+        if packet is None:
+            return None
+        found = self.of(key)
+        chains = [*found["events"], *(stall["chain"] for stall in found["stalls"])]
+        for names in (("packet", "repeats"), ("packet",)):
+            for chain in chains:
+                links = chain["links"][:1] if "repeats" in names else chain["links"]
+                if any(link["identity"].get(name) == packet for link in links for name in names):
+                    return str(chain["id"])
+        return None
+
+
+class _Timelines:
+    """The time lines that were opened last."""
+
+    _MOST = 4
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: OrderedDict[tuple[str, int], ConnectionTimeline] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, key: str, connection: int) -> ConnectionTimeline:
+        with self._lock:
+            if (key, connection) not in self._found:
+                with _opened(self._settings) as store:
+                    run = _found(store, key)
+                self._found[key, connection] = ConnectionTimeline(run, connection)
+            self._found.move_to_end((key, connection))
+            while len(self._found) > self._MOST:
+                self._found.popitem(last=False)
+            return self._found[key, connection]
 
 
 def _check_key(settings: Settings, key: str) -> None:

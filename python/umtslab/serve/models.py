@@ -338,6 +338,8 @@ class Link(Model):
     identity: dict[str, Any]
     identity_text: str
     is_first_cause: bool
+    from_s: float
+    to_s: float
 
 
 class Chain(Model):
@@ -353,8 +355,11 @@ class Chain(Model):
     label: str
     label_text: str
     cause: str
+    packet: int | None
     links: list[Link]
     also: list[str]
+    from_s: float
+    to_s: float
     command: str
 
 
@@ -399,6 +404,100 @@ class Stalls(Model):
     timeouts: int
     event_count: int
     events: list[EventRow]
+
+
+class TimelineConnection(Model):
+    """A connection that the time line can show."""
+
+    connection: int
+    ue: int
+
+
+class Level(Model):
+    """A level of the time line: the length of cells and tiles."""
+
+    level: int
+    cell_s: float
+    tile_s: float
+    cell: str
+
+
+class Category(Model):
+    """A category of the items of a lane."""
+
+    name: str
+    label: str
+
+
+class TimelineLane(Model):
+    """A lane of the time line. Its cells hold counts or shares by category, or the largest value."""
+
+    name: str
+    label: str
+    note: str
+    kind: Literal["count", "share", "maximum"]
+    categories: list[Category]
+
+
+class TimelineHead(Model):
+    """Lanes and levels of the time line of a connection, and the time of the connection."""
+
+    connection: int
+    ue: int
+    direction: str
+    duration_s: float
+    from_s: float
+    to_s: float
+    cells: int
+    levels: list[Level]
+    lanes: list[TimelineLane]
+    connections: list[TimelineConnection]
+
+
+class LaneTile(Model):
+    """The part of a lane in a tile: items or cells.
+
+    An item has row number, start, end, low, high, an instant between and category. The instant is the
+    first transmission of an SDU, or that of a segment at the RNC. A cell has index, category and value.
+    """
+
+    name: str
+    items: list[tuple[int, float, float, int, int, float | None, int]] | None
+    cells: list[tuple[int, int, float]] | None
+
+
+class Tile(Model):
+    """All lanes in one tile of a level."""
+
+    level: int
+    index: int
+    lanes: list[LaneTile]
+
+
+class Selection(Model):
+    """An item of the time line, and the rows of all lanes that belong to its packet."""
+
+    text: str
+    packet: int | None
+    start_s: float
+    end_s: float
+    rows: dict[str, list[int]]
+    chain: str | None
+
+
+class ViewRow(Model):
+    """An item in a view."""
+
+    instant: str
+    lane: str
+    text: str
+
+
+class ViewRows(Model):
+    """The first items of a view, and the count of all."""
+
+    count: int
+    rows: list[ViewRow]
 
 
 class Lanes(Model):

@@ -22,8 +22,7 @@ export function RunView({ id }: { id: string }) {
   const stalls = useLoaded<Stalls>(loaded.content?.has_timeline ? path`/api/runs/${id}/stalls` : undefined);
   const chosen = view.connection;
   const choose = (connection: number | undefined) => {
-    const { connection: _, event: _e, link: _l, ...rest } = view;
-    setView(connection === undefined ? rest : { ...rest, connection });
+    setView(connection === undefined ? {} : { connection });
   };
   const run = loaded.content;
   useTitle(run && `${run.title}, run ${run.run}`);
@@ -64,7 +63,15 @@ export function RunView({ id }: { id: string }) {
         </div>
       </div>
       <LanesView id={id} chosenUe={connection?.ue ?? undefined} choose={(ue) => choose(connections.content?.rows.find((row) => row.ue === ue)?.connection)} />
-      {stalls.content && <Timeline id={id} stalls={stalls.content} view={view} setView={setView} />}
+      {stalls.content && connections.content && (
+        <Timeline
+          id={id}
+          stalls={stalls.content}
+          connection={stalls.content.stalls[0]?.connection ?? connections.content.rows[0]?.connection ?? 0}
+          view={view}
+          setView={setView}
+        />
+      )}
       <Waiting of={connections} what="connections" />
       {connections.content && <ConnectionTable table={connections.content} chosen={chosen} choose={choose} />}
       <Figures id={id} run={run} />
