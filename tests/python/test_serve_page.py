@@ -6,6 +6,7 @@ rules, comes with the page's own packages.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ import pytest
 from conftest import CAMPAIGN, FTP, command
 from serving import PATIENCE_S, Served, serving
 from umtslab import Scenario, open_store, simulate
+from umtslab.why import explain
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -71,10 +73,13 @@ tcp.rto_min = {{ from = "200 ms", to = "1000 ms" }}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store: three runs with everything recorded, a campaign and a study."""
+    """A folder with a store: three runs with everything recorded, a plain run, a campaign and a study."""
     place = tmp_path_factory.mktemp("page")
-    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), {"duration": "80 s", "measure.budget": True})
+    recorded = {"duration": "80 s", "measure.budget": True, "measure.timeline": True}
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), recorded)
+    plain = Scenario.load(FTP.with_name("ftp-on-dch-64.toml"), {"duration": "20 s"})
     with open_store(place / "results") as store:
+        simulate(plain, store=store)
         simulate(scenario, runs=3, store=store, series=True, pcap=True)
     (place / "two.toml").write_text(CAMPAIGN)
     (place / "study.toml").write_text(STUDY)
@@ -161,6 +166,8 @@ def views(served: Served) -> dict[str, tuple[str, str]]:
     return {
         "home": ("/", ".list li"),
         "run": (f"/run/{key}", "tbody button"),
+        "chain": (f"/run/{key}#e=stall-0", ".beside > .panel .chain button"),
+        "run without a timeline": (f"/run/{newest(served, 'ftp-on-dch-64')}", "#main table"),
         "try": ("/try/ftp-on-fach?set=duration%3D20%20s&set=rlc.timer_poll%3D170", ".k.bad + *, dl.m"),
         "captures": (f"/captures?run={key}&name=server.pcapng", ".uplot"),
         "campaign": ("/campaign/two", ".plot svg"),
@@ -247,14 +254,219 @@ def test_a_connection_is_chosen_by_keyboard_and_its_budget_appears(tab: Tab) -> 
     key = newest(tab.served, "ftp-fach-dch")
     tab.open(f"/run/{key}")
     page = tab.page
-    page.locator("table button").first.wait_for()
-    for _ in range(100):
+    page.get_by_role("button", name="0, UE 0", exact=True).wait_for()
+    page.locator("table.stalls button").first.wait_for()
+    for _ in range(200):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.closest('tbody')?.textContent.includes('UE 0')"):
+        if page.evaluate("document.activeElement.textContent === '0, UE 0'"):
             break
     page.keyboard.press("Enter")
     page.get_by_role("columnheader", name="Conn. 0, s").wait_for()
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def why(folder: Path, key: str) -> Any:
+    """Return what ``umts why --json`` says about a run."""
+    words = command("why", folder / "results/runs" / key, "--json")
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def shown_chain(tab: Tab) -> list[str]:
+    """Wait for a chain of causes, and return the texts of its links."""
+    links = tab.page.get_by_role("list", name="Links of the chain").get_by_role("button")
+    links.first.wait_for()
+    return [str(text) for text in links.all_inner_texts()]
+
+
+def test_stalls_and_chains_equal_the_output_of_umts_why(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    wanted = why(folder, key)
+    tab.open(f"/run/{key}", "table.stalls tbody tr")
+    rows = tab.page.locator("table.stalls tbody tr")
+    assert rows.count() == len(wanted["stalls"])
+    for text, stall in zip(rows.all_inner_texts(), wanted["stalls"], strict=True):
+        assert f"{stall['start_s']:.3f} s" in text
+        assert f"{stall['length_s']:.3f} s" in text
+        assert f"{stall['connection']}, UE {stall['ue']}" in text
+    for index in (0, len(wanted["stalls"]) - 1):
+        rows.nth(index).get_by_role("button").click()
+        chain = wanted["stalls"][index]["chain"]
+        title = f"Stall at {chain['time_s']:.4f} s"
+        tab.page.get_by_role("heading", name=title, exact=True).wait_for()
+        for text, link in zip(shown_chain(tab), chain["links"], strict=True):
+            assert f"{link['time_s']:.4f} s" in text
+            assert link["text"] in text
+            assert (link["clause"] or "") in text
+        assert "first cause" in shown_chain(tab)[-1]
+        also = tab.page.locator("ul.also li").all_inner_texts()
+        assert also == chain["also"]
+    assert tab.page.url.endswith(f"e=stall-{len(wanted['stalls']) - 1}")
+    tab.page.go_back()
+    title = f"Stall at {wanted['stalls'][0]['start_s']:.4f} s"
+    tab.page.get_by_role("heading", name=title, exact=True).wait_for()
+
+
+def test_the_second_timeout_is_found_and_read_by_keyboard_alone(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    chains = why(folder, key)["chains"]
+    second = [chain for chain in chains if chain["kind"] == "rto"][1]
+    tab.open(f"/run/{key}", "table.stalls tbody tr")
+    page = tab.page
+    for chain in chains[: chains.index(second) + 1]:
+        page.keyboard.press("n")
+        kind = {"rto": "Retransmission timeout", "retransmission": "Retransmission"}[chain["kind"]]
+        links = page.get_by_role("list", name="Links of the chain").get_by_role("button")
+        page.get_by_role("heading", name=f"{kind} at {chain['time_s']:.4f} s", exact=True).wait_for()
+        links.first.wait_for()
+    # The heading has the focus, and the links follow it.
+    page.wait_for_function("document.activeElement.id === 'chain'")
+    assert f"UE {second['ue']}, connection {second['connection']}" in page.get_by_role("status").inner_text()
+    page.keyboard.press("Tab")
+    for link in second["links"]:
+        page.keyboard.press("Tab")
+        text = page.evaluate("document.activeElement.innerText")
+        assert link["text"] in text
+        assert f"{link['time_s']:.4f} s" in text
+    page.keyboard.press("p")
+    before = chains[chains.index(second) - 1]
+    page.get_by_role("heading", name=re.compile(f"at {before['time_s']:.4f} s")).wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("complementary", name="Chain of causes").wait_for(state="detached")
+
+
+LANES = "#timeline canvas[data-shapes]"
+
+
+def shown_range(tab: Tab) -> tuple[float, float]:
+    """Return the time that the time line shows."""
+    text = tab.page.locator("#timeline .read").inner_text()
+    found = re.match(r"([\d.]+) s to ([\d.]+) s", text)
+    assert found is not None, text
+    return float(found[1]), float(found[2])
+
+
+def second_download(folder: Path, key: str) -> tuple[Any, dict[str, Any]]:
+    """Return the run, and the SDU of the first data segment in the second download of UE 11."""
+    with open_store(folder / "results") as store:
+        run = store.of_keys([key])[key]
+    segments = run.series("timeline_segments").to_dicts()
+    first = next(row for row in segments if row["connection"] == 27 and row["kind"] == "data")
+    [sdu] = [row for row in run.series("timeline_sdus").to_dicts() if row["packet"] == first["packet"]]
+    return run, sdu
+
+
+def test_a_click_on_an_sdu_opens_the_chain_of_its_packet(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    run, sdu = second_download(folder, key)
+    # No other SDU begins earlier in this view, so this one is at the top of its lane.
+    start, end = sdu["time_s"] - 0.02, sdu["end_s"] + 0.1
+    tab.open(f"/run/{key}#c=27&t={start:.5f}-{end:.5f}", LANES)
+    lane = tab.page.locator(".gutter div").filter(has_text="RLC SDUs").bounding_box()
+    stage = tab.page.get_by_role("application").bounding_box()
+    x = stage["width"] * (sdu["time_s"] + 0.2 - start) / (end - start)
+    tab.page.get_by_role("application").click(position={"x": x, "y": lane["y"] - stage["y"] + 7})
+    tab.page.locator("#timeline .read").filter(has_text=f"SDU of packet {sdu['packet']}").wait_for()
+    chain = next(
+        chain
+        for chain in explain(run, 27).chains
+        if sdu["packet"] in (chain.links[0].identity.get("packet"), chain.links[0].identity.get("repeats"))
+    )
+    tab.page.get_by_role("heading", name=f"Retransmission at {chain.time_s:.4f} s", exact=True).wait_for()
+    assert shown_range(tab) == pytest.approx((start, end), abs=0.001)
+    assert [link.text for link in chain.links] == [
+        next(link.text for link in chain.links if link.text in text) for text in shown_chain(tab)
+    ]
+
+
+def test_links_of_a_chain_move_the_view_and_the_address_keeps_it(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    stalls = why(folder, key)["stalls"]
+    index = next(i for i, stall in enumerate(stalls) if stall["connection"] == 27)
+    tab.open(f"/run/{key}#c=27&e=stall-{index}", LANES)
+    whole = shown_range(tab)
+    links = tab.page.get_by_role("list", name="Links of the chain").get_by_role("button")
+    links.first.wait_for()
+    for number, link in enumerate(stalls[index]["chain"]["links"]):
+        links.nth(number).click()
+        tab.page.wait_for_function("words => location.hash.endsWith(words)", arg=f"l={number}")
+        start, end = shown_range(tab)
+        assert start <= link["time_s"] <= link["end_s"] <= end
+        assert end - start <= (whole[1] - whole[0]) * 1.01
+    moved = shown_range(tab)
+    tab.page.reload()
+    tab.page.locator(LANES).wait_for()
+    links.first.wait_for()
+    assert shown_range(tab) == moved
+
+
+def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-69", LANES)
+    page = tab.page
+    stage = page.get_by_role("application")
+    stage.focus()
+
+    def after(act: Any, start: float, end: float) -> None:
+        act()
+        text = f"{start:.3f} s to {end:.3f} s."
+        page.locator("#timeline .read").filter(has_text=text).wait_for()
+
+    after(lambda: page.keyboard.press("+"), 66, 68)
+    after(lambda: page.keyboard.press("ArrowRight"), 66.2, 68.2)
+    after(lambda: page.keyboard.press("Shift+ArrowLeft"), 65.2, 67.2)
+    after(lambda: page.keyboard.press("-"), 64.2, 68.2)
+    box = stage.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + 5)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] - box["width"] / 4, middle[1], steps=4)
+    after(page.mouse.up, 65.2, 69.2)
+    page.mouse.move(*middle)
+    after(lambda: page.mouse.wheel(0, -200), 66.2, 68.2)
+    assert page.evaluate("location.hash") == "#c=27&t=66.2-68.2"
+    page.get_by_role("button", name="Zoom in", exact=True).click()
+    page.locator("#timeline .read").filter(has_text="66.700 s to 67.700 s.").wait_for()
+    page.get_by_label("Go to an instant, in seconds").fill("65.5 s")
+    after(lambda: page.keyboard.press("Enter"), 65, 66)
+
+
+def test_a_frame_has_few_shapes_at_each_zoom(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    levels = set()
+    for span in ("0-80", "0-20", "12-17", "12.5-13.5", "15-15.1"):
+        tab.open(f"/run/{key}#c=11&t={span}", "h1")
+        tab.page.reload()
+        canvas = tab.page.locator(LANES)
+        canvas.wait_for()
+        assert 50 < int(canvas.get_attribute("data-shapes")) <= 10_000
+        levels.add(canvas.get_attribute("data-level"))
+    assert len(levels) == 5
+
+
+def test_the_view_is_a_table_too(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-66", LANES)
+    tab.page.get_by_text("The view as a table").click()
+    rows = tab.page.get_by_role("region", name="Items in view").get_by_role("row")
+    rows.nth(1).wait_for()
+    address = f"/api/runs/{key}/timeline/27/rows?from_s=65&to_s=66"
+    wanted = tab.served.ask(address).json()["rows"]
+    assert rows.count() == len(wanted) + 1
+    assert wanted[0]["text"] in rows.nth(1).inner_text()
+
+
+def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(tab: Tab) -> None:
+    tab.open(f"/run/{newest(tab.served, 'ftp-on-dch-64')}", "h1")
+    page = tab.page
+    page.get_by_text("This run recorded no timeline").wait_for()
+    assert re.search(r"umts run .*ftp-on-dch-64\.toml .*--timeline", page.locator("main").inner_text())
+    page.get_by_role("button", name="Run again with a timeline").click()
+    # Jobs of other tests are listed, too.
+    job = page.get_by_label("Jobs").locator("div").filter(has_text="ftp-on-dch-64, 1 run: done")
+    job.get_by_role("link", name="Open the run").click()
+    page.get_by_role("heading", name="Time line", exact=True).wait_for()
+    assert page.get_by_text("This run recorded no timeline").count() == 0
 
 
 def test_a_figure_is_drawn_when_it_is_opened(tab: Tab) -> None:
@@ -403,13 +615,16 @@ def test_claims_are_filtered(tab: Tab) -> None:
 def test_the_report_of_a_run_is_one_small_file_that_everybody_can_read(
     chromium: Any, served: Served, folder: Path
 ) -> None:
-    scenario = Scenario.load(FTP, {"duration": "30 s", "measure.budget": True})
+    recorded = {"duration": "30 s", "measure.budget": True, "measure.timeline": True}
     with open_store(folder / "short") as store:
-        simulate(scenario, runs=2, store=store, series=True)
-    words = command("report", "short", "-o", "run.html")
+        [run, _] = simulate(
+            Scenario.load(FTP.with_name("ftp-fach-dch.toml"), recorded), runs=2, store=store, series=True
+        )
+    words = command("report", f"short/runs/{run.key}", "-o", "run.html")
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
     file = folder / "run.html"
     assert file.stat().st_size <= 5_000_000
+    assert all(html.escape(link.text) in file.read_text() for link in explain(run).stall_chains[0].links)
     for theme, width in (("light", 1280), ("dark", 320)):
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         page = context.new_page()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import shlex
 import threading
 import time
@@ -16,15 +17,17 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.page import run as run_page
 from umtslab.page.causes import THEMES, looks
+from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
 from umtslab.serve.form import FIRST, form
 from umtslab.serve.jobs import Busy, Jobs, Report
 from umtslab.serve.lanes import MOST_SHAPES, lanes
-from umtslab.serve.models import Lanes, TryResult
+from umtslab.serve.models import Chain, Lanes, TryResult
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import Request, names
 from umtslab.serve.settings import Settings
 from umtslab.serve.try_it import tried
+from umtslab.why import explain
 
 SCENARIOS = FTP.parent
 SHORT = ("duration", "20 s")
@@ -179,6 +182,68 @@ def test_a_run_without_intervals_has_no_lanes(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         [run] = simulate(Scenario.load(FTP, {"duration": "5 s"}), store=store)
     assert lanes(run) is None
+
+
+# ── Stalls ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with a timeline."""
+    overrides = {"duration": "80 s", "measure.budget": True, "measure.timeline": True}
+    with open_store(tmp_path_factory.mktemp("recorded")) as store:
+        scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), overrides)
+        [run] = simulate(scenario, store=store, series=True)
+        return run
+
+
+def common(row: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a row that `wanted` has, too."""
+    return {name: row[name] for name in wanted}
+
+
+def test_stalls_and_chains_equal_the_output_of_umts_why(recorded: Run) -> None:
+    found, wanted = stalls_of(recorded), explain(recorded).as_dict()
+    assert found is not None
+    assert found["limit_s"] == wanted["stall_limit_s"]
+    assert found["stall_count"] == len(wanted["stalls"]) == len(found["stalls"])
+    assert found["event_count"] == len(wanted["chains"]) == len(found["events"])
+    assert found["timeouts"] == sum(chain["kind"] == "rto" for chain in wanted["chains"])
+    for row, stall in zip(found["stalls"], wanted["stalls"], strict=True):
+        chain = stall.pop("chain")
+        assert common(row, stall) == stall
+        same_chain(row["chain"], chain)
+        assert sum(part["seconds"] for part in row["parts"]) == pytest.approx(stall["length_s"])
+        assert sum(part["share_pct"] for part in row["parts"]) == pytest.approx(100)
+    for row, chain in zip(found["events"], wanted["chains"], strict=True):
+        same_chain(row, chain)
+
+
+def same_chain(row: dict[str, Any], chain: dict[str, Any]) -> None:
+    Chain.model_validate(row)
+    links = chain.pop("links")
+    assert common(row, chain) == chain
+    for one, link in zip(row["links"], links, strict=True):
+        assert common(one, link) == link
+        assert one["instant"] == f"{link['time_s']:.4f} s"
+    assert [one["is_first_cause"] for one in row["links"]].index(True) == len(links) - 1
+
+
+def test_the_file_of_a_run_has_its_stalls_or_the_command_that_records_them(
+    recorded: Run, switched: tuple[Path, list[Run]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_page, "figures", lambda run: iter([]))
+    text = run_page.html(recorded, [recorded])
+    for chain in explain(recorded).stall_chains:
+        for link in chain.links:
+            assert html.escape(link.text) in text
+            assert html.escape(link.clause) in text
+    assert "<script" not in text
+    [plain, _] = switched[1]
+    assert "timeline_segments" not in plain.series_kinds()
+    text = run_page.html(plain, [plain])
+    assert "This run recorded no timeline" in text
+    assert html.escape(plain.command, quote=True).replace("&#x27;", "&#39;") + " --timeline" in text
 
 
 # ── Runs as pages ───────────────────────────────────────────────────────────────────────────────────

@@ -16,14 +16,21 @@ from umtslab.labels import cause_label, key_label, metric_label, value_label
 from umtslab.metrics import definitions, units
 from umtslab.numbers import number, with_interval
 from umtslab.run import Run
+from umtslab.why.timeline import recording_command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+HAS_TIMELINE = "timeline_segments"
+"""Table that each run with a timeline has."""
 
 _MOST_HEADLINES = 8
 _MOST_CONNECTIONS = 200
 _LARGEST = 5_000_000
 """Limit on the size of a page, in bytes. Figures beyond the limit are left out, and named."""
+
+_MOST_CHAINS = 100
+"""Stalls, and other events, with a chain in the file."""
 
 _LARGEST_SVG = 600_000
 """Figures with larger drawings are included as pictures."""
@@ -63,6 +70,8 @@ def content(run: Run, replications: Sequence[Run]) -> dict[str, Any]:
             {"key": key, "label": key_label(key), "value": value_label(value)} for key, value in run.changes
         ],
         "command": run.command,
+        "has_timeline": HAS_TIMELINE in run.series_kinds(),
+        "timeline_command": recording_command(run),
         "headlines": list(headlines(run, replications)),
         "metrics": list(_all_metrics(run, replications)),
         "budget": budget(run, replications) if has_budget(run.metrics) else None,
@@ -259,9 +268,13 @@ def html(run: Run, replications: Sequence[Run]) -> str:
     """Return the page as one HTML file of at most `_LARGEST` bytes, which opens offline."""
     from umtslab.page import render
     from umtslab.page.causes import looks_of_file
+    from umtslab.page.stalls import limited, stalls_of
 
     shown = content(run, replications)
-    fixed = {**shown, **looks_of_file(), "connections": connections(run)}
+    found = stalls_of(run)
+    if found is not None:
+        found = limited(found, _MOST_CHAINS)
+    fixed = {**shown, **looks_of_file(), "connections": connections(run), "stalls": found}
     size = len(render("run.html", **fixed, pictures=[], left_out=[]).encode())
     pictures, left_out = [], []
     for figure in shown["figures"]:

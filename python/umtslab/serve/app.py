@@ -6,6 +6,8 @@ import asyncio
 import base64
 import hashlib
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
@@ -31,7 +33,9 @@ from umtslab.serve.jobs import DRAWING, Busy, JobFailed, Jobs, perform, prepare
 from umtslab.serve.lanes import lanes
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
+from umtslab.serve.selection import Selection, rows_in_view
 from umtslab.serve.settings import Settings
+from umtslab.serve.tiles import ConnectionTimeline, NoSuchTile, head
 from umtslab.serve.try_it import tried
 from umtslab.serve.uploads import TooManyUploads, Uploads
 from umtslab.store import OtherLayout, RunNotFound, read_store
@@ -54,6 +58,7 @@ _SEND_S = 10.0
 
 _NOT_FOUND: tuple[type[Exception], ...] = (
     NoSuchFile,
+    NoSuchTile,
     RunNotFound,
     UnknownSelection,
     experiments.UnknownMetric,
@@ -214,11 +219,13 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
             title = str(store.parameters(run).get("title") or run.scenario)
         same_seed = [other for other in others if other.seed == run.seed]
         code = code_version()
+        can_try = run.scenario in scenarios.names(settings.scenarios)
         return content(run, same_seed) | {
             "title": title,
             "others": [{"key": other.key, "run": other.run} for other in same_seed],
             "other_code": None if run.identity.code == code else str(code),
-            "can_try": run.scenario in scenarios.names(settings.scenarios),
+            "can_try": can_try,
+            "can_record_timeline": can_try and not run.is_emulated and not settings.read_only,
         }
 
     @app.get("/api/runs/{key}/connections", response_model=models.Connections)
@@ -230,6 +237,52 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_lanes(key: str, first: int = 0) -> dict[str, Any] | None:
         with _opened(settings) as store:
             return lanes(_found(store, key), max(0, first))
+
+    explanations = _Explanations(settings)
+
+    @app.get("/api/runs/{key}/stalls", response_model=models.Stalls)
+    def get_stalls(key: str) -> dict[str, Any]:
+        found = explanations.of(key)
+        rows = [{name: row[name] for name in models.StallRow.model_fields} for row in found["stalls"]]
+        events = [{name: row[name] for name in models.EventRow.model_fields} for row in found["events"]]
+        return {**found, "stalls": rows, "events": events}
+
+    @app.get("/api/runs/{key}/chains/{event}", response_model=models.Chain)
+    def get_chain(key: str, event: str) -> dict[str, Any]:
+        found = explanations.of(key)
+        for row in found["stalls"]:
+            if row["id"] == event:
+                return dict(row["chain"])
+        for row in found["events"]:
+            if row["id"] == event:
+                return dict(row)
+        raise NoSuchFile("the run has no such stall, timeout or retransmission")
+
+    timelines = _Timelines(settings)
+
+    @app.get("/api/runs/{key}/timeline/{connection}", response_model=models.TimelineHead)
+    def get_timeline(key: str, connection: int) -> dict[str, Any]:
+        found = timelines.of(key, _number(connection))
+        return head(found, found.run.connection_rows())
+
+    @app.get("/api/runs/{key}/timeline/{connection}/tiles/{level}/{index}", response_model=models.Tile)
+    def get_tile(key: str, connection: int, level: int, index: int) -> Response:
+        content = timelines.of(key, _number(connection)).encoded(level, index)
+        # A run does not change.
+        return Response(
+            content, media_type="application/json", headers={"cache-control": "private, max-age=3600"}
+        )
+
+    @app.get("/api/runs/{key}/timeline/{connection}/items/{lane}/{row}", response_model=models.Selection)
+    def get_item(key: str, connection: int, lane: str, row: int) -> dict[str, Any]:
+        found = Selection(timelines.of(key, _number(connection)), lane, _number(row)).as_dict()
+        return found | {"chain": explanations.chain_of_packet(key, found["packet"])}
+
+    @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
+    def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
+        if not 0 <= from_s < to_s <= 1e9:
+            raise NoSuchTile("there is no such time")
+        return rows_in_view(timelines.of(key, _number(connection)), from_s, to_s)
 
     @app.get("/api/runs/{key}/figures/{name}.svg", response_class=Response)
     def get_figure(key: str, name: str) -> Response:
@@ -271,6 +324,67 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_stored_report(name: str) -> Response:
         page = file_in(settings.store / "reports", f"{name}.html").read_text(encoding="utf-8")
         return Response(page, media_type="text/html; charset=utf-8", headers=_sandboxed(page))
+
+
+class _Explanations:
+    """Stalls and chains of the runs that were opened last. A separate process explains each run once."""
+
+    _MOST = 4
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, key: str) -> dict[str, Any]:
+        _check_key(self._settings, key)
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        found: dict[str, Any] | None = perform(work.stalls, self._settings.store, key, limits=DRAWING)
+        if found is None:
+            raise NoSuchFile("this run recorded no timeline")
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > self._MOST:
+                self._found.popitem(last=False)
+        return found
+
+    def chain_of_packet(self, key: str, packet: int | None) -> str | None:
+        """Return the first event that sends a packet again, or that has the packet in its chain."""
+        if packet is None:
+            return None
+        found = self.of(key)
+        chains = [*found["events"], *(stall["chain"] for stall in found["stalls"])]
+        for names in (("packet", "repeats"), ("packet",)):
+            for chain in chains:
+                links = chain["links"][:1] if "repeats" in names else chain["links"]
+                if any(link["identity"].get(name) == packet for link in links for name in names):
+                    return str(chain["id"])
+        return None
+
+
+class _Timelines:
+    """The time lines that were opened last."""
+
+    _MOST = 4
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: OrderedDict[tuple[str, int], ConnectionTimeline] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, key: str, connection: int) -> ConnectionTimeline:
+        with self._lock:
+            if (key, connection) not in self._found:
+                with _opened(self._settings) as store:
+                    run = _found(store, key)
+                self._found[key, connection] = ConnectionTimeline(run, connection)
+            self._found.move_to_end((key, connection))
+            while len(self._found) > self._MOST:
+                self._found.popitem(last=False)
+            return self._found[key, connection]
 
 
 def _check_key(settings: Settings, key: str) -> None:
@@ -329,7 +443,8 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         if mistakes:
             raise HTTPException(400, mistakes[0])
         title = f"{asked.scenario}, {asked.runs} {'run' if asked.runs == 1 else 'runs'}"
-        arguments = (settings.store, settings.scenarios, request, asked.runs, asked.captures)
+        kept = work.KeptRuns(asked.runs, asked.first_run, asked.seed, asked.captures, asked.timeline)
+        arguments = (settings.store, settings.scenarios, request, kept)
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
     @app.get("/api/jobs", response_model=models.State)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -246,6 +246,9 @@ class RunPage(Model):
     changes: list[Change]
     command: str
     can_try: bool
+    has_timeline: bool
+    timeline_command: str
+    can_record_timeline: bool
     headlines: list[Headline]
     metrics: list[RunMetric]
     budget: RunBudget | None
@@ -320,6 +323,181 @@ class LaneRow(Model):
     states: list[Piece]
     timeouts: list[Timeout]
     text: str
+
+
+class Link(Model):
+    """A link of a chain of causes."""
+
+    kind: str
+    time_s: float
+    end_s: float
+    instant: str
+    text: str
+    cause: str | None
+    clause: str | None
+    identity: dict[str, Any]
+    identity_text: str
+    is_first_cause: bool
+    from_s: float
+    to_s: float
+
+
+class Chain(Model):
+    """The causes of a stall, timeout or retransmission: the effect first, its first cause last."""
+
+    id: str
+    kind: Literal["stall", "rto", "retransmission"]
+    title: str
+    spoken: str
+    time_s: float
+    connection: int
+    ue: int
+    label: str
+    label_text: str
+    cause: str
+    packet: int | None
+    links: list[Link]
+    also: list[str]
+    from_s: float
+    to_s: float
+    command: str
+
+
+class StallRow(Model):
+    """A stall with its time by cause."""
+
+    id: str
+    start_s: float
+    end_s: float
+    length_s: float
+    start: str
+    length: str
+    connection: int
+    of_ue: str
+    ue: int
+    timeouts: int
+    label: str
+    cause: str
+    parts: list[Part]
+    scale_pct: float
+
+
+class EventRow(Model):
+    """A timeout or retransmission."""
+
+    id: str
+    kind: Literal["rto", "retransmission"]
+    title: str
+    time_s: float
+    connection: int
+    ue: int
+    label_text: str
+
+
+class Stalls(Model):
+    """The longest stalls of a run, and the first timeouts and retransmissions."""
+
+    limit_s: float
+    limit: str
+    stall_count: int
+    stalls: list[StallRow]
+    timeouts: int
+    event_count: int
+    events: list[EventRow]
+
+
+class TimelineConnection(Model):
+    """A connection that the time line can show."""
+
+    connection: int
+    ue: int
+
+
+class Level(Model):
+    """A level of the time line: the length of cells and tiles."""
+
+    level: int
+    cell_s: float
+    tile_s: float
+    cell: str
+
+
+class Category(Model):
+    """A category of the items of a lane."""
+
+    name: str
+    label: str
+
+
+class TimelineLane(Model):
+    """A lane of the time line. Its cells hold counts or shares by category, or the largest value."""
+
+    name: str
+    label: str
+    note: str
+    kind: Literal["count", "share", "maximum"]
+    categories: list[Category]
+
+
+class TimelineHead(Model):
+    """Lanes and levels of the time line of a connection, and the time of the connection."""
+
+    connection: int
+    ue: int
+    direction: str
+    duration_s: float
+    from_s: float
+    to_s: float
+    cells: int
+    levels: list[Level]
+    lanes: list[TimelineLane]
+    connections: list[TimelineConnection]
+
+
+class LaneTile(Model):
+    """The part of a lane in a tile: items or cells.
+
+    An item has row number, start, end, low, high, an instant between and category. The instant is the
+    first transmission of an SDU, or that of a segment at the RNC. A cell has index, category and value.
+    """
+
+    name: str
+    items: list[tuple[int, float, float, int, int, float | None, int]] | None
+    cells: list[tuple[int, int, float]] | None
+
+
+class Tile(Model):
+    """All lanes in one tile of a level."""
+
+    level: int
+    index: int
+    lanes: list[LaneTile]
+
+
+class Selection(Model):
+    """An item of the time line, and the rows of all lanes that belong to its packet."""
+
+    text: str
+    packet: int | None
+    start_s: float
+    end_s: float
+    rows: dict[str, list[int]]
+    chain: str | None
+
+
+class ViewRow(Model):
+    """An item in a view."""
+
+    instant: str
+    lane: str
+    text: str
+
+
+class ViewRows(Model):
+    """The first items of a view, and the count of all."""
+
+    count: int
+    rows: list[ViewRow]
 
 
 class Lanes(Model):
@@ -435,7 +613,10 @@ class RunRequest(Model):
     text: Annotated[str, Field(max_length=200_000)] | None = None
     overrides: Annotated[list[Override], Field(max_length=200)] = []
     runs: Annotated[int, Field(ge=1, le=100)] = 1
+    first_run: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     captures: bool = False
+    timeline: bool = False
 
 
 class JobState(Model):

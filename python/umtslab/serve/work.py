@@ -6,7 +6,7 @@ Libraries are imported in the functions, so that the process that is copied for 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from umtslab.serve.jobs import Report
 from umtslab.serve.scenarios import Request, load
@@ -15,12 +15,21 @@ _MOST_CONNECTIONS = 200
 _MOST_POINTS = 4000
 
 
+class KeptRuns(NamedTuple):
+    """Numbers and seed of the runs to keep, and what they record beside series and budget."""
+
+    runs: int
+    first_run: int
+    seed: int | None
+    captures: bool
+    timeline: bool
+
+
 def keep_runs(
     store: Path,
     folder: Path,
     request: Request,
-    runs: int,
-    captures: bool,
+    kept: KeptRuns,
     allow_code: bool,
     report: Report,
 ) -> str:
@@ -29,15 +38,26 @@ def keep_runs(
     from umtslab.store import open_store
 
     recorded = (*request.overrides, ("measure.budget", "true"))
+    if kept.timeline:
+        recorded = (*recorded, ("measure.timeline", "true"))
     scenario = load(folder, Request(request.name, request.text, recorded), allow_code=allow_code)
     finished: dict[int, float] = {}
 
     def watch(task: Any, fraction: float) -> None:
         finished[task.run] = fraction
-        report(sum(finished.values()) / runs)
+        report(sum(finished.values()) / kept.runs)
 
     with open_store(store) as opened:
-        results = simulate(scenario, runs=runs, store=opened, series=True, pcap=captures, watch=watch)
+        results = simulate(
+            scenario,
+            runs=kept.runs,
+            first_run=kept.first_run,
+            seed=kept.seed,
+            store=opened,
+            series=True,
+            pcap=kept.captures,
+            watch=watch,
+        )
     return results[0].key
 
 
@@ -92,6 +112,13 @@ def run_report(store: Path, key: str, report: Report) -> str:
     from umtslab.page.run import html
 
     return html(*_run(store, key))
+
+
+def stalls(store: Path, key: str, report: Report) -> dict[str, Any] | None:
+    """Return stalls, timeouts and retransmissions with their chains. None without a timeline."""
+    from umtslab.page.stalls import stalls_of
+
+    return stalls_of(_run(store, key)[0])
 
 
 def _run(store: Path, key: str) -> tuple[Any, list[Any]]:

@@ -6,6 +6,6 @@ The chains are made from the tables that ``umts run --timeline`` records.
 from umtslab.why.explanation import Explanation, explain
 from umtslab.why.links import Chain, Link
 from umtslab.why.stalls import Stall
-from umtslab.why.timeline import MissingTimeline
+from umtslab.why.timeline import MissingTimeline, recording_command
 
-__all__ = ["Chain", "Explanation", "Link", "MissingTimeline", "Stall", "explain"]
+__all__ = ["Chain", "Explanation", "Link", "MissingTimeline", "Stall", "explain", "recording_command"]

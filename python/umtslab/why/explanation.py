@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
+from umtslab.labels import cause_label
 from umtslab.run import Run
 from umtslab.why import causes
 from umtslab.why.links import UNKNOWN, Chain, Link, count, duration, label_of_wait, seconds, unknown_link
@@ -321,7 +322,7 @@ def _stall_chain(timeline: Timeline, stall: Stall) -> Chain:
     label = _longest(timeline, connection, start, end)
     also = causes.beside(timeline, connection, start, end, label)
     expired = [
-        f"timeout at {seconds(row['time_s'])} ({row['kind']}, {row['because']})"
+        f"timeout at {seconds(row['time_s'])} ({row['kind']}, {cause_label(row['because'])})"
         for row in timeline.timeouts.get(connection, ())
         if start <= row["time_s"] <= end
     ]

@@ -20,6 +20,13 @@ class MissingTimeline(LookupError):
     """The run recorded no timeline."""
 
 
+def recording_command(run: Run) -> str:
+    """Return the command that makes a run again and records its timeline."""
+    command = run.command or f"umts run {run.scenario}.toml --seed {run.seed}"
+    before, separator, program = command.partition(" -- ")
+    return f"{before} --timeline{separator}{program}"
+
+
 class Timeline:
     """The timeline of a run.
 
@@ -31,11 +38,7 @@ class Timeline:
 
     def __init__(self, run: Run) -> None:
         if "timeline_segments" not in run.series_kinds():
-            command = run.command or f"umts run {run.scenario}.toml --seed {run.seed}"
-            before, separator, program = command.partition(" -- ")
-            raise MissingTimeline(
-                f"this run recorded no timeline. Record it: {before} --timeline{separator}{program}"
-            )
+            raise MissingTimeline(f"this run recorded no timeline. Record it: {recording_command(run)}")
         self.run = run
         self.duration_s = run.duration_s
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { path, type Schemas } from '../api/client';
+import { path, post, type Schemas } from '../api/client';
 import { Bar, Swatch } from '../app/causes';
 import { Command, Section, useTitle, Waiting, Wide } from '../app/parts';
 import { go } from '../app/route';
@@ -7,6 +7,9 @@ import { useLoaded } from '../app/useLoaded';
 import { ConnectionTable } from './ConnectionTable';
 import { Headlines } from './Headlines';
 import { LanesView } from './LanesView';
+import { RecordTimeline, type Stalls, StallTable } from './StallTable';
+import { Timeline } from './Timeline';
+import { useView } from './view';
 
 export type RunPage = Schemas['RunPage'];
 export type Connections = Schemas['Connections'];
@@ -15,7 +18,12 @@ export type Connections = Schemas['Connections'];
 export function RunView({ id }: { id: string }) {
   const loaded = useLoaded<RunPage>(path`/api/runs/${id}`);
   const connections = useLoaded<Connections>(path`/api/runs/${id}/connections`);
-  const [chosen, choose] = useState<number | undefined>();
+  const [view, setView] = useView();
+  const stalls = useLoaded<Stalls>(loaded.content?.has_timeline ? path`/api/runs/${id}/stalls` : undefined);
+  const chosen = view.connection;
+  const choose = (connection: number | undefined) => {
+    setView(connection === undefined ? {} : { connection });
+  };
   const run = loaded.content;
   useTitle(run && `${run.title}, run ${run.run}`);
   if (!run) return <Waiting of={loaded} what="the run" />;
@@ -31,19 +39,69 @@ export function RunView({ id }: { id: string }) {
         </p>
       )}
       <Headlines run={run} />
-      {run.budget ? (
-        <BudgetSection run={run} budget={run.budget} connection={connection} />
-      ) : (
-        <p class="note">
-          This run recorded no time budget. Record it: <code>umts run … --budget --series</code>
-        </p>
-      )}
+      <div class="two">
+        {run.budget ? (
+          <BudgetSection run={run} budget={run.budget} connection={connection} />
+        ) : (
+          <p class="note">
+            This run recorded no time budget. Record it: <code>umts run … --budget --series</code>
+          </p>
+        )}
+        <div>
+          {!run.has_timeline && <NoTimeline run={run} />}
+          <Waiting of={stalls} what="stalls" />
+          {stalls.content && (
+            <StallTable
+              stalls={stalls.content}
+              open={view.event}
+              choose={(event) => {
+                const stall = stalls.content?.stalls.find((one) => one.id === event);
+                if (stall) setView({ connection: stall.connection, event });
+              }}
+            />
+          )}
+        </div>
+      </div>
       <LanesView id={id} chosenUe={connection?.ue ?? undefined} choose={(ue) => choose(connections.content?.rows.find((row) => row.ue === ue)?.connection)} />
+      {stalls.content && connections.content && (
+        <Timeline
+          id={id}
+          stalls={stalls.content}
+          connection={stalls.content.stalls[0]?.connection ?? connections.content.rows[0]?.connection ?? 0}
+          view={view}
+          setView={setView}
+        />
+      )}
       <Waiting of={connections} what="connections" />
       {connections.content && <ConnectionTable table={connections.content} chosen={chosen} choose={choose} />}
       <Figures id={id} run={run} />
       <CaptureFiles id={id} run={run} />
       <AllMetrics run={run} />
+    </>
+  );
+}
+
+/** Offers to make a run again that recorded no timeline. */
+function NoTimeline({ run }: { run: RunPage }) {
+  const [isStarted, setStarted] = useState(false);
+  const [error, setError] = useState<string>();
+  const start = () => {
+    const overrides = run.changes.map(({ key, value }) => ({ key, value }));
+    const numbers = { first_run: run.run, seed: run.seed };
+    setStarted(true);
+    post('/api/jobs', { scenario: run.scenario, overrides, ...numbers, timeline: true }).catch((failed: Error) => {
+      setStarted(false);
+      setError(failed.message);
+    });
+  };
+  return (
+    <>
+      <RecordTimeline run={run} start={start} isStarted={isStarted} />
+      {error && (
+        <p class="banner" role="alert">
+          {error}
+        </p>
+      )}
     </>
   );
 }

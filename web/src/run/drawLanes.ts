@@ -140,13 +140,13 @@ function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, tall: number, colou
 }
 
 /** Distance of the axis labels: 1, 2 or 5 times a power of ten, at least 64 px. */
-function stepFor(span: Lanes['spans'][number], pixels: number): number {
+export function stepFor(span: Lanes['spans'][number], pixels: number): number {
   const least = ((span.to_s - span.from_s) * 64) / Math.max(pixels, 1);
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
 }
 
-function fillOf(pen: CanvasRenderingContext2D, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {
+export function fillOf(pen: CanvasRenderingContext2D, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {
   if (!look.hatch) return colour(look.hue);
   const tile = document.createElement('canvas');
   tile.width = tile.height = 6;

@@ -1,0 +1,615 @@
+"""The time line of one connection and its UE, as tiles: single items, or counts in cells of equal length.
+
+Cells begin at fixed instants and are 10 ms times a power of two long. A tile has `CELLS` cells. A lane
+is drawn with counts at a level if one of its tiles would have more than `Lane.most` items. Instants are
+rounded to nanoseconds before they are assigned to cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from umtslab.labels import cause_label
+from umtslab.numbers import number
+from umtslab.run import Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+CELLS = 64
+"""Cells of a tile."""
+
+MOST_ITEMS = 72
+"""Items of one lane in a tile."""
+
+MOST_PDUS = 256
+"""Items of the lane of PDUs in a tile."""
+
+LOWEST = -3
+"""Level with the shortest cells, of 1.25 ms. Cells of the next level are twice as long."""
+
+_CELL_NS = 10_000_000
+"""Length of the cells of level 0: the shortest TTI of R99 channels."""
+
+_NS = 1e9
+
+Kind = Literal["count", "share", "maximum"]
+
+
+class NoSuchTile(LookupError):
+    """There is no connection, tile or item of this number."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A lane of the time line.
+
+    Attributes
+    ----------
+    kind : str
+        What a cell holds: items that begin in it by category, the share of time by category, or the
+        largest value.
+    most : int
+        Items of a tile. If a tile of a level has more, all tiles of the level have cells.
+    low, high : str
+        Columns with the range on the vertical axis. Empty for lanes without one.
+    """
+
+    name: str
+    label: str
+    note: str
+    kind: Kind
+    table: str
+    categories: tuple[tuple[str, str], ...]
+    low: str = ""
+    high: str = ""
+    start: str = "time_s"
+    most: int = MOST_ITEMS
+
+
+_STATES = (
+    ("CELL_FACH", "CELL_FACH"),
+    ("CELL_DCH", "CELL_DCH"),
+    ("switch", "switch"),
+    ("other", "other state"),
+)
+
+LANES = (
+    Lane("causes", "Cause", "time budget", "share", "budget_intervals", (), start="start_s"),
+    Lane(
+        "segments",
+        "TCP segments",
+        "bytes, sent to arrived",
+        "count",
+        "timeline_segments",
+        (("new", "new"), ("again", "sent again"), ("lost", "lost")),
+        "seq",
+        "end",
+    ),
+    Lane(
+        "acks",
+        "TCP ACKs",
+        "bytes, sent to arrived",
+        "count",
+        "timeline_segments",
+        (("ack", "ACK"), ("lost", "lost")),
+        "ack",
+        "ack",
+    ),
+    Lane(
+        "sdus",
+        "RLC SDUs",
+        "wait, then transmission",
+        "count",
+        "timeline_sdus",
+        (("delivered", "delivered"), ("lost", "discarded or lost"), ("open", "under way at the end")),
+    ),
+    Lane(
+        "pdus",
+        "RLC PDUs",
+        "number",
+        "count",
+        "timeline_pdus",
+        (("new", "first transmission"), ("again", "sent again"), ("lost", "lost")),
+        "first",
+        "last",
+        most=MOST_PDUS,
+    ),
+    Lane(
+        "blocks",
+        "Transport blocks",
+        "sets",
+        "count",
+        "timeline_block_sets",
+        (("whole", "received"), ("lost", "a block lost")),
+        "zero",
+        "blocks",
+    ),
+    Lane(
+        "status",
+        "STATUS",
+        "from the receiver",
+        "count",
+        "timeline_status",
+        (("complete", "no PDU missing"), ("missing", "PDUs missing"), ("lost", "lost")),
+    ),
+    Lane("rrc", "RRC", "state", "share", "timeline_rrc", _STATES),
+    Lane(
+        "dch",
+        "DCH requests",
+        "answers",
+        "count",
+        "timeline_dch_requests",
+        (("granted", "granted"), ("refused", "refused")),
+    ),
+    Lane("buffer", "RLC buffer", "bytes", "maximum", "rlc_buffer", (("octets", "bytes"),), "zero", "octets"),
+)
+"""The lanes from top to bottom."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The rows of a lane in order of time, as arrays.
+
+    `row` is the number of a row in its table, and `weight` the number of PDUs in it. `middle_ns` is the first
+    transmission of an SDU, or the instant of a segment at the RNC; negative if there is none.
+    """
+
+    row: Integers
+    start_ns: Integers
+    end_ns: Integers
+    low: Integers
+    high: Integers
+    middle_ns: Integers
+    category: Integers
+    weight: Integers
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def cell_ns(level: int) -> int:
+    """Return the length of a cell.
+
+    >>> cell_ns(0), cell_ns(2), cell_ns(-3)
+    (10000000, 40000000, 1250000)
+    """
+    return _CELL_NS << level if level >= 0 else _CELL_NS >> -level
+
+
+class ConnectionTimeline:
+    """The lanes of one connection and its UE.
+
+    Raises
+    ------
+    NoSuchTile
+        If the run has no such connection, or no timeline.
+    """
+
+    def __init__(self, run: Run, connection: int) -> None:
+        from umtslab.page.run import HAS_TIMELINE
+
+        row = next((row for row in run.connection_rows() if row["connection"] == connection), None)
+        if row is None or row.get("ue") is None or HAS_TIMELINE not in run.series_kinds():
+            raise NoSuchTile("the run has no time line of this connection")
+        self.run = run
+        self.connection = connection
+        self.ue = int(row["ue"])
+        self.opened_s, self.closed_s = row.get("opened_s"), row.get("closed_s")
+        self._tables: dict[str, pl.DataFrame] = {}
+        self._lanes: dict[str, Items] = {}
+        self._fullest: dict[tuple[str, int], int] = {}
+
+    # ── Tables ──────────────────────────────────────────────────────────────────────────────────────
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return the rows of this UE in a table, with the number of each as ``row``."""
+        import polars as pl
+
+        if name not in self._tables:
+            if name not in self.run.series_kinds():
+                self._tables[name] = pl.DataFrame({"row": pl.Series([], dtype=pl.UInt32)})
+            else:
+                path = self.run.folder and self.run.folder / "series" / f"{name}.parquet"
+                lazy = pl.scan_parquet(path) if path else self.run.series(name).lazy()
+                numbered = lazy.with_row_index("row")
+                of = "connection" if name == "budget_intervals" else "ue"
+                number = self.connection if of == "connection" else self.ue
+                self._tables[name] = numbered.filter(pl.col(of) == number).collect()
+        return self._tables[name]
+
+    @cached_property
+    def direction(self) -> str:
+        """Direction of the connection's data."""
+        import polars as pl
+
+        events = self.table("timeline_events")
+        if not events.height:
+            return "downlink"
+        opened = events.filter(
+            (pl.col("connection") == self.connection)
+            & (pl.col("kind") == "connection_opened")
+            & pl.col("direction").is_not_null()
+        )
+        return str(opened["direction"][0]) if opened.height else "downlink"
+
+    @cached_property
+    def causes(self) -> tuple[str, ...]:
+        """Causes of the connection's time, in the order of their first instants."""
+        table = self.table("budget_intervals")
+        return tuple(dict.fromkeys(table["cause"].to_list())) if table.height else ()
+
+    def categories(self, lane: Lane) -> tuple[tuple[str, str], ...]:
+        """Return name and label of each category of a lane."""
+        if lane.name == "causes":
+            return tuple((cause, cause_label(cause)) for cause in self.causes)
+        return lane.categories
+
+    def items(self, lane: Lane) -> Items:
+        """Return the items of a lane."""
+        if lane.name not in self._lanes:
+            table = self.table(lane.table)
+            self._lanes[lane.name] = _items(self, lane, table) if table.height else _no_items()
+        return self._lanes[lane.name]
+
+    # ── Levels ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def duration_ns(self) -> int:
+        """Length of the run."""
+        return _ns(self.run.duration_s)
+
+    @cached_property
+    def highest(self) -> int:
+        """Level at which one tile has the whole run."""
+        level = LOWEST
+        while cell_ns(level) * CELLS < self.duration_ns:
+            level += 1
+        return level
+
+    def is_counted(self, lane: Lane, level: int) -> bool:
+        """Return whether the lane has cells instead of items at this level."""
+        if (lane.name, level) not in self._fullest:
+            self._fullest[lane.name, level] = _fullest(self.items(lane), cell_ns(level) * CELLS)
+        return self._fullest[lane.name, level] > lane.most
+
+    def tile(self, level: int, index: int) -> dict[str, Any]:
+        """Return a tile, as `models.Tile`.
+
+        Raises
+        ------
+        NoSuchTile
+            If there is no such level or tile.
+        """
+        length = cell_ns(level) * CELLS if LOWEST <= level <= self.highest else 0
+        if not length or not 0 <= index * length <= self.duration_ns:
+            raise NoSuchTile("the time line has no such tile")
+        start = index * length
+        lanes = []
+        for lane in LANES:
+            found = self.items(lane)
+            content: dict[str, Any] = {"name": lane.name, "items": None, "cells": None}
+            if self.is_counted(lane, level):
+                content["cells"] = _CELL_VALUES[lane.kind](found, start, cell_ns(level))
+            else:
+                content["items"] = _rows(found, start, start + length)
+            lanes.append(content)
+        return {"level": level, "index": index, "lanes": lanes}
+
+    def rows_between(self, lane: Lane, from_s: float, to_s: float) -> list[int]:
+        """Return the row numbers of the items that begin in a time."""
+        found = self.items(lane)
+        inside = (found.start_ns >= _ns(from_s)) & (found.start_ns < _ns(to_s))
+        return [int(row) for row in found.row[inside]]
+
+    def encoded(self, level: int, index: int) -> bytes:
+        """Return a tile as JSON."""
+        return json.dumps(self.tile(level, index), separators=(",", ":")).encode()
+
+
+def _ns(time_s: float) -> int:
+    return round(time_s * _NS)
+
+
+def _no_items() -> Items:
+    import numpy as np
+
+    none = np.zeros(0, dtype=np.int64)
+    return Items(*[none] * 8)
+
+
+def _items(of: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> Items:
+    """Select and describe the rows of a lane."""
+    import polars as pl
+
+    chosen = _CHOSEN[lane.name](of, table)
+    end = pl.col("end_s") if "end_s" in chosen.columns else pl.col(lane.start).shift(-1)
+    between = _BETWEEN.get(lane.name)
+    middle = pl.col(between) if between else pl.lit(None, dtype=pl.Float64)
+
+    weight = pl.col("last").cast(pl.Int64) - pl.col("first") + 1 if lane.name == "pdus" else pl.lit(1)
+
+    def nanoseconds(column: pl.Expr) -> pl.Expr:
+        return (column * _NS).round().cast(pl.Int64)
+
+    columns = chosen.with_columns(pl.lit(0).alias("zero")).select(
+        pl.col("row").cast(pl.Int64),
+        nanoseconds(pl.col(lane.start)).alias("start_ns"),
+        nanoseconds(end.fill_null(of.run.duration_s)).alias("end_ns"),
+        (pl.col(lane.low) if lane.low else pl.lit(0)).fill_null(0).cast(pl.Int64).alias("low"),
+        (pl.col(lane.high) if lane.high else pl.lit(0)).fill_null(0).cast(pl.Int64).alias("high"),
+        nanoseconds(middle).fill_null(-1).alias("middle_ns"),
+        _category(of, lane).cast(pl.Int64).alias("category"),
+        weight.fill_null(1).cast(pl.Int64).alias("weight"),
+    )
+    ordered = columns.sort("start_ns", "row")
+    return Items(*(ordered[name].to_numpy().astype("int64") for name in ordered.columns))
+
+
+def _category(of: ConnectionTimeline, lane: Lane) -> pl.Expr:
+    """Return an expression with the index of the category of each row."""
+    import polars as pl
+
+    names = [name for name, _ in of.categories(lane)]
+
+    def first(*cases: tuple[pl.Expr, str]) -> pl.Expr:
+        found = pl.lit(len(names) - 1)
+        for condition, name in reversed(cases):
+            found = pl.when(condition).then(pl.lit(names.index(name))).otherwise(found)
+        return found
+
+    always = pl.lit(value=True)
+    lost = pl.col("lost").fill_null(value=False) if lane.name != "blocks" else pl.col("lost_blocks") > 0
+    match lane.name:
+        case "causes":
+            return pl.col("cause").replace_strict(
+                {name: index for index, name in enumerate(names)}, return_dtype=pl.Int64
+            )
+        case "segments":
+            return first((lost, "lost"), (pl.col("cause") == "new", "new"), (always, "again"))
+        case "acks":
+            return first((lost, "lost"), (always, "ack"))
+        case "sdus":
+            return first(
+                (pl.col("end_s").is_null(), "open"),
+                (pl.col("fate") == "delivered", "delivered"),
+                (always, "lost"),
+            )
+        case "pdus":
+            again = pl.col("transmission").fill_null(1) > 1
+            return first((lost, "lost"), (again, "again"), (always, "new"))
+        case "blocks":
+            return first((lost, "lost"), (always, "whole"))
+        case "status":
+            return first(
+                (lost, "lost"),
+                (pl.col("missing").fill_null("") != "", "missing"),
+                (always, "complete"),
+            )
+        case "rrc":
+            return first(
+                (pl.col("to").fill_null("") != "", "switch"),
+                (pl.col("state") == "CELL_FACH", "CELL_FACH"),
+                (pl.col("state") == "CELL_DCH", "CELL_DCH"),
+                (always, "other"),
+            )
+        case "dch":
+            return first((pl.col("answer").str.starts_with("granted"), "granted"), (always, "refused"))
+    return pl.lit(0)
+
+
+def _of_data(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return table.filter(pl.col("direction") == of.direction)
+
+
+def _against_data(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return table.filter(pl.col("direction") != of.direction)
+
+
+def _segments(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    chosen = _of_data(of, table).filter((pl.col("connection") == of.connection) & (pl.col("kind") != "ack"))
+    return _at_rnc(of, chosen)
+
+
+def _acks(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    chosen = _against_data(of, table).filter((pl.col("connection") == of.connection) & (pl.col("ack") > 0))
+    return _at_rnc(of, chosen)
+
+
+def _at_rnc(of: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
+    """Add the instant at the RNC: of the arrival in the buffer (downlink), or of the delivery by RLC."""
+    import polars as pl
+
+    sdus = of.table("timeline_sdus")
+    if not sdus.height:
+        return segments.with_columns(pl.col("radio_s").alias("rnc_s"))
+    delivered = sdus.filter(pl.col("fate") == "delivered").unique("packet")
+    joined = segments.join(
+        delivered.select("packet", pl.col("end_s").alias("delivered_s")), on="packet", how="left"
+    )
+    is_down = pl.col("direction") == "downlink"
+    return joined.with_columns(
+        pl.when(is_down).then(pl.col("radio_s")).otherwise(pl.col("delivered_s")).alias("rnc_s")
+    )
+
+
+def _numbered(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    """Return PDUs with data. PDUs with STATUS only have no number."""
+    import polars as pl
+
+    return _of_data(of, table).filter(pl.col("first").is_not_null() | (pl.col("kind") != "status"))
+
+
+def _all(_: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+    return table
+
+
+_BETWEEN = {"segments": "rnc_s", "acks": "rnc_s", "sdus": "first_sent_s"}
+"""Columns with an instant between start and end."""
+
+_CHOSEN: dict[str, Callable[[ConnectionTimeline, pl.DataFrame], pl.DataFrame]] = {
+    "causes": _all,
+    "segments": _segments,
+    "acks": _acks,
+    "sdus": _of_data,
+    "pdus": _numbered,
+    "blocks": _of_data,
+    "status": _against_data,
+    "rrc": _all,
+    "dch": _all,
+    "buffer": _of_data,
+}
+"""Rows of each lane, from those of the UE."""
+
+
+# ── Tiles ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _last_ns(found: Items) -> Integers:
+    """Return the last nanosecond of each item. An item without duration has one."""
+    import numpy as np
+
+    last: Integers = np.maximum(found.start_ns, found.end_ns - 1)
+    return last
+
+
+def _fullest(found: Items, tile_ns: int) -> int:
+    """Return the largest number of items in a tile."""
+    import numpy as np
+
+    if not len(found):
+        return 0
+    first, last = found.start_ns // tile_ns, _last_ns(found) // tile_ns
+    changes = np.zeros(int(last.max()) + 2, dtype=np.int64)
+    np.add.at(changes, first, 1)
+    np.add.at(changes, last + 1, -1)
+    return int(np.cumsum(changes).max())
+
+
+def _rows(found: Items, start: int, end: int) -> list[list[float | int | None]]:
+    """Return the items of a tile: row, start, end, low, high, an instant between, category."""
+    import numpy as np
+
+    inside = np.flatnonzero((found.start_ns < end) & (_last_ns(found) >= start))
+    return [
+        [
+            int(found.row[i]),
+            int(found.start_ns[i]) / _NS,
+            int(found.end_ns[i]) / _NS,
+            int(found.low[i]),
+            int(found.high[i]),
+            None if found.middle_ns[i] < 0 else int(found.middle_ns[i]) / _NS,
+            int(found.category[i]),
+        ]
+        for i in inside
+    ]
+
+
+Cells = list[list[float | int]]
+"""Cell, category and value. Empty cells are left out."""
+
+
+def _counts(found: Items, start: int, cell: int) -> Cells:
+    """Return how many items of each category begin in each cell."""
+    import numpy as np
+
+    inside = (found.start_ns >= start) & (found.start_ns < start + CELLS * cell)
+    places = np.stack([(found.start_ns[inside] - start) // cell, found.category[inside]], axis=1)
+    pairs, of_pair = np.unique(places, axis=0, return_inverse=True)
+    counts = np.bincount(of_pair.ravel(), weights=found.weight[inside], minlength=len(pairs))
+    return [[int(i), int(category), int(n)] for (i, category), n in zip(pairs, counts, strict=True)]
+
+
+def _shares(found: Items, start: int, cell: int) -> Cells:
+    """Return the share of each category in the time of each cell."""
+    import numpy as np
+
+    inside = np.flatnonzero((found.start_ns < start + CELLS * cell) & (found.end_ns > start))
+    times: dict[tuple[int, int], int] = {}
+    for i in inside:
+        at, until = max(int(found.start_ns[i]), start), min(int(found.end_ns[i]), start + CELLS * cell)
+        while at < until:
+            index = (at - start) // cell
+            edge = min(until, start + (index + 1) * cell)
+            place = (index, int(found.category[i]))
+            times[place] = times.get(place, 0) + edge - at
+            at = edge
+    return [[index, category, time / cell] for (index, category), time in sorted(times.items())]
+
+
+def _maxima(found: Items, start: int, cell: int) -> Cells:
+    """Return the largest value in each cell."""
+    import numpy as np
+
+    inside = np.flatnonzero((found.start_ns < start + CELLS * cell) & (_last_ns(found) >= start))
+    largest: dict[int, int] = {}
+    for i in inside:
+        first = max(0, int(found.start_ns[i] - start) // cell)
+        last = min(CELLS - 1, int(max(found.start_ns[i], found.end_ns[i] - 1) - start) // cell)
+        for index in range(first, last + 1):
+            largest[index] = max(largest.get(index, 0), int(found.high[i]))
+    return [[index, 0, value] for index, value in sorted(largest.items())]
+
+
+_CELL_VALUES: dict[Kind, Callable[[Items, int, int], Cells]] = {
+    "count": _counts,
+    "share": _shares,
+    "maximum": _maxima,
+}
+
+
+def head(timeline: ConnectionTimeline, connections: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return lanes and levels of a connection's time line, as `models.TimelineHead`."""
+    opened = timeline.opened_s or 0.0
+    closed = timeline.run.duration_s if timeline.closed_s is None else timeline.closed_s
+    margin = max(0.05 * (closed - opened), 0.05)
+    return {
+        "connection": timeline.connection,
+        "ue": timeline.ue,
+        "direction": timeline.direction,
+        "duration_s": timeline.run.duration_s,
+        "from_s": max(0.0, opened - margin),
+        "to_s": min(timeline.run.duration_s, closed + margin),
+        "cells": CELLS,
+        "levels": [
+            {
+                "level": level,
+                "cell_s": cell_ns(level) / _NS,
+                "tile_s": cell_ns(level) * CELLS / _NS,
+                "cell": f"{number(cell_ns(level) / 1e6)} ms",
+            }
+            for level in range(LOWEST, timeline.highest + 1)
+        ],
+        "lanes": [
+            {
+                "name": lane.name,
+                "label": lane.label,
+                "note": lane.note,
+                "kind": lane.kind,
+                "categories": [{"name": name, "label": label} for name, label in timeline.categories(lane)],
+            }
+            for lane in LANES
+            if len(timeline.items(lane))
+        ],
+        "connections": [
+            {"connection": row["connection"], "ue": row["ue"]}
+            for row in connections
+            if row.get("ue") is not None
+        ],
+    }

@@ -1,0 +1,280 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { path, type Schemas } from '../api/client';
+import { usePage } from '../app/context';
+import { Section, Waiting } from '../app/parts';
+import { useLoaded } from '../app/useLoaded';
+import { type Chain, ChainPanel } from './ChainPanel';
+import type { Stalls } from './StallTable';
+import { TimelineCanvas } from './TimelineCanvas';
+import { type TimelineHead, useTiles } from './tiles';
+import { ViewTable } from './ViewTable';
+import type { How, View } from './view';
+
+type Selection = Schemas['Selection'];
+
+interface Props {
+  id: string;
+  stalls: Stalls;
+  /** The connection that is shown unless another one is chosen. */
+  connection: number;
+  view: View;
+  setView: (view: View, how?: How) => void;
+}
+
+/** The lanes of one connection and its UE, and the chain of causes of a timeout, retransmission or stall. */
+export function Timeline({ id, stalls, connection, view, setView }: Props) {
+  const { say } = usePage();
+  const [ofUe, setOfUe] = useState<number | undefined>();
+  const loaded = useLoaded<Chain>(view.event === undefined ? undefined : path`/api/runs/${id}/chains/${view.event}`);
+  const chain = loaded.content?.id === view.event ? loaded.content : undefined;
+  const stall = stalls.stalls.find((one) => one.id === view.event);
+  const index = stalls.events.findIndex((one) => one.id === view.event);
+  const shownConnection = view.connection ?? connection;
+  const head = useLoaded<TimelineHead>(path`/api/runs/${id}/timeline/${shownConnection}`);
+  const lanes = head.content?.connection === shownConnection ? head.content : undefined;
+  const [picked, setPicked] = useState<{ connection: number; lane: string; row: number }>();
+  const link = view.link === undefined ? undefined : chain?.links[view.link];
+  const packet = packetOf(chain, link);
+  const item = picked?.connection === shownConnection ? picked : undefined;
+  const selected = useLoaded<Selection>(
+    item
+      ? path`/api/runs/${id}/timeline/${shownConnection}/items/${item.lane}/${item.row}`
+      : packet === undefined
+        ? undefined
+        : path`/api/runs/${id}/timeline/${shownConnection}/items/packet/${packet}`,
+  );
+  const selection = item || packet !== undefined ? selected.content : undefined;
+  const range = rangeOf(view, link, chain, lanes);
+  const tiles = useTiles(id, lanes, range?.from ?? 0, range?.to ?? 1);
+  const timeouts = useMemo(
+    () => stalls.events.filter((one) => one.kind === 'rto' && one.connection === shownConnection).map((one) => one.time_s),
+    [stalls, shownConnection],
+  );
+  const span = useMemo(() => (link ? { from: link.time_s, to: link.end_s } : undefined), [link]);
+  const move = (from: number, to: number) => setView({ ...view, from, to }, 'replace');
+  const fit = () => setView(without(view, 'from', 'to', 'link'), 'replace');
+  const zoomBy = (factor: number) => {
+    if (!range || !lanes) return;
+    const [middle, half] = [(range.from + range.to) / 2, ((range.to - range.from) / 2) * factor];
+    move(Math.max(0, middle - half), Math.min(lanes.duration_s, middle + half));
+  };
+  const pick = (lane: string, row: number) => setPicked({ connection: shownConnection, lane, row });
+  const inScope = (ue: number) => ofUe === undefined || ue === ofUe;
+  const ues = [...new Set(stalls.events.map((one) => one.ue))].sort((a, b) => a - b);
+
+  const open = (event: string, of: number) => {
+    setPicked(undefined);
+    setView({ connection: of, event });
+  };
+  const close = () => {
+    setPicked(undefined);
+    setView(without(view, 'event', 'link'));
+  };
+  const step = (by: 1 | -1) => {
+    const found = neighbour(stalls, index, stall?.start_s, by, inScope);
+    if (found) open(found.id, found.connection);
+    else say(`No ${by > 0 ? 'later' : 'earlier'} timeout or retransmission of ${ofUe === undefined ? 'this run' : `UE ${ofUe}`}.`);
+    return found !== undefined;
+  };
+
+  useEffect(() => {
+    if (chain) say(chain.spoken);
+  }, [chain?.id]);
+  // An item that was chosen opens the chain of its packet, and the view stays.
+  useEffect(() => {
+    if (!item || !selection || selected.isLate) return;
+    say(selection.text + (selection.chain ? '' : ' Nothing of it was sent again.'));
+    if (selection.chain && selection.chain !== view.event && range) {
+      setView({ connection: shownConnection, event: selection.chain, from: range.from, to: range.to });
+    }
+  }, [selection?.text]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === 'n' || event.key === 'p') step(event.key === 'n' ? 1 : -1);
+      else if (event.key === 'Escape' && view.event) close();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+  // A chain that was opened elsewhere on the page is read from its heading on.
+  useEffect(() => {
+    const isHere = document.activeElement?.closest('#timeline');
+    if (chain && !isHere) document.getElementById('chain')?.focus();
+  }, [chain?.id]);
+
+  return (
+    <div id="timeline">
+      <Section
+        title="Time line"
+        note="Drag to move, Ctrl and wheel or + and − to zoom, click an item to see what belongs to it. Keys: N next, P previous, Esc close."
+      >
+        <div class="bar2 noprint">
+          <label>
+            Connection{' '}
+            <select
+              aria-label="Connection of the time line"
+              value={String(shownConnection)}
+              onChange={(event) => {
+                setPicked(undefined);
+                setView({ connection: Number(event.currentTarget.value) });
+              }}
+            >
+              {(lanes?.connections ?? [{ connection: shownConnection, ue: undefined }]).map((one) => (
+                <option key={one.connection} value={String(one.connection)}>
+                  {one.connection}
+                  {one.ue !== undefined && `, UE ${one.ue}`}
+                </option>
+              ))}
+            </select>
+          </label>
+          <div class="kinds" role="group" aria-label="Zoom">
+            <button type="button" aria-label="Zoom out" onClick={() => zoomBy(2)}>
+              −
+            </button>
+            <button type="button" aria-label="Zoom in" onClick={() => zoomBy(0.5)}>
+              +
+            </button>
+            <button type="button" onClick={fit}>
+              Fit
+            </button>
+          </div>
+          <div class="kinds" role="group" aria-label="Timeouts and retransmissions">
+            <button type="button" disabled={!stalls.event_count} onClick={() => step(-1)}>
+              ‹ Previous
+            </button>
+            <button type="button" disabled={!stalls.event_count} onClick={() => step(1)}>
+              Next ›
+            </button>
+          </div>
+          <label>
+            of{' '}
+            <select
+              aria-label="Timeouts and retransmissions of"
+              value={ofUe === undefined ? '' : String(ofUe)}
+              onChange={(event) => setOfUe(event.currentTarget.value === '' ? undefined : Number(event.currentTarget.value))}
+            >
+              <option value="">all UEs</option>
+              {ues.map((ue) => (
+                <option key={ue} value={String(ue)}>
+                  UE {ue}
+                </option>
+              ))}
+            </select>
+          </label>
+          <GoTo go={(time) => range && move(Math.max(0, time - (range.to - range.from) / 2), time + (range.to - range.from) / 2)} />
+          <span class="small">{position(stalls, index)}</span>
+        </div>
+        <p class="read small" aria-hidden="true">
+          {range && `${range.from.toFixed(3)} s to ${range.to.toFixed(3)} s. `}
+          {selection?.text}
+        </p>
+        <Waiting of={loaded} what="the chain of causes" />
+        <Waiting of={head} what="the time line" />
+        {tiles.error && <Waiting of={{ content: undefined, error: tiles.error, isLate: false, again: tiles.again }} what="" />}
+        {tiles.isLate && range && (
+          <p class="small">
+            Loading {range.from.toFixed(2)} to {range.to.toFixed(2)} s …
+          </p>
+        )}
+        <div class={chain ? 'beside' : ''}>
+          {lanes && tiles.shown && range && (
+            <TimelineCanvas
+              head={lanes}
+              shown={tiles.shown}
+              from={range.from}
+              to={range.to}
+              rows={selection?.rows}
+              span={span}
+              timeouts={timeouts}
+              move={move}
+              fit={fit}
+              pick={pick}
+            />
+          )}
+          {chain && (
+            <ChainPanel
+              chain={chain}
+              link={view.link}
+              chooseLink={(chosen) => {
+                setPicked(undefined);
+                setView({ ...without(view, 'from', 'to'), connection: chain.connection, link: chosen });
+              }}
+              close={close}
+            />
+          )}
+        </div>
+        {lanes && range && <ViewTable id={id} connection={shownConnection} from={range.from} to={range.to} />}
+      </Section>
+    </div>
+  );
+}
+
+/** The time in view: that of the address, of the open link, of the open chain, or of the connection. */
+function rangeOf(
+  view: View,
+  link: Chain['links'][number] | undefined,
+  chain: Chain | undefined,
+  lanes: TimelineHead | undefined,
+): { from: number; to: number } | undefined {
+  if (!lanes) return undefined;
+  if (view.from !== undefined && view.to !== undefined) return { from: view.from, to: Math.min(view.to, lanes.duration_s) };
+  const of = link ?? (chain?.connection === lanes.connection ? chain : lanes);
+  return { from: of.from_s, to: Math.min(of.to_s, lanes.duration_s) };
+}
+
+/** The packet of a link, or of the chain. */
+function packetOf(chain: Chain | undefined, link: Chain['links'][number] | undefined): number | undefined {
+  const found = link?.identity['packet'];
+  return typeof found === 'number' ? found : (chain?.packet ?? undefined);
+}
+
+/** A field for an instant. */
+function GoTo({ go }: { go: (time: number) => void }) {
+  const [text, setText] = useState('');
+  return (
+    <label>
+      Go to{' '}
+      <input
+        class="goto"
+        aria-label="Go to an instant, in seconds"
+        placeholder="66.28 s"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          const time = Number(text.replace(/s\s*$/, '').trim());
+          if (event.key === 'Enter' && text.trim() && Number.isFinite(time) && time >= 0) go(time);
+        }}
+      />
+    </label>
+  );
+}
+
+function position(stalls: Stalls, index: number): string {
+  const most = stalls.events.length < stalls.event_count ? ` Those after the first ${stalls.events.length} are in umts why.` : '';
+  const counts = `${stalls.timeouts} timeouts, ${stalls.event_count - stalls.timeouts} retransmissions.`;
+  return index < 0 ? counts + most : `Number ${index + 1} of ${stalls.event_count}: ${counts}${most}`;
+}
+
+/** The next or previous event: of the open one, of the instant of the open stall, or the first or last of all. */
+function neighbour(stalls: Stalls, index: number, stallAt: number | undefined, by: 1 | -1, inScope: (ue: number) => boolean) {
+  const { events } = stalls;
+  const after = (i: number) => (by > 0 ? events.slice(i + 1) : events.slice(0, i).reverse());
+  const candidates =
+    index >= 0
+      ? after(index)
+      : by > 0
+        ? events.filter((one) => one.time_s >= (stallAt ?? 0))
+        : events.filter((one) => one.time_s <= (stallAt ?? Number.POSITIVE_INFINITY)).reverse();
+  return candidates.find((one) => inScope(one.ue));
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable]') !== null;
+}
+
+function without(view: View, ...names: (keyof View)[]): View {
+  return Object.fromEntries(Object.entries(view).filter(([name]) => !names.includes(name as keyof View)));
+}

@@ -1,0 +1,195 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Swatch, useLooks } from '../app/causes';
+import { usePage } from '../app/context';
+import { areasOf, type Drawn, drawTimeline, type Hit, heightOf, inkOf, labelOf, nearest, RULER } from './drawTimeline';
+import type { Shown, TimelineHead } from './tiles';
+
+interface Props {
+  head: TimelineHead;
+  shown: Shown;
+  from: number;
+  to: number;
+  rows: Record<string, number[]> | undefined;
+  span: { from: number; to: number } | undefined;
+  timeouts: number[];
+  move: (from: number, to: number) => void;
+  fit: () => void;
+  pick: (lane: string, row: number) => void;
+}
+
+const NEAR = 7;
+const NEAR_FINGER = 24;
+const LEAST_SPAN_S = 0.02;
+const NARROW = 640;
+const CLICK_PX = 3;
+
+/** The lanes. Drag or arrow keys pan, plus and minus zoom, a click opens what belongs to an item. */
+export function TimelineCanvas(props: Props) {
+  const { head, shown, from, to, rows, span, timeouts, move, fit, pick } = props;
+  const stage = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const drawn = useRef<Drawn>({ hits: [], shapes: 0 });
+  const drag = useRef<{ x: number; y: number; moved: number } | undefined>(undefined);
+  const { theme } = usePage();
+  const looks = useLooks();
+  const [width, setWidth] = useState(0);
+  const [cursor, setCursor] = useState<number>();
+  const areas = areasOf(head, to - from);
+  const isNarrow = innerWidth <= NARROW;
+
+  const zoom = (factor: number, around: number) => {
+    const length = Math.max(LEAST_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
+    const start = around - ((around - from) / (to - from)) * length;
+    goTo(start, start + length);
+  };
+  /** Moves to a time, kept within the run. */
+  const goTo = (start: number, end: number) => {
+    const length = end - start;
+    const first = Math.max(0, Math.min(start, head.duration_s - length));
+    move(first, first + length);
+  };
+  const pan = (share: number) => goTo(from + share * (to - from), to + share * (to - from));
+  const timeAt = (x: number) => from + (x / Math.max(1, width)) * (to - from);
+
+  useEffect(() => {
+    if (!stage.current) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
+    observer.observe(stage.current);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (!canvas.current || !width) return;
+    const marks = { rows, span, timeouts, cursor };
+    const frame = { canvas: canvas.current, width, head, shown, looks, from, to, marks, hasLabels: isNarrow };
+    drawn.current = drawTimeline(frame);
+    canvas.current.dataset['shapes'] = String(drawn.current.shapes);
+    canvas.current.dataset['level'] = String(shown.level.level);
+  }, [head, shown, from, to, rows, span, timeouts, cursor, width, theme]);
+  // The wheel scrolls the page unless the lanes have the focus, or Ctrl is held.
+  useEffect(() => {
+    const element = stage.current;
+    if (!element) return;
+    const wheel = (event: WheelEvent) => {
+      const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      const isZoom = event.ctrlKey || event.metaKey || (document.activeElement === element && !isSideways);
+      if (!isZoom && !isSideways) return;
+      event.preventDefault();
+      if (isZoom) zoom(2 ** (event.deltaY / 200), timeAt(event.clientX - element.getBoundingClientRect().left));
+      else pan((event.deltaX || event.deltaY) / Math.max(1, width));
+    };
+    element.addEventListener('wheel', wheel, { passive: false });
+    return () => element.removeEventListener('wheel', wheel);
+  });
+
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const middle = (from + to) / 2;
+    const far = event.shiftKey ? 0.5 : 0.1;
+    if (event.key === 'ArrowLeft') pan(-far);
+    else if (event.key === 'ArrowRight') pan(far);
+    else if (event.key === '+' || event.key === '=') zoom(0.5, middle);
+    else if (event.key === '-') zoom(2, middle);
+    else if (event.key === '0') fit();
+    else return;
+    event.preventDefault();
+  };
+  const place = (event: PointerEvent): [number, number] => {
+    const box = stage.current?.getBoundingClientRect();
+    return [event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0)];
+  };
+  const down = (event: PointerEvent) => {
+    const [x, y] = place(event);
+    drag.current = { x, y, moved: 0 };
+    stage.current?.setPointerCapture(event.pointerId);
+    stage.current?.focus({ preventScroll: true });
+  };
+  const hover = (event: PointerEvent) => {
+    const [x] = place(event);
+    const held = drag.current;
+    if (held) {
+      const by = x - held.x;
+      held.moved += Math.abs(by);
+      held.x = x;
+      if (held.moved > CLICK_PX) pan(-by / Math.max(1, width));
+    }
+    setCursor(timeAt(x));
+  };
+  const up = (event: PointerEvent) => {
+    const held = drag.current;
+    drag.current = undefined;
+    if (!held || held.moved > CLICK_PX) return;
+    const [x, y] = place(event);
+    const found: Hit | undefined = nearest(drawn.current.hits, x, y, event.pointerType === 'touch' ? NEAR_FINGER : NEAR);
+    if (found) pick(found.lane, found.row);
+  };
+
+  return (
+    <div class="timeline">
+      {!isNarrow && (
+        <div class="gutter" aria-hidden="true" style={{ height: `${heightOf(areas)}px` }}>
+          {areas.map((area) => (
+            <div key={area.name} style={{ top: `${area.y}px`, height: `${area.tall}px` }}>
+              {labelOf(area).label}
+              {area.tall >= 32 && <small>{labelOf(area).note}</small>}
+            </div>
+          ))}
+        </div>
+      )}
+      <div
+        ref={stage}
+        class="stage"
+        tabIndex={0}
+        role="application"
+        aria-roledescription="time line"
+        aria-label={`Time line of connection ${head.connection}. Left and right pan, plus and minus zoom, 0 shows the whole connection, N and P step through timeouts and retransmissions.`}
+        onKeyDown={press}
+        onPointerDown={down}
+        onPointerMove={hover}
+        onPointerUp={up}
+        onPointerCancel={() => (drag.current = undefined)}
+        onPointerLeave={() => setCursor(undefined)}
+      >
+        <canvas ref={canvas} height={heightOf(areas)} aria-hidden="true" />
+        {cursor !== undefined && (
+          <span class="cursor" aria-hidden="true" style={{ height: `${RULER}px` }}>
+            {cursor.toFixed(4)} s
+          </span>
+        )}
+      </div>
+      <Key head={head} />
+    </div>
+  );
+}
+
+/** The meaning of colours and marks. */
+function Key({ head }: { head: TimelineHead }) {
+  const causes = head.lanes.find((lane) => lane.name === 'causes')?.categories ?? [];
+  const marks: [string, string][] = [
+    ['serial', 'first transmission'],
+    ['rto', 'segment sent again'],
+    ['rlc-e', 'PDU sent again'],
+    ['prop-e', 'ACK'],
+    ['ink', 'lost, in counts'],
+  ];
+  return (
+    <div class="key marks">
+      {marks.map(([colour, text]) => (
+        <span key={text}>
+          <i class="line" style={{ borderColor: `var(--${colour})` }} /> {text}
+        </span>
+      ))}
+      <span>× lost or discarded</span>
+      <span>▲ timeout</span>
+      <span>▽ STATUS, filled if PDUs are missing</span>
+      <span>
+        <i class="line" style={{ borderColor: `var(--${inkOf('rrc', 'switch')})` }} /> channel switch
+      </span>
+      {causes.map((cause) => (
+        <span key={cause.name}>
+          <Swatch cause={cause.name} />
+          {cause.label}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'preact/hooks';
+import { get, path, type Schemas } from '../api/client';
+
+export type Tile = Schemas['Tile'];
+export type TimelineHead = Schemas['TimelineHead'];
+export type Level = Schemas['Level'];
+
+/** Tiles of one level that cover a view. */
+export interface Shown {
+  level: Level;
+  tiles: Tile[];
+}
+
+const MOST_TILES = 96;
+const MOST_IN_VIEW = 4;
+const LATE_MS = 250;
+const cache = new Map<string, Tile>();
+
+/** The finest level at which a view has few tiles. */
+export function levelFor(head: TimelineHead, span: number): Level {
+  const last = head.levels[head.levels.length - 1];
+  const found = head.levels.find((level) => level.tile_s * MOST_IN_VIEW >= span) ?? last;
+  if (!found) throw new Error('a time line without levels');
+  return found;
+}
+
+export interface Loading {
+  shown: Shown | undefined;
+  error: string | undefined;
+  isLate: boolean;
+  again: () => void;
+}
+
+/** Loads the tiles of a view. The last tiles stay until all new ones are here. */
+export function useTiles(id: string, head: TimelineHead | undefined, from: number, to: number): Loading {
+  const [shown, set] = useState<Shown>();
+  const [error, setError] = useState<string>();
+  const [isLate, setLate] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const level = head && levelFor(head, to - from);
+  const first = level ? Math.floor(from / level.tile_s) : 0;
+  const last = level && head ? Math.floor(Math.min(to, head.duration_s) / level.tile_s) : 0;
+  useEffect(() => {
+    if (!head || !level) return;
+    const abort = new AbortController();
+    const late = setTimeout(() => setLate(true), LATE_MS);
+    const wanted: Promise<Tile>[] = [];
+    for (let i = first; i <= last; i++) wanted.push(tile(id, head.connection, level.level, i, abort.signal));
+    Promise.all(wanted)
+      .then((tiles) => {
+        set({ level, tiles });
+        setError(undefined);
+      })
+      .catch((failed: Error) => {
+        if (!abort.signal.aborted) setError(failed.message);
+      })
+      .finally(() => {
+        clearTimeout(late);
+        if (!abort.signal.aborted) setLate(false);
+      });
+    return () => {
+      clearTimeout(late);
+      abort.abort();
+    };
+  }, [id, head?.connection, level?.level, first, last, attempt]);
+  return { shown, error, isLate, again: () => setAttempt(attempt + 1) };
+}
+
+async function tile(id: string, connection: number, level: number, index: number, signal: AbortSignal): Promise<Tile> {
+  const address = path`/api/runs/${id}/timeline/${connection}/tiles/${level}/${index}`;
+  const found = cache.get(address) ?? (await get<Tile>(address, signal));
+  // The last used tile is the last of the map.
+  cache.delete(address);
+  cache.set(address, found);
+  for (const oldest of cache.keys()) {
+    if (cache.size <= MOST_TILES) break;
+    cache.delete(oldest);
+  }
+  return found;
+}

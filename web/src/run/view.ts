@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** What the run page shows: chosen connection, time range, open event and link of its chain. Kept in the address. */
+export interface View {
+  connection?: number;
+  from?: number;
+  to?: number;
+  event?: string;
+  link?: number;
+}
+
+/** Events move back and forward. A movement of the time range replaces the address. */
+export type How = 'push' | 'replace';
+
+/** Decimal places of instants in the address. */
+const PLACES = 5;
+
+export function readView(hash: string): View {
+  const parts = new URLSearchParams(hash.replace(/^#/, ''));
+  const view: View = {};
+  const connection = count(parts.get('c'));
+  if (connection !== undefined) view.connection = connection;
+  const [from, to] = (parts.get('t') ?? '').split('-').map(Number);
+  if (from !== undefined && to !== undefined && from >= 0 && to > from) {
+    view.from = from;
+    view.to = to;
+  }
+  const event = parts.get('e');
+  if (event && /^(stall|event)-\d{1,9}$/.test(event)) view.event = event;
+  const link = count(parts.get('l'));
+  if (link !== undefined && view.event) view.link = link;
+  return view;
+}
+
+function count(text: string | null): number | undefined {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+export function viewAddress(view: View): string {
+  const parts: string[] = [];
+  if (view.connection !== undefined) parts.push(`c=${view.connection}`);
+  if (view.from !== undefined && view.to !== undefined) parts.push(`t=${instant(view.from)}-${instant(view.to)}`);
+  if (view.event !== undefined) parts.push(`e=${view.event}`);
+  if (view.event !== undefined && view.link !== undefined) parts.push(`l=${view.link}`);
+  return parts.length ? `#${parts.join('&')}` : '';
+}
+
+const instant = (time: number) => String(Number(time.toFixed(PLACES)));
+
+/** The view in the address, and a function that changes it. */
+export function useView(): [View, (view: View, how?: How) => void] {
+  const [view, set] = useState<View>(() => readView(location.hash));
+  useEffect(() => {
+    const update = () => set(readView(location.hash));
+    addEventListener('popstate', update);
+    return () => removeEventListener('popstate', update);
+  }, []);
+  return [
+    view,
+    (changed, how = 'push') => {
+      const address = location.pathname + location.search + viewAddress(changed);
+      history[how === 'push' ? 'pushState' : 'replaceState'](null, '', address);
+      set(changed);
+    },
+  ];
+}
