@@ -64,12 +64,12 @@ impl Mac for Shared {
         below: &mut Below<'_>,
     ) {
         let (direction, most) = (config.direction, config.format.blocks);
-        let frame = self.ticks.begin(ctx.cx.now, config);
+        let (now, frame) = (ctx.cx.now, self.ticks.begin(ctx.cx.now, config));
         let mut transmission = below.air.begin(direction, config.channel);
         let (mut left, mut bits) = (most, 0);
         loop {
             let candidates = if self.rest.is_empty() { self.ticks.members() } else { &self.rest[..] };
-            let candidate = |ue: UeId| below.ues[ue].candidate(direction);
+            let candidate = |ue: UeId| below.ues[ue].candidate(now, direction);
             let Some(at) = self.scheduler.next(candidates, candidate) else { break };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
             let context = &mut below.ues[ue];

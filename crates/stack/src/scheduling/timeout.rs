@@ -9,7 +9,7 @@
 
 use umts_units::{Bytes, Duration, Time};
 
-use super::Rank;
+use super::{Candidate, Rank};
 use crate::radio::rlc::WaitingSdu;
 
 /// Timeouts of SDUs.
@@ -22,6 +22,18 @@ pub struct TimeoutConfig {
     pub of_size: Option<Bytes>,
     pub expired: Expired,
     pub looks_at: LooksAt,
+}
+
+impl TimeoutConfig {
+    /// Timeouts of the SDUs of a candidate. Its transfer delay holds for SDUs of any size.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, candidate: &Candidate) -> TimeoutConfig {
+        match candidate.transfer_delay {
+            None => *self,
+            Some(timeout) => TimeoutConfig { timeout, of_size: None, ..*self },
+        }
+    }
 }
 
 /// Request of a user with an SDU after its deadline.

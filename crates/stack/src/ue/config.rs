@@ -11,7 +11,7 @@ use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
-use crate::scheduling::SchedulerKind;
+use crate::scheduling::{QosConfig, SchedulerKind};
 
 /// A UE and its bearer.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct UeConfig {
     /// Movement among the cells of a layout. The UE uses its best cell there. `None`: the UE is in
     /// no layout.
     pub mobility: Option<MobilityConfig>,
+    /// Quality of service of the bearer.
+    pub qos: QosConfig,
     /// Header compression of both directions.
     pub pdcp: Option<PdcpConfig>,
     /// RLC configuration of both ends.

@@ -18,7 +18,7 @@ use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
-use crate::scheduling::Candidate;
+use crate::scheduling::{Candidate, QosConfig, RateGuarantee};
 use crate::trace::TraceEvent;
 use crate::{Context, EventContext};
 
@@ -39,6 +39,11 @@ pub enum Pdus {
 pub struct UeContext {
     pub id: UeId,
     pub cell: CellId,
+    /// Quality of service of the bearer.
+    pub qos: QosConfig,
+    /// Guaranteed rate of the blocks that leave RLC, if the bearer has one. The HS-DSCH measures its rate
+    /// at the Node B.
+    guarantees: Option<Box<[RateGuarantee; 2]>>,
     /// The sending RLC entities: the RNC's for the downlink, the UE's for the uplink.
     pub rlc: [Rlc; 2],
     /// Header compression before RLC.
@@ -94,6 +99,8 @@ impl UeContext {
         UeContext {
             id,
             cell,
+            qos: config.qos,
+            guarantees: config.qos.guaranteed.map(|rate| Box::new([RateGuarantee::new(rate); 2])),
             rlc: Direction::BOTH.map(rlc),
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             channels,
@@ -117,10 +124,17 @@ impl UeContext {
         &self.channels[direction.index()]
     }
 
-    /// The UE as a candidate to send in `direction`, for a scheduler.
-    pub fn candidate(&self, direction: Direction) -> Candidate {
+    /// The UE as a candidate to send in `direction` at `now`, for a scheduler.
+    pub fn candidate(&self, now: Time, direction: Direction) -> Candidate {
         let backlog = self.rlc[direction.index()].backlog();
-        Candidate::new(self.id, backlog.octets, backlog.pdus.max(1), backlog.since)
+        let candidate = Candidate::new(self.id, backlog.octets, backlog.pdus.max(1), backlog.since);
+        candidate.with_qos(&self.qos, self.is_rate_met(now, direction))
+    }
+
+    /// Whether the UE has received its guaranteed rate in `direction`. False without a guaranteed rate.
+    #[inline]
+    pub fn is_rate_met(&self, now: Time, direction: Direction) -> bool {
+        self.guarantees.as_ref().is_some_and(|guarantees| guarantees[direction.index()].is_met(now))
     }
 
     /// Schedules a wake-up for the timers of the RLC entity that sends in `direction`. One wake-up is
@@ -279,6 +293,10 @@ impl UeContext {
             return 0;
         }
         sent.epoch = self.epoch;
+        if let Some(guarantees) = &mut self.guarantees {
+            let payload = self.rlc[direction.index()].pdu_payload() * u64::from(blocks);
+            guarantees[direction.index()].debit(cx.now, payload);
+        }
         if let Some(frame) = frame {
             self.decide_losses(direction, frame, sent);
         }

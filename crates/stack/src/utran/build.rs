@@ -25,9 +25,11 @@ impl Utran {
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
+        let has_levels = ues.windows(2).any(|pair| pair[0].qos != pair[1].qos)
+            || ues.iter().any(|ue| ue.qos.guaranteed.is_some());
         let mut access = Utran {
             cells: cells.iter().map(Cell::new).collect(),
-            carriers: Carriers::default(),
+            carriers: Carriers::new(has_levels),
             ues: Ues::default(),
             air: Air::default(),
             multicell: None,

@@ -26,6 +26,8 @@ use crate::ue::ChannelConfig;
 pub(super) struct Carriers {
     list: Vec<Carrier>,
     numbers: BTreeMap<CarrierKey, CarrierId>,
+    /// Whether UEs can differ in their priority level.
+    has_levels: bool,
 }
 
 /// Key of a carrier. UEs share a carrier if the keys of their channels are equal.
@@ -51,6 +53,11 @@ impl CarrierKey {
 }
 
 impl Carriers {
+    /// No carriers. `has_levels`: UEs can differ in their priority level.
+    pub fn new(has_levels: bool) -> Self {
+        Carriers { has_levels, ..Carriers::default() }
+    }
+
     /// The carrier of a channel. It is created for the first UE that uses it.
     pub fn find_or_make(
         &mut self,
@@ -69,7 +76,7 @@ impl Carriers {
             format: channel.format,
             iub: cell.iub,
         };
-        let mac = CarrierMac::new(cell, channel.scheduler, &config, streams);
+        let mac = CarrierMac::new(cell, (channel.scheduler, self.has_levels), &config, streams);
         let id = self.push(config, mac);
         self.numbers.insert(key, id);
         id

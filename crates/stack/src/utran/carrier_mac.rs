@@ -43,10 +43,11 @@ macro_rules! on_mac {
 }
 
 impl CarrierMac {
-    /// The MAC for a channel of this configuration in `cell`.
+    /// The MAC for a channel of this configuration in `cell`. `has_levels`: UEs can differ in their
+    /// priority level.
     pub fn new(
         cell: &CellConfig,
-        scheduler: SchedulerKind,
+        (scheduler, has_levels): (SchedulerKind, bool),
         config: &CarrierConfig,
         streams: &Streams,
     ) -> Self {
@@ -60,7 +61,8 @@ impl CarrierMac {
             (Channel::HsDsch, _, _) => CarrierMac::Hs(Box::new(MacHs::new(cell.hs_dsch.clone(), streams))),
             (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
-                CarrierMac::Shared(Shared::new(Scheduler::new(scheduler)))
+                let new = if has_levels { Scheduler::new } else { Scheduler::of_one_level };
+                CarrierMac::Shared(Shared::new(new(scheduler)))
             }
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
                 CarrierMac::Pushed(Pushed::new(nodeb_queue, jitter, draws("fach/jitter")))

@@ -10,7 +10,7 @@ use umts_units::{Duration, Time};
 
 use super::{MacHs, TTI};
 use crate::ids::UeId;
-use crate::scheduling::memory;
+use crate::scheduling::{ServiceClass, memory};
 
 /// Requests and allocations between RNC and Node B of one cell.
 #[derive(Debug)]
@@ -87,10 +87,14 @@ impl MacHs {
         let known: Vec<UeId> =
             self.flow_control.waiting.iter().filter(|(_, at)| **at <= now).map(|(ue, _)| *ue).collect();
         let (tti, memory) = (now.as_nanos() / TTI.as_nanos(), memory(TTI, self.config.mean_over));
-        // UEs that share the channel from now on.
-        let sharing = known.len() + self.active.iter().filter(|ue| known.binary_search(ue).is_err()).count();
+        // UEs that share the channel from now on, by class: those of lower classes only use what is left.
+        let others = self.active.iter().filter(|ue| known.binary_search(ue).is_err());
+        let classes: Vec<ServiceClass> =
+            known.iter().chain(others).filter_map(|ue| Some(self.users.get(ue)?.qos().class)).collect();
         for ue in known {
             let Some(user) = self.users.get_mut(&ue) else { continue };
+            let class = user.qos().class;
+            let sharing = classes.iter().filter(|other| **other <= class).count();
             let credits = user.credits(tti, memory, iub_delay, sharing);
             if credits > 0 {
                 self.flow_control.grants.push_back((now + iub_delay, ue, credits));

@@ -12,7 +12,7 @@ use crate::mac::{Below, CarrierConfig};
 use crate::nodeb::QueuedBlock;
 use crate::radio::phy::Lost;
 use crate::radio::phy::link_quality::lowest_snr_db;
-use crate::scheduling::{Candidate, ChannelState, Rank, memory};
+use crate::scheduling::{Candidate, ChannelState, PriorityLevel, Rank, memory};
 use crate::trace::TraceEvent;
 
 /// State of the HS-DSCH that schedulers query for a candidate.
@@ -63,7 +63,7 @@ impl MacHs {
         // Process of the cell in this TTI, if the cell has the processes.
         let process = self.process_of(tti);
         let mut candidates = self.candidates(tti, memory, process);
-        candidates.sort_by_key(|&(rank, since, ue, _)| (rank, since, ue));
+        candidates.sort_by_key(|&(level, rank, since, ue, _)| (level, rank, since, ue));
         let (mut codes, mut channels) = (self.config.codes, self.config.users_per_tti);
         for (.., ue, sendable) in candidates {
             if channels == 0 {
@@ -138,14 +138,14 @@ impl MacHs {
         });
     }
 
-    /// UEs that can receive a block in TTI number `tti`, each with its rank, the arrival of its oldest
-    /// PDU, and its block.
+    /// UEs that can receive a block in TTI number `tti`, each with its priority level and rank, the arrival
+    /// of its oldest PDU, and its block.
     fn candidates(
         &mut self,
         tti: u64,
         memory: f64,
         process: Option<u8>,
-    ) -> Vec<(Rank, Option<Time>, UeId, Sendable)> {
+    ) -> Vec<(PriorityLevel, Rank, Option<Time>, UeId, Sendable)> {
         // Only the UE of the block in the process of this TTI may be served.
         let holder = process.and_then(|process| self.processes[usize::from(process)]);
         let fcds_memory = self.config.fcds_memory.value();
@@ -158,10 +158,11 @@ impl MacHs {
             };
             let octets = Bytes(user.queued() as u64 * u64::from(user.pdu_bits()) / 8);
             let oldest = user.oldest();
-            let candidate = Candidate::new(ue, octets, sendable.pdus, oldest);
+            let candidate =
+                Candidate::new(ue, octets, sendable.pdus, oldest).with_qos(user.qos(), sendable.is_rate_met);
             let mean_pdus = user.mean_pdus(memory, tti);
             let mut state = HsState { sendable, mean_pdus, user, tti, fcds_memory };
-            Some((scheduler.rank(&candidate, &mut state), oldest, ue, sendable))
+            Some((candidate.level(), scheduler.rank(&candidate, &mut state), oldest, ue, sendable))
         });
         candidates.collect()
     }

@@ -25,7 +25,7 @@ use crate::radio::mac::hs::reordering::{ReorderingConfig, ReorderingQueue};
 use crate::radio::mac::hs::tsn::Tsn;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::Sn;
-use crate::scheduling::SnrFilter;
+use crate::scheduling::{QosConfig, RateGuarantee, SnrFilter};
 use crate::trace::TraceEvent;
 use crate::ue::UeContext;
 
@@ -42,6 +42,9 @@ struct HsBlock {
     cqi: u8,
     /// TTI number of the first transmission.
     first_tti: u64,
+    /// Whether the UE had received its guaranteed rate then. It decides the priority of repetitions too:
+    /// they are part of the rate that the first transmission used.
+    is_rate_met: bool,
     /// Its PDUs. Empty once the UE has decoded the block.
     pdus: Vec<QueuedBlock>,
 }
@@ -60,6 +63,12 @@ pub(super) struct User {
     /// Codes of the cell.
     max_codes: u8,
     link: Link,
+    /// Quality of service of the bearer.
+    qos: QosConfig,
+    /// Guaranteed rate of the blocks on the air, repetitions excluded, if the bearer has one.
+    guarantee: Option<RateGuarantee>,
+    /// Octets of RLC payload in a MAC-d PDU.
+    payload: Bytes,
     /// Bits of a MAC-d PDU.
     pdu_bits: u32,
     max_queue: u32,
@@ -105,6 +114,9 @@ impl User {
                 .expect("a checked scenario has a category from 1 to 12"),
             max_codes: cell.codes,
             link: Link::new(config, ue.id, streams),
+            qos: ue.qos,
+            guarantee: ue.qos.guaranteed.map(RateGuarantee::new),
+            payload: ue.rlc[Direction::Downlink.index()].pdu_payload(),
             pdu_bits: ue.channel(Direction::Downlink).block_bits,
             max_queue: cell.nodeb_queue,
             queue_time: cell.queue_time,
@@ -129,7 +141,7 @@ impl User {
         }
     }
 
-    /// Credits that the Node B allocates in TTI number `tti`, if `sharing` UEs share the channel. The UE
+    /// Credits that the Node B allocates in TTI number `tti`, if `sharing` UEs share the channel with it. The UE
     /// is expected to get the rate that it had, or its share of the rate that its CQI allows, whichever
     /// is higher. At this rate the credits fill the queue to its target time, and cover the time until
     /// PDUs for these credits arrive. `memory`: as for `mean_pdus`.
@@ -274,13 +286,18 @@ impl User {
         let cqi = self.link.reported_cqi(tti);
         if let Some(process) = self.sender.next_process().filter(|_| process.is_none()) {
             let block = self.blocks[usize::from(process)].as_ref()?;
-            return Some(Sendable { cqi, codes: block.format.codes, pdus: block.pdus.len() as u32 });
+            return Some(Sendable::repetition(cqi, block));
         }
         if self.queue.is_empty() || !self.queue.is_window_open() || self.sender.idle_process().is_none() {
             return None;
         }
         let (format, pdus) = self.format(cqi)?;
-        Some(Sendable { cqi, codes: format.codes, pdus })
+        Some(Sendable { cqi, codes: format.codes, pdus, is_rate_met: self.is_rate_met(tti) })
+    }
+
+    /// Whether the UE has received its guaranteed rate before TTI number `tti`.
+    fn is_rate_met(&self, tti: u64) -> bool {
+        self.guarantee.is_some_and(|guarantee| guarantee.is_met(Time::ZERO + TTI * tti))
     }
 
     /// Whether process number `process` has no block.
@@ -294,8 +311,7 @@ impl User {
             return None;
         }
         let block = self.blocks[usize::from(process)].as_ref()?;
-        let cqi = self.link.reported_cqi(tti);
-        Some(Sendable { cqi, codes: block.format.codes, pdus: block.pdus.len() as u32 })
+        Some(Sendable::repetition(self.link.reported_cqi(tti), block))
     }
 
     /// Sends a block in TTI number `tti`: one that failed before, or else a new one. `process`: the
@@ -398,7 +414,12 @@ impl User {
         for QueuedBlock { ue, set, .. } in &filled.pdus {
             ctx.cx.show(|| Detail::Blocks { ue: *ue, direction, channel, set, stage: Stage::OnAir });
         }
-        let block = HsBlock { count: filled.count, format, cqi, first_tti: tti, pdus: filled.pdus };
+        let is_rate_met = self.is_rate_met(tti);
+        if let Some(guarantee) = &mut self.guarantee {
+            guarantee.debit(ctx.cx.now, self.payload * filled.pdus.len() as u64);
+        }
+        let block =
+            HsBlock { count: filled.count, format, cqi, first_tti: tti, is_rate_met, pdus: filled.pdus };
         self.blocks[usize::from(process)] = Some(block);
         self.sender.send(process, filled.count)
     }
@@ -486,6 +507,10 @@ impl User {
         self.queue.len()
     }
 
+    pub fn qos(&self) -> &QosConfig {
+        &self.qos
+    }
+
     pub fn pdu_bits(&self) -> u32 {
         self.pdu_bits
     }
@@ -536,4 +561,13 @@ pub(super) struct Sendable {
     pub codes: u8,
     /// PDUs for which the block has room.
     pub pdus: u32,
+    /// Whether the UE had received its guaranteed rate before the first transmission of the block.
+    pub is_rate_met: bool,
+}
+
+impl Sendable {
+    fn repetition(cqi: u8, block: &HsBlock) -> Self {
+        let HsBlock { format, pdus, is_rate_met, .. } = block;
+        Sendable { cqi, codes: format.codes, pdus: pdus.len() as u32, is_rate_met: *is_rate_met }
+    }
 }

@@ -5,7 +5,7 @@ use umts_units::{Bytes, Duration};
 use crate::radio::mac::PowerFormat;
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::sir::CHIP_RATE;
-use crate::scheduling::{CreditConfig, SchedulerKind, TimeoutConfig};
+use crate::scheduling::{Candidate, CreditConfig, SchedulerKind, TimeoutConfig};
 
 /// A DSCH and its scheduler.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +99,14 @@ impl MacShConfig {
     pub fn processing(&self, format: usize) -> f64 {
         let bits = f64::from(self.formats[format].blocks) * self.block.bits() as f64;
         CHIP_RATE * self.tti.as_secs() / bits
+    }
+
+    /// Credits of a candidate: its guaranteed rate replaces the guaranteed rate of the DSCH.
+    #[inline]
+    pub fn credit_of(&self, candidate: &Candidate) -> CreditConfig {
+        let Some(rate) = candidate.guaranteed else { return self.credit };
+        let per_tti = rate.bps() as f64 * self.tti.as_secs() / self.block.bits() as f64;
+        CreditConfig { per_tti, most: self.credit.most.max(2.0 * per_tti), ..self.credit }
     }
 
     /// Whether candidates need a list of their waiting SDUs.

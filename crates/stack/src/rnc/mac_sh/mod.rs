@@ -26,7 +26,8 @@ use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 use crate::radio::rlc::WaitingSdu;
 use crate::scheduling::{
-    self, Candidate, ChannelState, Credit, Credits, Rank, RankedCandidate, Scheduler, Tti, UserScheduler,
+    self, Candidate, ChannelState, Credit, Credits, PriorityLevel, Rank, RankedCandidate, Scheduler, Tti,
+    UserScheduler,
 };
 use crate::trace::Postponed;
 
@@ -86,7 +87,7 @@ pub struct MacSh {
 /// A candidate in the order of priority.
 #[derive(Debug, Clone, Copy)]
 struct Ranked {
-    class: u8,
+    level: PriorityLevel,
     rank: Rank,
     since: Time,
     ue: UeId,
@@ -114,9 +115,9 @@ impl ChannelState for DschState<'_> {
         self.credit.blocks()
     }
 
-    fn deadline(&self) -> Option<Time> {
-        let timeout = &self.formats.config.timeout;
-        self.sdus.first().map(|sdu| scheduling::deadline(timeout, sdu))
+    fn deadline(&self, candidate: &Candidate) -> Option<Time> {
+        let timeout = self.formats.config.timeout.of(candidate);
+        self.sdus.first().map(|sdu| scheduling::deadline(&timeout, sdu))
     }
 
     /// L (chi + P_N): the transmit power in mW at which the own cell would be received as strongly as
@@ -289,16 +290,17 @@ impl MacSh {
         order.clear();
         for (at, (candidate, _)) in candidates.list.iter().enumerate() {
             let sdus = candidates.sdus(at);
-            let credit = users.of(&config.credit, tti, candidate.ue);
-            credit.earn(&config.credit, tti);
+            let credit_config = config.credit_of(candidate);
+            let credit = users.of(&credit_config, tti, candidate.ue);
+            credit.earn(&credit_config, tti);
             let wanted = Some(request(config, now, candidate, sdus, credit));
             let mut state = DschState { formats, radio, load, candidate, sdus, credit, tti, memory };
             let rank = schedulers[phase].rank(candidate, &mut state);
-            let Candidate { ue, class, since, .. } = *candidate;
-            order.push(Ranked { class, rank, since: since.unwrap_or(now), ue, at, wanted });
+            let (level, Candidate { ue, since, .. }) = (candidate.level(), *candidate);
+            order.push(Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted });
         }
         order.sort_unstable_by(|a, b| {
-            let by_rank = a.class.cmp(&b.class).then(a.rank.cmp(&b.rank));
+            let by_rank = a.level.cmp(&b.level).then(a.rank.cmp(&b.rank));
             by_rank.then(a.since.cmp(&b.since)).then(a.ue.cmp(&b.ue))
         });
     }
@@ -317,8 +319,9 @@ impl MacSh {
             return;
         };
         let ranked = |&(candidate, _): &(Candidate, usize)| {
-            let credit = users.of(&config.credit, tti, candidate.ue);
-            credit.earn(&config.credit, tti);
+            let credit_config = config.credit_of(&candidate);
+            let credit = users.of(&credit_config, tti, candidate.ue);
+            credit.earn(&credit_config, tti);
             let interference = (radio.interference)(candidate.ue);
             let mean = credit.mean_served(*memory, tti);
             RankedCandidate { candidate, interference, credit: credit.blocks(), mean }
@@ -336,9 +339,9 @@ impl MacSh {
         let first = requests.iter().map(|request| (request.candidate, Some(request.format)));
         order.clear();
         order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
-            let Candidate { ue, class, since, .. } = seen[at].candidate;
+            let (level, Candidate { ue, since, .. }) = (seen[at].candidate.level(), seen[at].candidate);
             let rank = Rank(f64::from(place), 0.0);
-            Ranked { class, rank, since: since.unwrap_or(now), ue, at, wanted }
+            Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted }
         }));
     }
 
@@ -389,7 +392,8 @@ fn request(
         RatePolicy::Timeout => {
             let largest = config.formats.last().expect("a DSCH has formats").blocks;
             let tti = (now, config.tti);
-            config.holding(scheduling::blocks_in_time(&config.timeout, tti, sdus, largest))
+            let timeout = config.timeout.of(candidate);
+            config.holding(scheduling::blocks_in_time(&timeout, tti, sdus, largest))
         }
         RatePolicy::FullBacklog => config.holding(candidate.blocks),
     };

@@ -17,9 +17,6 @@ use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
 
-/// Class of all DSCH users. Conversational calls have DCHs.
-const INTERACTIVE: u8 = 1;
-
 impl Multicell {
     /// Selects the users of a cell's DSCH in this TTI.
     pub(super) fn schedule<T: TraceSink<TraceEvent>>(
@@ -75,14 +72,12 @@ impl Multicell {
                 continue;
             }
             let candidate = Candidate {
-                ue,
-                class: INTERACTIVE,
-                octets: backlog.octets,
-                blocks: backlog.pdus.max(1),
-                since: backlog.since,
                 gain: user.gain,
                 outer_loop: user.loops.target_scale,
+                ..Candidate::new(ue, backlog.octets, backlog.pdus.max(1), backlog.since)
             };
+            let context = &ues[ue];
+            let candidate = candidate.with_qos(&context.qos, context.is_rate_met(now, Direction::Downlink));
             candidates.push_with(candidate, |sdus| {
                 if needs_sdus {
                     ues[ue].rlc[Direction::Downlink.index()].waiting_sdus(sdus);

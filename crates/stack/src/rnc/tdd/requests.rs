@@ -1,5 +1,6 @@
 //! Requests for capacity: users request the uplink on the RACH, and the RNC requests the downlink
-//! itself. The RNC decides them in order of arrival, or as a scheduler ranks their users.
+//! itself. The RNC decides them by the priority levels of their users, then in order of arrival or as a
+//! scheduler ranks the users.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,7 +11,7 @@ use super::config::TddConfig;
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::mac::TddAccess;
-use crate::scheduling::{Candidate, Scheduler};
+use crate::scheduling::{Candidate, PriorityLevel, Scheduler};
 use crate::trace::TraceEvent;
 use crate::ue::CapacityRequest;
 
@@ -164,6 +165,24 @@ impl Requests {
         }
     }
 
+    /// Reorders the requests for `direction` that can be granted in `frame` by the priority levels of
+    /// their users. Requests of one level keep their order, the other requests their positions.
+    pub fn order_by_level(
+        &mut self,
+        frame: u64,
+        direction: Direction,
+        level_of: impl Fn(&Request) -> PriorityLevel,
+    ) {
+        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        if self.0.iter().filter(|request| is_due(request)).is_sorted_by_key(&level_of) {
+            return;
+        }
+        let mut due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
+        due.sort_by_key(level_of);
+        let positions = self.0.iter_mut().filter(|request| is_due(request));
+        positions.zip(due).for_each(|(position, request)| *position = request);
+    }
+
     /// The first frame for which a request can be decided.
     pub fn next(&self) -> Option<u64> {
         self.0.iter().map(|request| request.from).min()
@@ -175,7 +194,28 @@ mod tests {
     use umts_units::Bytes;
 
     use super::*;
-    use crate::scheduling::SchedulerKind;
+    use crate::scheduling::{SchedulerKind, ServiceClass};
+
+    fn request(ue: u16, direction: Direction, from: u64) -> Request {
+        Request { ue: UeId(ue), direction, from, reported_sdus: None, was_refused: false }
+    }
+
+    #[test]
+    fn order_by_level_keeps_the_order_within_a_level_and_the_positions_of_other_requests() {
+        use ServiceClass::{Background, Conversational, Streaming};
+        let (up, down) = (Direction::Uplink, Direction::Downlink);
+        let mut requests = Requests::default();
+        for (ue, direction, from) in
+            [(0, up, 1), (1, down, 1), (2, up, 1), (3, up, 9), (4, up, 1), (5, up, 1), (6, down, 1)]
+        {
+            requests.push(request(ue, direction, from));
+        }
+        let classes =
+            [Background, Background, Streaming, Conversational, Conversational, Streaming, Streaming];
+        requests.order_by_level(2, up, |request| PriorityLevel::Class(classes[request.ue.index()]));
+        let order: Vec<u16> = requests.0.iter().map(|request| request.ue.0).collect();
+        assert_eq!(order, [4, 1, 2, 3, 5, 0, 6]);
+    }
 
     #[test]
     fn reorder_changes_only_due_requests_of_the_direction() {

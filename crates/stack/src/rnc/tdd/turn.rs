@@ -25,12 +25,19 @@ use crate::ue::{Pdus, Ues};
 /// data blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 64;
 
-/// The candidate of a request for its scheduler: with the RNC's own backlog, or with the backlog that
-/// the UE reported.
-fn candidate(ues: &Ues, request: &Request) -> Candidate {
+/// The candidate of a request for its scheduler in `frame`: with the RNC's own backlog, or with the
+/// backlog that the UE reported.
+fn candidate(ues: &Ues, frame: u64, request: &Request) -> Candidate {
+    let (now, ue) = (frame_start(frame), &ues[request.ue]);
+    let candidate = ue.candidate(now, request.direction);
     match request.reported_sdus {
-        None => ues[request.ue].candidate(request.direction),
-        Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(frame_start(request.from))),
+        None => candidate,
+        Some(sdus) => Candidate {
+            octets: Bytes(sdus.into()),
+            blocks: sdus,
+            since: Some(frame_start(request.from)),
+            ..candidate
+        },
     }
 }
 
@@ -55,16 +62,20 @@ impl MacTdd {
         self.random_access(ctx, frame, below.ues);
     }
 
-    /// Grants requests for which there is room, in the order of arrival or as a scheduler selects.
+    /// Grants requests for which there is room: by priority level, then in the order of arrival or as a
+    /// scheduler selects.
     fn decide<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, frame: u64, ues: &mut Ues) {
         if self.demand.known.next().is_none_or(|from| from > frame) {
             return;
         }
         let mut requests = std::mem::take(&mut self.demand.known);
-        if let Some(schedulers) = &self.demand.schedulers {
-            for direction in Direction::BOTH {
-                let scheduler = &schedulers[direction.index()];
-                requests.reorder(frame, direction, scheduler, |request| candidate(ues, request));
+        for direction in Direction::BOTH {
+            let candidate_of = |request: &Request| candidate(ues, frame, request);
+            match &self.demand.schedulers {
+                Some(schedulers) => {
+                    requests.reorder(frame, direction, &schedulers[direction.index()], candidate_of);
+                }
+                None => requests.order_by_level(frame, direction, |request| candidate_of(request).level()),
             }
         }
         // Room only shrinks while requests are decided: if there is none for one request, there is none

@@ -111,18 +111,7 @@ fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
     let (power, since) = (power(), Time::ZERO);
     let mut asks = Candidates::default();
     for ue in (0..5).map(UeId) {
-        asks.push(
-            Candidate {
-                ue,
-                class: 1,
-                octets: Bytes(4000),
-                blocks: 100,
-                since: Some(since),
-                gain: 1e-10,
-                outer_loop: 1.0,
-            },
-            [],
-        );
+        asks.push(Candidate { gain: 1e-10, ..Candidate::new(ue, Bytes(4000), 100, Some(since)) }, []);
     }
     let mut asked_about = |outside: f64| {
         let users = RefCell::new(Vec::new());

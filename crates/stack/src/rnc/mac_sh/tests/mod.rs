@@ -17,7 +17,7 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
 use crate::scheduling::{
     Accrual, CreditConfig, Debit, DschScheduler, Expired, FormatRequest, LooksAt, SchedulerKind,
-    TimeoutConfig,
+    ServiceClass, TimeoutConfig,
 };
 
 const TTI: Duration = Duration::from_millis(20);
@@ -112,15 +112,8 @@ impl Cell {
             size: Bytes(size),
             blocks,
         };
-        let ask = Candidate {
-            ue: UeId(self.users.len() as u16),
-            class: 1,
-            octets: Bytes(0),
-            blocks: 0,
-            since: Some(Time::ZERO),
-            gain: linear(-loss),
-            outer_loop: 1.0,
-        };
+        let ue = UeId(self.users.len() as u16);
+        let ask = Candidate { gain: linear(-loss), ..Candidate::new(ue, Bytes(0), 0, Some(Time::ZERO)) };
         self.users.push(User { ask, interference: 0.0, sdus: sdus.iter().map(sdu).collect() });
         self
     }
@@ -129,7 +122,7 @@ impl Cell {
         self.user_at(100.0, sdus)
     }
 
-    /// One TTI in which users of class 0, which is served first, want codes of these spreading
+    /// One TTI in which conversational users, which are served first, want codes of these spreading
     /// factors. Returns a row for each other user with a backlog.
     fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
         let now = Time::ZERO + TTI * self.tti;
@@ -165,7 +158,7 @@ impl Cell {
         rows.into_iter().filter(|(ue, _)| ue.0 < 1000).map(|(_, row)| row).collect()
     }
 
-    /// Adds a user of class 0 that wants this spreading factor under any rate policy.
+    /// Adds a conversational user that wants this spreading factor under any rate policy.
     fn take(&mut self, asks: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
         let formats = &self.mac.config().formats;
         let format =
@@ -177,15 +170,8 @@ impl Cell {
         self.mac.join(ue, credit);
         // An SDU of no size is late at once, and wants the largest format.
         let (since, entered) = (now, now);
-        let user = Candidate {
-            ue,
-            class: 0,
-            octets: Bytes(0),
-            blocks,
-            since: Some(since),
-            gain: 1e-8,
-            outer_loop: 1.0,
-        };
+        let class = ServiceClass::Conversational;
+        let user = Candidate { class, gain: 1e-8, ..Candidate::new(ue, Bytes(0), blocks, Some(since)) };
         asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
     }
 

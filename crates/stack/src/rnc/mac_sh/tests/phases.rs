@@ -10,15 +10,7 @@ fn in_phases(config: MacShConfig) -> MacShConfig {
 
 /// A user near the cell with a full backlog.
 fn candidate(ue: u16) -> Candidate {
-    Candidate {
-        ue: UeId(ue),
-        class: 1,
-        octets: Bytes(4000),
-        blocks: 100,
-        since: Some(Time::ZERO),
-        gain: 1e-10,
-        outer_loop: 1.0,
-    }
+    Candidate { gain: 1e-10, ..Candidate::new(UeId(ue), Bytes(4000), 100, Some(Time::ZERO)) }
 }
 
 /// A decision about these users: the code of each granted user, and the users refused for want of

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn user_with_data() -> impl Strategy<Value = (u8, u32, f64, f64, u64)> {
-    (0_u8..2, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
+fn user_with_data() -> impl Strategy<Value = ((ServiceClass, bool), u32, f64, f64, u64)> {
+    let level = (prop::sample::select(ServiceClass::ALL.to_vec()), any::<bool>());
+    (level, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
 }
 
 fn requirement() -> impl Strategy<Value = RatePolicy> {
@@ -27,8 +28,8 @@ fn priority() -> impl Strategy<Value = SchedulerKind> {
 
 proptest! {
     /// Each user is granted or refused once; codes are within the branch and do not overlap; the
-    /// cell can send what it granted; no user gets more than it wanted; grants are in the order of
-    /// classes.
+    /// cell can send what it granted; no user gets more than it wanted; grants and refusals
+    /// are in the order of priority levels.
     #[test]
     fn a_tti_is_within_its_means(
         requirement in requirement(),
@@ -40,11 +41,12 @@ proptest! {
         let power = power();
         let now = Time::ZERO + Duration::from_millis(400);
         let mut candidates = Candidates::default();
-        for (at, &(class, backlog, loss, _, entered)) in users.iter().enumerate() {
+        for (at, &((class, is_rate_met), backlog, loss, _, entered)) in users.iter().enumerate() {
             let since = Time::ZERO + Duration::from_millis(entered);
             let (gain, ue) = (linear(-loss), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            candidates.push(Candidate { ue, class, octets: Bytes(570), blocks: backlog, since: Some(since), gain, outer_loop: 1.0 }, [sdu]);
+            let candidate = Candidate::new(ue, Bytes(570), backlog, Some(since));
+            candidates.push(Candidate { class, is_rate_met, gain, ..candidate }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
         let interference = |ue: UeId| linear(users[ue.index()].3);
@@ -61,8 +63,14 @@ proptest! {
             prop_assert_eq!(grant.code.spreading_factor, mac.config().formats[grant.format].spreading_factor);
             prop_assert!(grant.format <= grant.wanted);
             prop_assert!(grants[..at].iter().all(|other| !other.code.meets(grant.code)));
-            prop_assert!(grants[..at].iter().all(|other| users[other.ue.index()].0 <= users[grant.ue.index()].0));
         }
+        // Once its guaranteed rate is met, a user is behind all classes.
+        let level = |ue: UeId| {
+            let (class, is_rate_met) = users[ue.index()].0;
+            if is_rate_met { 4 } else { class as u8 }
+        };
+        prop_assert!(grants.is_sorted_by_key(|grant| level(grant.ue)));
+        prop_assert!(refusals.is_sorted_by_key(|refusal| level(refusal.ue)));
         let sum = grants.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));
         prop_assert_eq!(sum, load);
         prop_assert!(grants.is_empty() || load.fits(&power));

@@ -76,15 +76,7 @@ fn the_user_with_the_least_time_left_is_first() {
 fn control_pdus_alone_want_one_block_at_once() {
     let mut mac = MacSh::new(timeouts(300));
     let mut asks = Candidates::default();
-    let ask = Candidate {
-        ue: UeId(0),
-        class: 1,
-        octets: Bytes(0),
-        blocks: 1,
-        since: Some(Time::ZERO),
-        gain: 1e-10,
-        outer_loop: 1.0,
-    };
+    let ask = Candidate { gain: 1e-10, ..Candidate::new(UeId(0), Bytes(0), 1, Some(Time::ZERO)) };
     let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
     asks.push(ask, [sdu]);
     asks.push(Candidate { ue: UeId(1), ..ask }, []);

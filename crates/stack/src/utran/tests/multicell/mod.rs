@@ -32,7 +32,9 @@ use crate::rnc::multicell::{
 };
 use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::{Limits, Reserved};
-use crate::scheduling::{Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig};
+use crate::scheduling::{
+    Accrual, CreditConfig, Debit, Expired, LooksAt, QosConfig, SchedulerKind, TimeoutConfig,
+};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
 use crate::utran::{CellConfig, FachMode, RachMode, Utran};
@@ -141,6 +143,7 @@ impl Bench {
             .map(|mobility| UeConfig {
                 cell: 0,
                 mobility: Some(mobility.clone()),
+                qos: QosConfig::default(),
                 pdcp: None,
                 rlc: rlc.clone(),
                 wire_mode: false,

@@ -24,7 +24,7 @@ use crate::radio::rlc::testing::packet;
 use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::tdd::{AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig};
 use crate::rnc::{Limits, Reserved};
-use crate::scheduling::SchedulerKind;
+use crate::scheduling::{QosConfig, SchedulerKind};
 use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
 use crate::utran::carrier_mac::CarrierMac;
@@ -97,6 +97,7 @@ impl Bench {
         let ue = UeConfig {
             cell: 0,
             mobility: None,
+            qos: QosConfig::default(),
             pdcp: None,
             rlc: rlc.into(),
             wire_mode: false,
