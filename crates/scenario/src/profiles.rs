@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
-use crate::model::{Tcp, TcpProfile};
+use crate::model::Tcp;
 use crate::tree::{Node, Reader, merge};
 
 /// A profile of TCP.
@@ -111,14 +111,6 @@ fn read(profile: &Profile, files: &mut Files) -> Result<Node, Problem> {
 /// All TCP profiles.
 pub fn profiles() -> &'static [Profile] {
     PROFILES
-}
-
-impl TcpProfile {
-    /// The profile of this name; `None` for [`TcpProfile::None`].
-    pub fn profile(self) -> Option<&'static Profile> {
-        let name = serde_json::to_value(self).expect("a word");
-        profiles().iter().find(|profile| Some(profile.name) == name.as_str())
-    }
 }
 
 const fn set(key: &'static str, value: &'static str, source: &'static str) -> Setting {
@@ -406,13 +398,15 @@ const PROFILES: &[Profile] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::TcpProfile;
 
     #[test]
     fn profiles_match_the_enum_and_set_only_tcp_keys() {
         let known = default_table();
         for profile in profiles() {
             let word: TcpProfile = serde_json::from_value(profile.name.into()).expect(profile.name);
-            assert_eq!(word.profile(), Some(profile));
+            assert_ne!(word, TcpProfile::None);
+            assert_eq!(profiles().iter().find(|other| other.name == profile.name), Some(profile));
             for setting in profile.settings {
                 assert!(known.contains_key(setting.key), "{}: {}", profile.name, setting.key);
                 assert!(!setting.source.is_empty());
@@ -420,6 +414,5 @@ mod tests {
             let keys = profile.keys();
             assert_eq!(keys.len(), known.len(), "{}: each key once", profile.name);
         }
-        assert_eq!(TcpProfile::None.profile(), None);
     }
 }

@@ -8,6 +8,11 @@ use crate::extends::read_text;
 use crate::model::{PythonClass, Scenario, Tcp, TcpVariant};
 use crate::tree::{Node, Source};
 
+/// The key under which runs are stored: it depends on the file's text, not on the file's name.
+pub(crate) fn content(class: &PythonClass) -> String {
+    format!("{}:{}", blake3::hash(class.text.as_bytes()).to_hex(), class.class)
+}
+
 /// Reads the file of every `[tcp]` with `variant = "python"`, and of every DSCH with a Python
 /// scheduler.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use umts_stack::radio::capacity::CapacityTrace;
 
 use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
+use crate::python_classes::content;
 
 /// Keys that do not affect results.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
@@ -75,7 +76,7 @@ impl crate::Scenario {
         }
         for dsch in scenario.cell.iter_mut().filter_map(|cell| cell.dsch.as_mut()) {
             if let Some(scheduler) = &dsch.python_scheduler {
-                dsch.python = scheduler.content();
+                dsch.python = content(scheduler);
             }
         }
         // The values of a profile count, not its name.
@@ -89,7 +90,7 @@ impl crate::Scenario {
         for tcp in tables {
             tcp.profile = TcpProfile::None;
             if let Some(control) = &tcp.python_control {
-                tcp.python = control.content();
+                tcp.python = content(control);
             }
         }
         for hs in scenario.ue.iter_mut().filter_map(|ue| ue.hs_dsch.as_mut()) {

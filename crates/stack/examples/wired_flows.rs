@@ -4,14 +4,16 @@
 //! `wired_flows FLOWS SECONDS SEED` prints the number of packets acknowledged, sent and
 //! retransmitted. `benches/ns2.tcl` is the same workload.
 
+use std::sync::Arc;
+
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, NoTrace, Phase};
 use umts_stack::Context;
 use umts_stack::core_network::{Link, LinkConfig, QueueLimit, Verdict};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::Segment;
-use umts_stack::tcp::{Connection, RtoConfig, RtoRule, TcpConfig, Variant};
-use umts_units::{BitRate, Duration, Time};
+use umts_stack::tcp::{Connection, RtoRule, TcpConfig, TcpConnection, Variant, WindowSize};
+use umts_units::{BitRate, Duration, Octets, Time};
 
 const RATE_BPS: u64 = 200_000_000;
 const DELAY: Duration = Duration::from_millis(50);
@@ -48,24 +50,20 @@ struct Dumbbell {
 
 impl Dumbbell {
     fn new(flows: u32, seed: u64) -> Self {
-        let rto = RtoConfig {
-            rule: RtoRule::Ns2,
-            granularity: Duration::from_millis(10),
-            initial: Duration::from_secs(3),
-            min: Duration::from_millis(200),
-            ..RtoConfig::default()
-        };
-        let config = TcpConfig {
+        let config = Arc::new(TcpConfig {
             variant: Variant::NewReno,
-            one_way: true,
-            segment_payload: PAYLOAD,
-            advertised_window: WINDOW * PAYLOAD,
-            initial_window: 2,
-            initial_ssthresh: Some(WINDOW),
-            delayed_ack: None,
-            rto,
+            connection: TcpConnection::OneWay,
+            segment_payload: Octets(PAYLOAD as u16),
+            advertised_window: WindowSize::Segments(WINDOW),
+            initial_window: WindowSize::Segments(2),
+            initial_ssthresh: Some(WindowSize::Segments(WINDOW)),
+            delayed_ack: false,
+            rto_rule: RtoRule::Ns2,
+            rto_granularity: Duration::from_millis(10),
+            rto_initial: Duration::from_secs(3),
+            rto_min: Duration::from_millis(200),
             ..TcpConfig::default()
-        };
+        });
         let link = LinkConfig {
             rate: BitRate::from_bps(RATE_BPS),
             delay: DELAY,
@@ -80,7 +78,7 @@ impl Dumbbell {
             .map(|id| {
                 let start = u64::from(id + 1) * (7_919 + seed) % SPREAD * 1_000_000_000 / SPREAD;
                 queue.push(Time::from_nanos(start), Phase::Transmit, Event::Start(id));
-                let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, config);
+                let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, config.clone());
                 Flow { ends: [end(End::Server), end(End::Ue)], wake: [Time::NEVER; 2], acknowledged: 0 }
             })
             .collect();

@@ -39,3 +39,4 @@ pub mod utran;
 
 pub use context::Context;
 pub use event_context::EventContext;
+pub use options::PythonClass;

@@ -58,3 +58,14 @@ macro_rules! options {
 }
 
 pub(crate) use options;
+
+/// A class in a Python file that a key names: congestion control, or a scheduler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonClass {
+    /// The file's path.
+    pub file: std::path::PathBuf,
+    /// Name of the class in the file.
+    pub class: String,
+    /// The file's text.
+    pub text: String,
+}

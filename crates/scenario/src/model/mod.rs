@@ -34,6 +34,7 @@ mod users;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::PythonClass;
 use umts_stack::environment::EnvironmentConfig;
 use umts_units::Duration;
 use umts_units::keyword::{End, Off};
@@ -66,8 +67,7 @@ pub use rlc::{
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use streets::{Stations, Streets};
 pub use tcp::{
-    ChargedOptions, Nagle, PythonClass, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
-    TcpVariant, Window,
+    ChargedOptions, Nagle, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile, TcpVariant, Window,
 };
 pub use tdd::{Ack, Duplex, Frames, Grant, Interferers, Sdus, Tdd, TddRach, TddRadio};
 pub use traffic::{

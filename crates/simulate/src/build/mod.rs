@@ -14,7 +14,7 @@ use umts_scenario::{Scenario, model as scenario};
 use umts_stack::core_network::Impairment;
 use umts_stack::ids::UeId;
 use umts_stack::network::{FlowConfig, NetworkConfig};
-use umts_stack::tcp::{TcpConfig, Variant};
+use umts_stack::tcp::Variant;
 use umts_units::Time;
 
 pub use metrics::{budget_config, metrics_config, series_config};
@@ -64,23 +64,21 @@ pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
 fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
     let proxy = scenario.proxy.as_ref();
-    let tcp = flow.tcp.config();
-    let variant = match tcp.variant {
-        // A user-defined law is looked up by the number of its flow.
-        Variant::User(_) => Variant::User(number as u16),
-        version => version,
-    };
+    let mut tcp = flow.tcp.clone();
+    // A user-defined law is looked up by the number of its flow.
+    if let Variant::User(law) = &mut tcp.variant {
+        *law = number as u16;
+    }
     FlowConfig {
         ue,
         direction: flow.direction,
         traffic: flow.traffic.config(flow.tcp.segment_payload),
-        window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
-        tcp: TcpConfig { variant, ..tcp }.into(),
+        tcp: tcp.into(),
         split: proxy
             .filter(|proxy| proxy.splits(number, flow))
             .and(scenario.plan().proxy.as_ref())
-            .map(|plan| plan.sides[number].each_ref().map(|side| side.config().into())),
+            .map(|plan| plan.sides[number].each_ref().map(|side| side.clone().into())),
         helped: proxy.is_some_and(|proxy| proxy.helps(number, flow)),
     }
 }

@@ -51,10 +51,10 @@ impl Hosts {
         let place = DropPlace::NoConnection;
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *refused });
         let tcp = &self.flows[refused.flow.index()].tcp;
-        if tcp.one_way || segment.flags.rst {
+        if tcp.is_one_way() || segment.flags.rst {
             return;
         }
-        let content = Content::Segment(reset_for(segment, tcp.header));
+        let content = Content::Segment(reset_for(segment, tcp.header.0));
         let mut packet = self.packets.number(refused.flow, refused.ue, content);
         path.leave(ctx, site, &mut packet);
     }

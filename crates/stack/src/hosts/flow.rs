@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
-use umts_units::{Duration, Time};
+use umts_units::{Duration, Octets, Time};
 
 use crate::EventContext;
 use crate::event::Event;
@@ -29,9 +29,6 @@ pub struct FlowConfig {
     pub start: Time,
     /// TCP of both ends.
     pub tcp: Arc<TcpConfig>,
-    /// Scales the advertised window with the segment size of each connection, so that the number of
-    /// segments is constant.
-    pub window_in_segments: bool,
     /// TCP of the proxy towards the server and towards the UE. `None`: the proxy does not split
     /// this flow.
     pub split: Option<[Arc<TcpConfig>; 2]>,
@@ -48,7 +45,6 @@ pub(super) struct Flow {
     pub sender: End,
     pub tcp: Arc<TcpConfig>,
     split: Option<[Arc<TcpConfig>; 2]>,
-    window_in_segments: bool,
     pub traffic: Traffic,
     /// Next wake-up of the traffic model.
     pub traffic_wake: Wakeup,
@@ -99,7 +95,6 @@ impl Flow {
             sender,
             tcp: Arc::clone(&config.tcp),
             split: config.split.clone(),
-            window_in_segments: config.window_in_segments,
             traffic: Traffic::new(&config.traffic, sender, id, streams),
             traffic_wake: Wakeup::NONE,
             tcp_wake: [Wakeup::NONE; 2],
@@ -115,13 +110,11 @@ impl Flow {
     }
 
     /// Returns `tcp` with this payload of full segments, if one is given.
-    fn tcp_with_payload(&self, tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
-        let Some(segment_payload) = segment_payload else { return Arc::clone(tcp) };
-        let advertised_window = match self.window_in_segments {
-            true => tcp.advertised_window / tcp.segment_payload * segment_payload,
-            false => tcp.advertised_window,
-        };
-        Arc::new(TcpConfig { segment_payload, advertised_window, ..**tcp })
+    fn tcp_with_payload(tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
+        match segment_payload.map(u16::try_from) {
+            Some(payload) => Arc::new(tcp.with_payload(Octets(payload.unwrap_or(u16::MAX)))),
+            None => Arc::clone(tcp),
+        }
     }
 
     pub fn is_split(&self) -> bool {
@@ -138,9 +131,9 @@ impl Flow {
         segment_payload: Option<u32>,
     ) -> u32 {
         self.remove_expired(now);
-        let tcp = self.tcp_with_payload(&self.tcp, segment_payload);
+        let tcp = Self::tcp_with_payload(&self.tcp, segment_payload);
         self.connect(id, nth, (ProxyLeg::Whole, None), [&tcp, &tcp]);
-        tcp.segment_payload
+        tcp.mss()
     }
 
     /// Opens the two connections of a split transfer, and removes expired ones. Returns the segment
@@ -156,10 +149,10 @@ impl Flow {
         self.remove_expired(now);
         let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
-            [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with_payload(tcp, segment_payload));
+            [&self.tcp, to_server, to_ue].map(|tcp| Self::tcp_with_payload(tcp, segment_payload));
         self.connect(server, nth, (ProxyLeg::Server, Some(transfer)), [&host, &to_server]);
         self.connect(radio, nth, (ProxyLeg::Radio, Some(transfer)), [&to_ue, &host]);
-        [host, to_ue].map(|tcp| tcp.segment_payload)
+        [host, to_ue].map(|tcp| tcp.mss())
     }
 
     fn connect(
@@ -170,7 +163,7 @@ impl Flow {
         tcp: [&Arc<TcpConfig>; 2],
     ) {
         let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, Arc::clone(tcp[end as usize])));
-        let one_way = tcp[0].one_way;
+        let one_way = tcp[0].is_one_way();
         let connection = FlowConnection {
             id,
             nth,
@@ -354,7 +347,6 @@ mod tests {
             traffic: TrafficConfig::Ftp { bytes: 1 },
             start: Time::ZERO,
             tcp: TcpConfig::default().into(),
-            window_in_segments: false,
             split: None,
             helped: false,
         };
@@ -382,7 +374,7 @@ mod tests {
 
     #[test]
     fn both_connections_of_a_split_transfer_are_removed_together() {
-        let mut flow = Flow { split: Some([TcpConfig::default(); 2].map(Arc::new)), ..flow() };
+        let mut flow = Flow { split: Some([(); 2].map(|()| TcpConfig::default().into())), ..flow() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let connections = [7, 8].map(ConnectionId);
         let relay = Relay::new(connections[0], Setup::Early, None);

@@ -115,7 +115,7 @@ impl Hosts {
         let refused =
             relay_and_ends(&mut self.transfers, flow, id).and_then(|(relay, _)| relay.poll_refused());
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
-            let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
+            let rst = Content::Segment(reset_for(&syn, flow.tcp.header.0));
             let mut packet = self.packets.number(flow_id, flow.ue, rst);
             path.leave(ctx, Site::Proxy, &mut packet);
         }

@@ -40,7 +40,7 @@ impl Connection {
         segment: &Segment,
     ) -> Verdict {
         let Flags { syn, rst, ack, .. } = segment.flags;
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return if rst { Verdict::Done } else { Verdict::Accept(segment.payload) };
         }
         let outstanding = &self.sender.outstanding;

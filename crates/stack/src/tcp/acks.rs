@@ -106,7 +106,7 @@ impl Connection {
     /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
     /// (RFC 6675 §2).
     fn carries_sack_blocks(&self, segment: &Segment) -> bool {
-        self.negotiated.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
+        self.negotiated.blocks > 0 && !self.config.is_one_way() && !segment.sack.is_empty()
     }
 
     /// Processes an acknowledgment of new data: updates the window, lets the variant react, takes a
@@ -194,7 +194,7 @@ impl Connection {
         // after one expiry the answer was only late, because the initial timeout is as short as 1 s
         // (`tcp_init_metrics`).
         let tolerated = u32::from(self.config.is_recent_linux());
-        let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
+        let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_segments() };
         variant.on_syn_ack(window, outstanding, &ack, initial)
     }
 
@@ -230,7 +230,7 @@ impl Connection {
     /// it covers, as in Linux. Other rules time one segment at a time.
     #[inline]
     fn times_every_segment(&self) -> bool {
-        self.config.rto.rule == RtoRule::Linux
+        self.config.rto_rule == RtoRule::Linux
     }
 
     /// Applies the reaction of the variant. The round-trip sample precedes the timer, which depends

@@ -193,7 +193,7 @@ impl Connection {
 
     /// Whether this end has opened and nothing has arrived from the other end.
     fn is_unanswered(&self) -> bool {
-        !self.config.one_way && self.sender.opened && self.state() == State::SynSent
+        !self.config.is_one_way() && self.sender.opened && self.state() == State::SynSent
     }
 
     /// RFC 9293 §3.10.4, SYN-SENT: the connection is deleted without notice to the other end. Data
@@ -440,10 +440,10 @@ impl Connection {
         self.negotiate_ecn(segment);
         // Simultaneous open: our SYN is sent again, with an acknowledgment (RFC 9293 §3.5, figure
         // 7).
-        if state_before == State::SynSent && !segment.flags.ack && !self.config.one_way {
+        if state_before == State::SynSent && !segment.flags.ack && !self.config.is_one_way() {
             self.sender.resend_first = true;
         }
-        self.sender.opened |= !self.config.one_way;
+        self.sender.opened |= !self.config.is_one_way();
     }
 
     /// RFC 5681 §4.2: acknowledge each second full segment at once, a single one after a delay, and
@@ -451,7 +451,7 @@ impl Connection {
     #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
         // ns-2's receiver treats a repetition of the last segment in order as a segment in order.
-        let repeats_last = || self.config.one_way && self.receiver.ends_with(segment);
+        let repeats_last = || self.config.is_one_way() && self.receiver.ends_with(segment);
         let due = match arrival.ack {
             AckDue::Alone if repeats_last() => self.delay_ack(now, segment),
             // The first segment of a connection without SYN is acknowledged at once, as a SYN is.
@@ -469,7 +469,7 @@ impl Connection {
             self.quick_acks -= 1;
             return AckDue::Now;
         }
-        match self.config.delayed_ack {
+        match self.config.ack_delay() {
             Some(wait) if self.unacknowledged < 2 * u64::from(self.sender.mss) => {
                 if !self.timers.is_running(Timer::DelayedAck) {
                     self.timers.set(Timer::DelayedAck, now + wait);
@@ -486,7 +486,7 @@ impl Connection {
             return;
         }
         let (ours, theirs) = (self.sender.outstanding.una() > 0, self.receiver.is_synchronised());
-        let complete = if self.config.one_way { ours || theirs } else { ours && theirs };
+        let complete = if self.config.is_one_way() { ours || theirs } else { ours && theirs };
         if complete {
             self.established = true;
             (self.events.established, self.events.others) = (true, true);
@@ -507,8 +507,9 @@ impl Connection {
 
     #[inline(never)]
     fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, state_before: State) {
-        let one_way_done =
-            self.config.one_way && self.sender.opened && self.sender.outstanding.una() >= self.sender.written;
+        let one_way_done = self.config.is_one_way()
+            && self.sender.opened
+            && self.sender.outstanding.una() >= self.sender.written;
         if self.closed || !(one_way_done || self.state() == State::Closed) {
             return;
         }
@@ -556,7 +557,7 @@ impl Connection {
         }
         segment.sack = self.receiver.report(self.max_blocks_for(segment.payload));
         let has_no_header = segment.payload > 0 && self.config.vegas_without_header();
-        let header = if has_no_header { 0 } else { self.config.header };
+        let header = if has_no_header { 0 } else { self.config.header.0 };
         segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
         let window = self.window_now(now);
         segment.window = self.representable_window(window, self.negotiated.shift);
@@ -571,20 +572,20 @@ impl Connection {
     /// The timestamp that a segment with these options echoes.
     #[inline]
     fn echo(&self, options: &Options) -> Time {
-        if self.config.one_way || options.timestamps { self.receiver.echo() } else { Time::ZERO }
+        if self.config.is_one_way() || options.timestamps { self.receiver.echo() } else { Time::ZERO }
     }
 
     /// Turns a segment into a SYN, which has different options and an unscaled window.
     #[cold]
     fn turn_into_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
         segment.flags.syn = true;
-        segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
+        segment.mss = self.config.segment_payload.0;
         segment.options = self.syn_options();
         segment.timestamp = self.timestamp(now, segment.options.timestamps);
         if self.receiver.is_synchronised() {
             segment.echo = self.echo(&segment.options);
         }
-        segment.header = self.config.header + self.charged_options(&segment.options, &segment.sack, true);
+        segment.header = self.config.header.0 + self.charged_options(&segment.options, &segment.sack, true);
         segment.window = self.representable_window(window, 0);
         self.receiver.advertise(segment.window);
         self.set_ecn_of_syn(&mut segment.flags);

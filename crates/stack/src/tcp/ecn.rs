@@ -30,14 +30,14 @@ pub(super) struct EcnState {
 impl Connection {
     /// Sets the ECN flags of our SYN or SYN+ACK (§6.1.1).
     pub(super) fn set_ecn_of_syn(&self, flags: &mut Flags) {
-        let offers = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
+        let offers = self.config.ecn && !self.config.is_one_way() && !self.receiver.is_synchronised();
         (flags.ece, flags.cwr) = (offers || self.marks.negotiated, offers);
     }
 
     /// Processes the ECN flags of the other end's SYN or SYN+ACK.
     pub(super) fn negotiate_ecn(&mut self, syn: &Segment) {
         let offered = syn.flags.ece && syn.flags.cwr != syn.flags.ack;
-        self.marks.negotiated = self.config.ecn && !self.config.one_way && offered;
+        self.marks.negotiated = self.config.ecn && !self.config.is_one_way() && offered;
     }
 
     /// Processes the ECN bits of a received segment (§6.1.3).

@@ -91,13 +91,13 @@ impl Connection {
         let sender = &mut self.sender;
         sender.expiries = sender.expiries.saturating_add(1);
         // As in ns-2, a one-way connection never gives up.
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return false;
         }
         let retries = match (sender.outstanding.una(), self.receiver.is_synchronised()) {
-            (0, false) => self.config.retries.syn,
-            (0, true) => self.config.retries.syn_ack,
-            _ => self.config.retries.data,
+            (0, false) => self.config.syn_retries,
+            (0, true) => self.config.syn_ack_retries,
+            _ => self.config.data_retries,
         };
         if retries.is_none_or(|retries| sender.expiries <= retries) {
             return false;
@@ -142,6 +142,6 @@ impl Connection {
     #[cold]
     pub(super) fn rst_segment(&self, rst: Rst) -> Segment {
         let empty = Segment::new(self.id, self.end.sends());
-        rst.segment(Segment { leg: self.leg, header: self.config.header, ..empty })
+        rst.segment(Segment { leg: self.leg, header: self.config.header.0, ..empty })
     }
 }

@@ -27,10 +27,12 @@ impl Connection {
     /// Restarts the timer after a segment has arrived.
     #[inline]
     pub(super) fn restart_keepalive_timer(&mut self, now: Time) {
-        let Some(config) = self.config.keepalive else { return };
+        if !self.config.keepalive {
+            return;
+        }
         self.keepalive = KeepAlive::default();
         if self.is_open() {
-            self.timers.set(Timer::KeepAlive, now + config.idle);
+            self.timers.set(Timer::KeepAlive, now + self.config.keepalive_idle);
         } else {
             self.timers.stop(Timer::KeepAlive);
         }
@@ -38,15 +40,17 @@ impl Connection {
 
     /// Handles the expiry of the timer.
     pub(super) fn handle_keepalive_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        let Some(config) = self.config.keepalive.filter(|_| self.is_open()) else { return };
+        if !self.config.keepalive || !self.is_open() {
+            return;
+        }
         if !self.sender.outstanding.is_empty() || self.sender.written > self.sender.outstanding.max_sent() {
-            self.timers.set(Timer::KeepAlive, cx.now + config.idle);
-        } else if self.keepalive.unanswered >= config.probes {
+            self.timers.set(Timer::KeepAlive, cx.now + self.config.keepalive_idle);
+        } else if self.keepalive.unanswered >= self.config.keepalive_probes {
             self.give_up(cx);
         } else {
             self.keepalive.unanswered += 1;
             self.keepalive.due = true;
-            self.timers.set(Timer::KeepAlive, cx.now + config.interval);
+            self.timers.set(Timer::KeepAlive, cx.now + self.config.keepalive_interval);
         }
     }
 
@@ -72,6 +76,6 @@ impl Connection {
 
     /// Whether the handshake is complete and this end is not closed.
     fn is_open(&self) -> bool {
-        self.established && !self.closed && !self.config.one_way
+        self.established && !self.closed && !self.config.is_one_way()
     }
 }

@@ -16,7 +16,7 @@
 //! - [`congestion`]: the variants of TCP, one file each, to be compared with their RFC.
 //! - [`rto`]: round-trip estimators: RFC 6298, Linux, and ns-2's in whole clock ticks.
 //!
-//! There are two kinds of connection ([`TcpConfig::one_way`]). Full duplex follows RFC 9293:
+//! There are two kinds of connection ([`TcpConnection`]). Full duplex follows RFC 9293:
 //! handshake, FIN in both directions, no TIME-WAIT. One way follows ns-2's agents: a SYN that is
 //! packet number 0, its ACK, data, no FIN. [`congestion::Rules`] names the window rules in which
 //! ns-2 departs from the RFCs.
@@ -50,17 +50,15 @@ mod spurious;
 mod state;
 mod tail_loss;
 mod timers;
+mod window_size;
 
 pub use crate::trace::Failure;
-pub use config::{
-    ChargedOptions, DEFAULT_MSS, FackConfig, Keepalive, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule,
-    SlowStart, SpuriousConfig, TcpConfig, Variant, VegasConfig,
-};
-pub use congestion::CubicConfig;
+pub use config::{ChargedOptions, Nagle, RtoRule, SlowStart, TcpConfig, TcpConnection, TcpProfile, Variant};
 pub use connection::{Connection, TcpEvent};
 pub use failure::reset_for;
 pub use scoreboard::NewlySacked;
 pub use state::State;
+pub use window_size::WindowSize;
 
 #[cfg(test)]
 mod tests;

@@ -46,7 +46,7 @@ impl NegotiatedOptions {
     /// A one-way connection uses the configuration without negotiation.
     pub fn before_syn(config: &TcpConfig) -> Self {
         NegotiatedOptions {
-            blocks: if config.one_way { config.sack_blocks } else { 0 },
+            blocks: if config.is_one_way() { config.max_sack_blocks() } else { 0 },
             ..NegotiatedOptions::default()
         }
     }
@@ -74,33 +74,33 @@ impl Connection {
     /// offered.
     pub(super) fn syn_options(&self) -> Options {
         let (config, negotiated) = (&self.config, &self.negotiated);
-        if config.one_way {
+        if config.is_one_way() {
             return Options::default();
         }
         let answers = self.receiver.is_synchronised();
         Options {
             window_scale: (config.window_scaling && (!answers || self.peer_scales))
-                .then(|| shift_for(config.advertised_window)),
-            sack_permitted: config.sack_blocks > 0 && (!answers || negotiated.blocks > 0),
+                .then(|| shift_for(config.receive_window())),
+            sack_permitted: config.max_sack_blocks() > 0 && (!answers || negotiated.blocks > 0),
             timestamps: config.timestamps && (!answers || negotiated.timestamps),
         }
     }
 
     /// Processes the options of the other end's SYN.
     pub(super) fn negotiate(&mut self, syn: &Segment) {
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return;
         }
         let config = &self.config;
         self.peer_scales = syn.options.window_scale.is_some();
         let timestamps = config.timestamps && syn.options.timestamps;
         let fitting = (MAX_OCTETS - BEFORE_BLOCKS - if timestamps { TIMESTAMPS } else { 0 }) / BLOCK;
-        let blocks = if syn.options.sack_permitted { config.sack_blocks.min(fitting as u8) } else { 0 };
+        let blocks = if syn.options.sack_permitted { config.max_sack_blocks().min(fitting as u8) } else { 0 };
         let shift =
-            if config.window_scaling && self.peer_scales { shift_for(config.advertised_window) } else { 0 };
+            if config.window_scaling && self.peer_scales { shift_for(config.receive_window()) } else { 0 };
         self.negotiated = NegotiatedOptions { blocks, timestamps, shift };
         // RFC 6691 §2: the options of each segment reduce the payload.
-        let largest = config.segment_payload.min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
+        let largest = config.mss().min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
         let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
         self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
         if self.negotiated.blocks == 0 {
@@ -112,7 +112,7 @@ impl Connection {
     /// both ends scale windows.
     #[inline]
     pub(super) fn representable_window(&self, window: u32, shift: u8) -> u32 {
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return window;
         }
         (window >> shift).min(UNSCALED) << shift
@@ -123,7 +123,7 @@ impl Connection {
     #[inline]
     pub(super) fn max_blocks_for(&self, payload: u32) -> usize {
         let max_blocks = usize::from(self.negotiated.blocks);
-        if payload == 0 || self.config.one_way || max_blocks == 0 {
+        if payload == 0 || self.config.is_one_way() || max_blocks == 0 {
             return max_blocks;
         }
         let free = self.sender.mss.saturating_sub(payload + u32::from(BEFORE_BLOCKS));
@@ -134,7 +134,7 @@ impl Connection {
     #[inline]
     pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks, syn: bool) -> u16 {
         let count = if blocks.is_empty() { 0 } else { blocks.len() as u16 };
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return BLOCK * count;
         }
         match self.config.charged_options {

@@ -38,7 +38,10 @@ impl Connection {
     /// can be sent.
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
-        if !self.sender.outstanding.is_empty() || self.config.one_way || self.sender.outstanding.una() == 0 {
+        if !self.sender.outstanding.is_empty()
+            || self.config.is_one_way()
+            || self.sender.outstanding.una() == 0
+        {
             return;
         }
         self.wait_for_window(now);
@@ -53,7 +56,7 @@ impl Connection {
         } else if !self.timers.is_running(Timer::Persist) {
             let doublings = self.sender.persist.expiries.min(MAX_DOUBLINGS);
             let interval = self.sender.estimator.timeout().as_nanos() << doublings;
-            let max_interval = self.config.rto.max.as_nanos();
+            let max_interval = self.config.rto_max.as_nanos();
             self.timers.set(Timer::Persist, now + Duration::from_nanos(interval.min(max_interval)));
         }
     }

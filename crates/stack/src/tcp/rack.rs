@@ -70,7 +70,7 @@ impl Connection {
 
     /// Linux takes a round-trip sample from segments newly SACKed, if nothing new is acknowledged.
     pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
-        let is_linux = self.config.rto.rule == RtoRule::Linux;
+        let is_linux = self.config.rto_rule == RtoRule::Linux;
         let Some(sent) = self.rack().and_then(Rack::take_sacked_sent_at).filter(|_| is_linux) else { return };
         self.measure_since(cx, sent, RttEstimator::sample);
     }
@@ -120,7 +120,7 @@ impl Connection {
 
     /// Linux adds two ticks of its clock to these timers.
     pub(super) fn timer_slack(&self) -> Duration {
-        if self.config.rto.rule == RtoRule::Linux { self.config.rto.granularity * 2 } else { Duration::ZERO }
+        if self.config.rto_rule == RtoRule::Linux { self.config.rto_granularity * 2 } else { Duration::ZERO }
     }
 
     /// Handles the expiry of the loss timer.

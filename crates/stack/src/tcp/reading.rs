@@ -33,12 +33,12 @@ pub(super) struct Reader {
 
 impl Reader {
     pub fn new(config: &TcpConfig) -> Option<Self> {
-        let rate = config.read_rate.filter(|_| !config.one_way)?;
+        let rate = config.read_rate.filter(|_| !config.is_one_way())?;
         Some(Reader { rate: Some(rate), ..Reader::manual(config) })
     }
 
     fn manual(config: &TcpConfig) -> Self {
-        let buffer = u64::from(config.advertised_window);
+        let buffer = u64::from(config.receive_window());
         Reader { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
     }
 
@@ -126,14 +126,14 @@ impl Connection {
     #[inline]
     pub(super) fn window_now(&mut self, now: Time) -> u32 {
         match &self.reading {
-            None => self.config.advertised_window,
+            None => self.config.receive_window(),
             Some(_) => self.window_of_reader(now),
         }
     }
 
     #[inline(never)]
     fn window_of_reader(&mut self, now: Time) -> u32 {
-        let Some(reading) = &mut self.reading else { return self.config.advertised_window };
+        let Some(reading) = &mut self.reading else { return self.config.receive_window() };
         // The SYN takes no room in the buffer.
         let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
         self.schedule_window_update();
@@ -170,7 +170,10 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use umts_units::Bytes;
+
     use super::*;
+    use crate::tcp::WindowSize;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
@@ -179,13 +182,17 @@ mod tests {
     /// A buffer of 4,000 octets, read at 1,000 octets/s.
     fn reading() -> Reader {
         let rate = BitRate::from_bps(8000).expect("positive");
-        let config = TcpConfig { advertised_window: 4000, read_rate: Some(rate), ..TcpConfig::default() };
+        let config = TcpConfig {
+            advertised_window: WindowSize::Bytes(Bytes(4000)),
+            read_rate: Some(rate),
+            ..TcpConfig::default()
+        };
         Reader::new(&config).expect("there is a rate")
     }
 
     #[test]
     fn manual_reader_reads_only_on_request() {
-        let config = TcpConfig { advertised_window: 4000, ..TcpConfig::default() };
+        let config = TcpConfig { advertised_window: WindowSize::Bytes(Bytes(4000)), ..TcpConfig::default() };
         let mut reading = Reader::manual(&config);
         reading.window(ms(0), 1, 1000);
         reading.add(ms(0), 4000);

@@ -84,8 +84,8 @@ impl Receiver {
     pub fn new(config: &TcpConfig) -> Self {
         Receiver {
             next: u64::from(config.vegas_without_header()),
-            max_reported: usize::from(config.sack_blocks),
-            reports_duplicates: config.dsack && !config.one_way && config.sack_blocks > 0,
+            max_reported: usize::from(config.max_sack_blocks()),
+            reports_duplicates: config.dsack && !config.is_one_way() && config.max_sack_blocks() > 0,
             ..Receiver::default()
         }
     }

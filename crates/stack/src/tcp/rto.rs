@@ -6,7 +6,7 @@
 
 use umts_units::{Duration, Time};
 
-use super::config::{RtoConfig, RtoRule};
+use super::config::{RtoRule, TcpConfig};
 
 /// Smoothed round-trip time, its deviation, and the resulting timeout.
 #[derive(Debug, Clone)]
@@ -28,15 +28,15 @@ enum Rule {
 
 impl RttEstimator {
     /// An estimator without samples.
-    pub fn new(config: &RtoConfig) -> Self {
-        let rule = match config.rule {
+    pub fn new(config: &TcpConfig) -> Self {
+        let rule = match config.rto_rule {
             RtoRule::Rfc6298 => Rule::Rfc6298(Rfc6298::new(config)),
             RtoRule::Ns2 => Rule::Ns2(Ns2::new(config)),
             RtoRule::Linux => Rule::Linux(Linux::new(config)),
         };
         // Linux's minimum timeout is a bound on the deviation.
-        let min = if config.rule == RtoRule::Linux { Duration::ZERO } else { config.min };
-        RttEstimator { rule, backoff: 1, base: config.initial, min, max: config.max }
+        let min = if config.rto_rule == RtoRule::Linux { Duration::ZERO } else { config.rto_min };
+        RttEstimator { rule, backoff: 1, base: config.rto_initial, min, max: config.rto_max }
     }
 
     /// Takes a sample from a segment sent once at `sent` and acknowledged at `now`. Ends the
@@ -189,8 +189,8 @@ struct Rfc6298 {
 }
 
 impl Rfc6298 {
-    fn new(config: &RtoConfig) -> Self {
-        Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.granularity }
+    fn new(config: &TcpConfig) -> Self {
+        Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.rto_granularity }
     }
 
     /// `expected`: number of samples per round trip, by which the gains are divided.
@@ -228,13 +228,13 @@ struct Ns2 {
 }
 
 impl Ns2 {
-    fn new(config: &RtoConfig) -> Self {
-        let tick = config.granularity.max(Duration::from_nanos(1));
+    fn new(config: &TcpConfig) -> Self {
+        let tick = config.rto_granularity.max(Duration::from_nanos(1));
         Ns2 {
             srtt8: 0,
             rttvar4: (Duration::from_secs(48) / tick) as i64,
             tick,
-            phase: config.clock_phase,
+            phase: config.rto_clock_phase,
             smoothed: Duration::ZERO,
         }
     }
@@ -287,8 +287,8 @@ struct Linux {
 }
 
 impl Linux {
-    fn new(config: &RtoConfig) -> Self {
-        let min = config.min.as_nanos() as i64;
+    fn new(config: &TcpConfig) -> Self {
+        let min = config.rto_min.as_nanos() as i64;
         Linux { srtt8: 0, mdev4: 0, mdev4_max: 0, rttvar4: 0, min, round_end: 0, una: 0, max_sent: 0 }
     }
 
@@ -332,8 +332,15 @@ mod tests {
     }
 
     fn estimator(rule: RtoRule) -> RttEstimator {
-        let bounds = RtoConfig { initial: ms(3000), min: ms(200), max: ms(60_000), ..RtoConfig::default() };
-        RttEstimator::new(&RtoConfig { rule, granularity: ms(10), ..bounds })
+        let config = TcpConfig {
+            rto_initial: ms(3000),
+            rto_min: ms(200),
+            rto_max: ms(60_000),
+            rto_granularity: ms(10),
+            rto_rule: rule,
+            ..TcpConfig::default()
+        };
+        RttEstimator::new(&config)
     }
 
     fn time(ms: u64) -> Time {
@@ -354,11 +361,11 @@ mod tests {
 
     #[test]
     fn constant_rtt_leaves_granularity_or_minimum() {
-        let config = RtoConfig { granularity: ms(100), min: ms(1), ..RtoConfig::default() };
+        let config = TcpConfig { rto_granularity: ms(100), rto_min: ms(1), ..TcpConfig::default() };
         let mut estimator = RttEstimator::new(&config);
         (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
         assert_eq!(estimator.timeout(), ms(500));
-        let mut bounded = RttEstimator::new(&RtoConfig { min: ms(1000), ..config });
+        let mut bounded = RttEstimator::new(&TcpConfig { rto_min: ms(1000), ..config });
         bounded.sample(time(0), time(100));
         assert_eq!(bounded.timeout(), ms(1000));
     }
@@ -424,7 +431,7 @@ mod tests {
 
     #[test]
     fn lost_syn_sets_the_timeout_to_three_seconds() {
-        let config = RtoConfig::default();
+        let config = TcpConfig::default();
         let mut estimator = RttEstimator::new(&config);
         estimator.back_off();
         estimator.restart_after_lost_syn();
@@ -436,7 +443,8 @@ mod tests {
     #[test]
     fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);
-        let config = RtoConfig { granularity: ms(10), clock_phase, ..RtoConfig::default() };
+        let config =
+            TcpConfig { rto_granularity: ms(10), rto_clock_phase: clock_phase, ..TcpConfig::default() };
         let mut estimator = Ns2::new(&config);
         assert_eq!(estimator.sample(time(0), Time::from_nanos(200_800_000)), ms(600));
         assert_eq!((estimator.srtt8, estimator.rttvar4), (160, 40));

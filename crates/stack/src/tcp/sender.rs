@@ -81,7 +81,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
-        let rules = if config.one_way { Rules::Ns2 } else { Rules::Rfc5681 };
+        let rules = if config.is_one_way() { Rules::Ns2 } else { Rules::Rfc5681 };
         // Without a SYN the numbers begin with the first byte.
         let first = u64::from(config.vegas_without_header());
         Sender {
@@ -90,23 +90,23 @@ impl Sender {
             written: 1,
             close_requested: false,
             fin_acked: false,
-            mss: config.segment_payload,
-            peer_window: config.advertised_window,
-            advertised: in_segments(config.advertised_window, config),
+            mss: config.mss(),
+            peer_window: config.receive_window(),
+            advertised: in_segments(config.receive_window(), config),
             window: Window {
                 abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
                 is_whole: config.is_recent_linux(),
-                usage: (config.window_validation && !config.one_way).then(Usage::default),
-                exit: Exit::new(config.slow_start, config.variant).filter(|_| !config.one_way),
+                usage: (config.window_validation && !config.is_one_way()).then(Usage::default),
+                exit: Exit::new(config.slow_start, config.variant).filter(|_| !config.is_one_way()),
                 ..Window::new(
-                    config.initial_ssthresh,
+                    config.initial_ssthresh.map(|window| window.in_segments(config.segment_payload)),
                     rules,
                     Law::new(config, connection),
-                    config.segment_payload,
+                    config.mss(),
                 )
             },
             variant: VariantState::new(config),
-            estimator: RttEstimator::new(&config.rto),
+            estimator: RttEstimator::new(config),
             timed: None,
             limited: false,
             limited_sent: 0,
@@ -169,7 +169,7 @@ impl Sender {
 
     /// Replaces the variant if the other end does not support SACK.
     pub fn disable_sack(&mut self, config: &TcpConfig) {
-        if let Some(variant) = self.variant.without_sack(config.newreno) {
+        if let Some(variant) = self.variant.without_sack(config) {
             self.variant = variant;
         }
     }
@@ -278,7 +278,7 @@ impl Connection {
         let sender = &self.sender;
         let has_sent_all = || {
             sender.written == sender.outstanding.max_sent()
-                && !(sender.close_requested | sender.resend_first | self.config.one_way)
+                && !(sender.close_requested | sender.resend_first | self.config.is_one_way())
                 && sender.episode.is_none()
         };
         sender.outstanding.is_empty() && (!sender.opened || has_sent_all())
@@ -292,7 +292,7 @@ impl Connection {
         {
             return;
         }
-        let restart = f64::from(self.config.initial_window);
+        let restart = f64::from(self.config.initial_segments());
         let pause = cx.now.saturating_since(sender.last_sent);
         let is_idle = pause > sender.estimator.timeout();
         if is_idle && sender.window.cwnd > restart && self.new_segment().is_some() {
@@ -418,7 +418,7 @@ impl Connection {
     #[inline]
     pub(super) fn room(&self) -> u64 {
         let sender = &self.sender;
-        if self.config.one_way {
+        if self.config.is_one_way() {
             return u64::MAX;
         }
         (sender.outstanding.una() + u64::from(sender.peer_window))
@@ -449,12 +449,12 @@ impl Connection {
         // Data waits for the handshake.
         if sender.outstanding.una() == 0
             || !sender.opened
-            || !(self.config.one_way || self.receiver.is_synchronised())
+            || !(self.config.is_one_way() || self.receiver.is_synchronised())
         {
             return None;
         }
         let available = sender.written.saturating_sub(seq);
-        let may_finish = sender.close_requested && !self.config.one_way;
+        let may_finish = sender.close_requested && !self.config.is_one_way();
         if available == 0 {
             return (may_finish && seq == sender.written).then_some(Sent { fin: true, ..sent });
         }
@@ -499,7 +499,7 @@ impl Connection {
 /// Computes [`Sender::advertised`]. One-way connections do not negotiate a segment size, so the
 /// configured one counts.
 fn in_segments(window: u32, config: &TcpConfig) -> u32 {
-    if config.one_way { (window / config.segment_payload).max(1) } else { u32::MAX }
+    if config.is_one_way() { (window / config.mss()).max(1) } else { u32::MAX }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -27,7 +27,7 @@ impl Connection {
             State::Closed
         } else if una == 0 && !self.receiver.is_synchronised() {
             if sender.opened { State::SynSent } else { State::Listen }
-        } else if una == 0 && !self.config.one_way {
+        } else if una == 0 && !self.config.is_one_way() {
             State::SynReceived
         } else if !sender.fin_sent() {
             if peer_finished { State::CloseWait } else { State::Established }

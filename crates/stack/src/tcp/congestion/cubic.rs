@@ -18,6 +18,7 @@
 use umts_units::Time;
 
 use super::law::{LawAck, Loss, WindowLaw};
+use crate::tcp::config::TcpConfig;
 
 /// C, in segments per second cubed (§4.1.1 and §5.1).
 const C: f64 = 0.4;
@@ -27,27 +28,12 @@ const BETA: f64 = 0.7;
 /// (§4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// Options of CUBIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CubicConfig {
-    /// A flow whose window did not return to the last W_max leaves more room for other flows
-    /// (§4.7).
-    pub fast_convergence: bool,
-    /// The window grows at least as fast as Reno's (§4.3).
-    pub reno_friendly: bool,
-}
-
-impl Default for CubicConfig {
-    /// Both options, as RFC 9438 recommends.
-    fn default() -> Self {
-        CubicConfig { fast_convergence: true, reno_friendly: true }
-    }
-}
-
 /// CUBIC's state, and the state to which an undo returns.
 #[derive(Debug, Clone)]
 pub struct Cubic {
-    config: CubicConfig,
+    /// Options of these names in [`TcpConfig`].
+    fast_convergence: bool,
+    reno_friendly: bool,
     curve: Curve,
     /// The curve before the last reduction (§4.9).
     before: Curve,
@@ -97,9 +83,17 @@ impl Curve {
 }
 
 impl Cubic {
-    pub fn new(config: CubicConfig) -> Self {
+    pub fn new(config: &TcpConfig) -> Self {
         let curve = Curve::default();
-        Cubic { config, curve, before: curve, ack: LawAck::default(), last: Time::ZERO, was_limited: true }
+        Cubic {
+            fast_convergence: config.cubic_fast_convergence,
+            reno_friendly: config.cubic_reno_friendly,
+            curve,
+            before: curve,
+            ack: LawAck::default(),
+            last: Time::ZERO,
+            was_limited: true,
+        }
     }
 
     /// The window at the last loss, lowered by fast convergence, in segments.
@@ -115,7 +109,7 @@ impl Cubic {
             curve.begin(now, cwnd);
         }
         let t = curve.epoch.map_or(0.0, |epoch| now.saturating_since(epoch).as_secs());
-        if self.config.reno_friendly {
+        if self.reno_friendly {
             let alpha = if curve.w_est >= curve.cwnd_prior { 1.0 } else { ALPHA };
             curve.w_est += alpha * f64::from(segments) / cwnd;
             if curve.at(t) < curve.w_est {
@@ -157,7 +151,7 @@ impl WindowLaw for Cubic {
         self.before = self.curve;
         let curve = &mut self.curve;
         // §4.7.
-        let has_shrunk = self.config.fast_convergence && cwnd < curve.w_max;
+        let has_shrunk = self.fast_convergence && cwnd < curve.w_max;
         curve.w_max = if has_shrunk { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         curve.cwnd_prior = cwnd;
         curve.epoch = None;
@@ -186,7 +180,7 @@ mod tests {
     }
 
     impl Greedy {
-        fn new(config: CubicConfig, cwnd: f64) -> Self {
+        fn new(config: &TcpConfig, cwnd: f64) -> Self {
             Greedy { law: Cubic::new(config), cwnd, now_ms: 1000 }
         }
 
@@ -209,13 +203,13 @@ mod tests {
         }
     }
 
-    fn pure() -> CubicConfig {
-        CubicConfig { reno_friendly: false, ..CubicConfig::default() }
+    fn pure() -> TcpConfig {
+        TcpConfig { cubic_reno_friendly: false, ..TcpConfig::default() }
     }
 
     #[test]
     fn window_returns_to_w_max_after_k() {
-        let mut flow = Greedy::new(pure(), 100.0);
+        let mut flow = Greedy::new(&pure(), 100.0);
         flow.lose(Loss::Acks);
         assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
         // K = ∛(30 / 0.4) = 4.217 s.
@@ -235,11 +229,12 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_w_max_if_the_window_did_not_recover() {
-        let mut flow = Greedy::new(CubicConfig::default(), 100.0);
+        let mut flow = Greedy::new(&TcpConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.lose(Loss::Acks);
         assert_eq!(flow.law.w_max(), 70.0 * 0.85);
-        let mut without_convergence = Greedy::new(CubicConfig { fast_convergence: false, ..pure() }, 100.0);
+        let mut without_convergence =
+            Greedy::new(&TcpConfig { cubic_fast_convergence: false, ..pure() }, 100.0);
         without_convergence.lose(Loss::Acks);
         without_convergence.lose(Loss::Acks);
         assert_eq!(without_convergence.law.w_max(), 70.0);
@@ -248,7 +243,7 @@ mod tests {
     #[test]
     fn small_window_grows_like_reno() {
         // With 10 segments and 100 ms the cubic curve is far slower than Reno.
-        let mut flow = Greedy::new(CubicConfig::default(), 10.0);
+        let mut flow = Greedy::new(&TcpConfig::default(), 10.0);
         flow.lose(Loss::Acks);
         flow.round_trips(5);
         // From 7 segments with 9/17 of Reno's growth while below 10.
@@ -265,7 +260,7 @@ mod tests {
 
     #[test]
     fn plateau_follows_slow_start_after_a_timeout() {
-        let mut flow = Greedy::new(pure(), 100.0);
+        let mut flow = Greedy::new(&pure(), 100.0);
         flow.lose(Loss::Timeout);
         assert_eq!(flow.cwnd, 70.0);
         flow.round_trips(1);
@@ -277,10 +272,10 @@ mod tests {
 
     #[test]
     fn application_limited_time_does_not_count() {
-        let mut busy = Greedy::new(pure(), 100.0);
+        let mut busy = Greedy::new(&pure(), 100.0);
         busy.lose(Loss::Acks);
         busy.round_trips(10);
-        let mut paused = Greedy::new(pure(), 100.0);
+        let mut paused = Greedy::new(&pure(), 100.0);
         paused.lose(Loss::Acks);
         paused.round_trips(5);
         for _ in 0..50 {
@@ -293,7 +288,7 @@ mod tests {
 
     #[test]
     fn undo_restores_the_previous_curve() {
-        let mut flow = Greedy::new(CubicConfig::default(), 100.0);
+        let mut flow = Greedy::new(&TcpConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.round_trips(10);
         let (before, cwnd) = (flow.law.curve, flow.cwnd);

@@ -158,9 +158,9 @@ impl Law {
     pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
         match config.variant {
             Variant::Westwood => Law::Westwood(Box::default()),
-            Variant::Cubic => Law::Cubic(Box::new(Cubic::new(config.cubic))),
+            Variant::Cubic => Law::Cubic(Box::new(Cubic::new(config))),
             Variant::Bbr => {
-                Law::Bbr(Box::new(Bbr::new(config.segment_payload, config.initial_window, connection.0)))
+                Law::Bbr(Box::new(Bbr::new(config.mss(), config.initial_segments(), connection.0)))
             }
             _ => Law::Standard,
         }

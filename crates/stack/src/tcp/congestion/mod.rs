@@ -29,7 +29,7 @@ mod westwood;
 mod window;
 
 pub use bbr::{Bbr, Mode};
-pub use cubic::{Cubic, CubicConfig};
+pub use cubic::Cubic;
 pub use law::{Law, LawAck, Loss, SenderState, Transmission, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
@@ -50,7 +50,7 @@ pub use window::{ByteCounting, Window};
 
 use umts_units::Time;
 
-use super::config::{NewRenoConfig, TcpConfig, Variant};
+use super::config::{TcpConfig, Variant};
 use super::outstanding::{Acknowledged, Outstanding};
 use crate::packet::SackBlocks;
 
@@ -194,17 +194,17 @@ impl VariantState {
         match config.variant {
             Variant::Tahoe => VariantState::Tahoe(Tahoe),
             Variant::Reno => VariantState::Reno(Reno::default()),
-            Variant::NewReno => VariantState::NewReno(NewReno::new(config.newreno)),
-            Variant::Sack if config.one_way => VariantState::Sack(Sack::default()),
-            Variant::Fack if config.one_way => VariantState::Fack(Fack::default()),
+            Variant::NewReno => VariantState::NewReno(NewReno::new(config)),
+            Variant::Sack if config.is_one_way() => VariantState::Sack(Sack::default()),
+            Variant::Fack if config.is_one_way() => VariantState::Fack(Fack::default()),
             Variant::Vegas => VariantState::Vegas(Vegas::new(config)),
             // These have their own window law and the loss recovery of other variants.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
-                if config.sack_blocks == 0 =>
+                if config.max_sack_blocks() == 0 =>
             {
-                VariantState::NewReno(NewReno::new(config.newreno))
+                VariantState::NewReno(NewReno::new(config))
             }
-            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
+            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.is_one_way() => {
                 VariantState::Sack(Sack::default())
             }
             Variant::Fack => VariantState::Selective(SackRecovery::new(config)),
@@ -214,7 +214,7 @@ impl VariantState {
     }
 
     /// The replacement if the other end does not support SACK. `None`: no replacement is needed.
-    pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
+    pub(super) fn without_sack(&self, config: &TcpConfig) -> Option<Self> {
         matches!(self, VariantState::Selective(_) | VariantState::Rack(_))
             .then(|| VariantState::NewReno(NewReno::new(config)))
     }

@@ -16,26 +16,33 @@
 use super::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Resend, Window,
 };
-use crate::tcp::config::NewRenoConfig;
+use crate::tcp::config::TcpConfig;
 
 /// NewReno's state.
 #[derive(Debug, Clone)]
 pub struct NewReno {
-    config: NewRenoConfig,
+    /// Options of these names in [`TcpConfig`].
+    careful: bool,
+    impatient: bool,
     in_recovery: bool,
     /// A partial ACK has arrived in this recovery.
     partial_seen: bool,
 }
 
 impl NewReno {
-    pub fn new(config: NewRenoConfig) -> Self {
-        NewReno { config, in_recovery: false, partial_seen: false }
+    pub fn new(config: &TcpConfig) -> Self {
+        NewReno {
+            careful: config.newreno_careful,
+            impatient: config.newreno_impatient,
+            in_recovery: false,
+            partial_seen: false,
+        }
     }
 
     /// §3.2 step 1: whether three duplicates indicate a loss to which no earlier reduction
     /// responded.
     fn indicates_new_loss(&self, window: &Window, flight: &Flight) -> bool {
-        window.is_past_recover(flight) || (!self.config.careful && flight.una == window.recover)
+        window.is_past_recover(flight) || (!self.careful && flight.una == window.recover)
     }
 
     /// §3.2 step 3, partial acknowledgment: deflate by the covered segments, then add back one
@@ -55,7 +62,7 @@ impl CongestionControl for NewReno {
         if self.in_recovery && ack.flight.una < window.recover {
             Self::deflate(window, ack.segments);
             let first = !std::mem::replace(&mut self.partial_seen, true);
-            let restart_timer = first || !self.config.impatient;
+            let restart_timer = first || !self.impatient;
             return Reaction { resend: Resend::First, restart_timer, ..Reaction::NEW_ACK };
         }
         window.duplicates = 0;

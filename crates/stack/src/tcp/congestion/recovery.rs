@@ -53,10 +53,10 @@ impl SackRecovery {
                 // BBR sets the window itself.
                 Variant::Bbr => Reduction::AtOnce,
                 _ if config.prr => Reduction::Proportional(Prr::default()),
-                Variant::Fack if config.fack.data_smoothing => Reduction::Smooth,
+                Variant::Fack if config.fack_data_smoothing => Reduction::Smooth,
                 _ => Reduction::AtOnce,
             },
-            over_damping: (fack && config.fack.over_damping).then(OverDamping::default),
+            over_damping: (fack && config.fack_over_damping).then(OverDamping::default),
             newly_sacked: 0,
         }
     }

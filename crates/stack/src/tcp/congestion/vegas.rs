@@ -22,11 +22,15 @@ use super::{
     Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction,
     Resend, Rules, Selection, Window,
 };
-use crate::tcp::config::{TcpConfig, VegasConfig};
+use crate::tcp::config::TcpConfig;
 use crate::tcp::outstanding::{Acknowledged, Sent};
 
 /// Number of ACKs after a retransmission that check the age of the next segment.
 const AGE_CHECKS: u32 = 2;
+
+/// Added to the number of queued segments before it is truncated to an integer. In ns-2 the noise of
+/// the clock decides ties. Here a slightly smaller or larger value does.
+const ROUNDING: f64 = 0.5;
 
 /// The fast retransmit of Vegas.
 const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RETRANSMIT };
@@ -34,7 +38,10 @@ const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RE
 /// Vegas's state. Times are in seconds, segments are numbered from the SYN.
 #[derive(Debug, Clone)]
 pub struct Vegas {
-    config: VegasConfig,
+    alpha: u32,
+    beta: u32,
+    gamma: u32,
+    ns2_no_header: bool,
     one_way: bool,
     initial_window: u32,
     /// Last transmissions of the segments of a receive window, indexed by number modulo that
@@ -110,11 +117,14 @@ impl FineTimeout {
 
 impl Vegas {
     pub fn new(config: &TcpConfig) -> Self {
-        let segments = (config.advertised_window / config.segment_payload).max(1) as usize;
+        let segments = (config.receive_window() / config.mss()).max(1) as usize;
         Vegas {
-            config: config.vegas,
-            one_way: config.one_way,
-            initial_window: config.initial_window,
+            alpha: config.vegas_alpha,
+            beta: config.vegas_beta,
+            gamma: config.vegas_gamma,
+            ns2_no_header: config.ns2_vegas_no_header,
+            one_way: config.is_one_way(),
+            initial_window: config.initial_segments(),
             slots: vec![Transmissions::default(); segments],
             base_rtt: f64::INFINITY,
             sum_rtt: 0.0,
@@ -187,7 +197,7 @@ impl Vegas {
             }
             let actual = sent_in_round / rtt;
             let expected = next.saturating_sub(before) as f64 / self.base_rtt;
-            self.adjust(window, ((expected - actual) * self.base_rtt + self.config.rounding).trunc());
+            self.adjust(window, ((expected - actual) * self.base_rtt + ROUNDING).trunc());
         }
         self.marked = next;
         self.marked_at = now;
@@ -195,7 +205,7 @@ impl Vegas {
 
     /// `difference`: number of segments in queues.
     fn adjust(&mut self, window: &mut Window, difference: f64) {
-        let VegasConfig { alpha, beta, gamma, .. } = self.config;
+        let Vegas { alpha, beta, gamma, .. } = *self;
         self.increment = 0.0;
         if window.cwnd < window.ssthresh {
             self.growing_round = !self.growing_round;
@@ -284,7 +294,7 @@ impl CongestionControl for Vegas {
             self.base_rtt = rtt;
             self.fine = FineTimeout::first(rtt);
         }
-        if before == 1 && self.config.ns2_no_header {
+        if before == 1 && self.ns2_no_header {
             window.cwnd = f64::from(self.initial_window);
         }
         if sent.first_number() > self.marked {

@@ -76,8 +76,8 @@ impl Connection {
     /// `flight` and `before` (window and threshold) must be from before the window is reduced.
     pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: (f64, f64), timeout: bool) {
         let (cwnd, ssthresh) = before;
-        let detection = self.config.spurious;
-        if !detection.any() || self.config.one_way || flight.una == 0 {
+        let (eifel, frto, dsack) = (self.config.eifel, self.config.frto, self.config.dsack_undo);
+        if !(eifel || frto || dsack) || self.config.is_one_way() || flight.una == 0 {
             return;
         }
         // A timeout before everything sent by the previous timeout is acknowledged belongs to the
@@ -103,7 +103,7 @@ impl Connection {
             return;
         }
         let stamp = self.timestamp(now, self.negotiated.timestamps);
-        let duplicates = detection.dsack && self.negotiated.blocks > 0;
+        let duplicates = dsack && self.negotiated.blocks > 0;
         // RetransmitTS is the time of the first retransmission (RFC 3522 §3.2, step 1). If an
         // earlier recovery has already retransmitted the segment, the ACK of that copy would echo a
         // time before this one.
@@ -115,8 +115,8 @@ impl Connection {
             pipe: f64::from(flight.segments).max(ssthresh),
             prior: (cwnd, ssthresh.max((cwnd * 0.75).floor())),
             registers: self.sender.estimator.registers(),
-            eifel: (detection.eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(stamp)),
-            frto: (detection.frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
+            eifel: (eifel && self.negotiated.timestamps && is_first).then(|| Eifel::new(stamp)),
+            frto: (frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
             duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
         };
@@ -212,7 +212,7 @@ impl Connection {
         acked: u32,
     ) {
         let sender = &mut self.sender;
-        let initial = self.config.initial_window;
+        let initial = self.config.initial_segments();
         sender.variant.on_undo(&mut sender.outstanding);
         let window = &mut sender.window;
         let is_linux = self.config.is_recent_linux();

@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use umts_units::{Duration, Time};
 
-use super::pair::{Fate, MSS, Pair, config, ms};
+use super::pair::{Fate, Pair, config, ms};
 use crate::ids::End;
 use crate::packet::Segment;
 use crate::tcp::congestion::{Bbr, Law, Mode};
-use crate::tcp::{TcpConfig, Variant};
+use crate::tcp::{TcpConfig, Variant, WindowSize};
 use crate::trace::TraceEvent;
 
 const GREEDY: u64 = u64::MAX;
@@ -39,7 +39,11 @@ fn bbr(pair: &Pair) -> &Bbr {
 
 /// A server with unlimited data behind the link. The window of 200 segments does not limit BBR.
 fn pair(variant: Variant, drop_every: Option<u64>) -> Pair {
-    let config = TcpConfig { advertised_window: 200 * MSS, initial_window: 10, ..config(variant) };
+    let config = TcpConfig {
+        advertised_window: WindowSize::Segments(200),
+        initial_window: WindowSize::Segments(10),
+        ..config(variant)
+    };
     Pair::sending(&config, GREEDY, link(drop_every))
 }
 
@@ -147,9 +151,9 @@ fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &S
 fn bbr_detects_a_policer_and_keeps_its_rate() {
     let rate = 100_000.0;
     let config = TcpConfig {
-        advertised_window: 200 * MSS,
-        initial_window: 10,
-        sack_blocks: 3,
+        advertised_window: WindowSize::Segments(200),
+        initial_window: WindowSize::Segments(10),
+        sack: true,
         ..config(Variant::Bbr)
     };
     let dropped = Rc::new(Cell::new(0));

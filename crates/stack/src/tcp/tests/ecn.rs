@@ -3,11 +3,11 @@
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::{End, FlowId, UeId};
 use crate::packet::{Ecn, Segment};
-use crate::tcp::{Connection, TcpConfig, Variant};
+use crate::tcp::{Connection, TcpConfig, Variant, WindowSize};
 use crate::trace::TraceEvent;
 
 fn ecn(variant: Variant) -> TcpConfig {
-    TcpConfig { ecn: true, initial_window: 10, sack_blocks: 3, ..config(variant) }
+    TcpConfig { ecn: true, initial_window: WindowSize::Segments(10), sack: true, ..config(variant) }
 }
 
 /// A router marks the data segments with these sequence numbers.

@@ -6,7 +6,7 @@ use umts_units::{BitRate, Time};
 use super::pair::{Fate, MSS, Pair, config, lose, lose_from, ms};
 use crate::ids::{ConnectionId, End};
 use crate::packet::{Flags, Segment};
-use crate::tcp::{Failure, Retries, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Failure, State, TcpConfig, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
 const SEGMENT: u64 = MSS as u64;
@@ -15,7 +15,12 @@ const SEGMENT: u64 = MSS as u64;
 /// buffer once per round trip of 100 ms.
 fn slow_reader() -> TcpConfig {
     let read_rate = BitRate::from_bps(80_000);
-    TcpConfig { read_rate, advertised_window: 8 * MSS, initial_window: 10, ..config(Variant::NewReno) }
+    TcpConfig {
+        read_rate,
+        advertised_window: WindowSize::Segments(8),
+        initial_window: WindowSize::Segments(10),
+        ..config(Variant::NewReno)
+    }
 }
 
 /// The windows that the UE advertised.
@@ -106,8 +111,7 @@ fn refused_connection_is_reported() {
 fn unanswered_syn_is_given_up() {
     // All transmissions of the segment with number 0, the SYN.
     let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
-    let retries = Retries { syn: Some(3), ..Retries::default() };
-    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let config = TcpConfig { syn_retries: Some(3), ..config(Variant::NewReno) };
     let mut pair = Pair::with_script(&config, lose(&all));
     pair.open(End::Server);
     pair.run();
@@ -115,10 +119,8 @@ fn unanswered_syn_is_given_up() {
     assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
     assert_eq!(pair.sent(End::Server).len(), 4);
     // A SYN+ACK is given up, too: sent at 50 and 1050 ms, and the second has waited for 2 s.
-    let mut pair = Pair::with_script(
-        &TcpConfig { retries: Retries { syn_ack: Some(1), ..retries }, ..config },
-        lose_from(End::Ue, &all),
-    );
+    let mut pair =
+        Pair::with_script(&TcpConfig { syn_ack_retries: Some(1), ..config }, lose_from(End::Ue, &all));
     pair.open(End::Server);
     pair.run();
     assert_eq!(failures(&pair)[0], (3050, End::Ue, Failure::TimedOut));
@@ -127,8 +129,7 @@ fn unanswered_syn_is_given_up() {
 #[test]
 fn undeliverable_data_resets_the_connection() {
     // All data segments from the server are lost.
-    let retries = Retries { data: Some(2), ..Retries::default() };
-    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let config = TcpConfig { data_retries: Some(2), ..config(Variant::NewReno) };
     let mut pair =
         Pair::with_script(&config, |segment| if segment.payload > 0 { Fate::Drop } else { Fate::Deliver });
     pair.open(End::Server);
@@ -155,7 +156,7 @@ fn undeliverable_data_resets_the_connection() {
 
 #[test]
 fn simultaneous_open_establishes_the_connection() {
-    let config = TcpConfig { sack_blocks: 3, timestamps: true, ..config(Variant::Sack) };
+    let config = TcpConfig { sack: true, timestamps: true, ..config(Variant::Sack) };
     let mut pair = Pair::new(&config);
     pair.open(End::Server);
     pair.open(End::Ue);

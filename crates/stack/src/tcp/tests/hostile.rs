@@ -9,7 +9,7 @@ use super::pair::{MSS, config};
 use crate::context::Context;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use crate::packet::{Flags, Options, SackBlocks, Segment};
-use crate::tcp::{Connection, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Connection, RtoRule, State, TcpConfig, TcpEvent, Variant, WindowSize};
 
 /// A limit above the number of segments that one event can release.
 const MAX_SEGMENTS: usize = 100_000;
@@ -81,21 +81,23 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
         [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack, Variant::Cubic, Variant::Bbr];
     (0..variants.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, on, initial_window)| {
         let mut config = TcpConfig {
-            initial_window,
-            // SACK and FACK, 2 and 3 in the list, need at least one block.
-            sack_blocks: if on[0] { 3 } else { u8::from(matches!(variant, 2 | 3)) },
+            initial_window: WindowSize::Segments(initial_window),
+            sack: on[0],
+            sack_blocks: if on[0] { 3 } else { 1 },
             timestamps: on[1],
             rack: on[2],
             tail_loss_probes: on[2] && on[3],
             prr: on[4],
             lost_retransmissions: on[5],
-            spurious: SpuriousConfig { eifel: on[6], frto: on[7], dsack: on[8] },
+            eifel: on[6],
+            frto: on[7],
+            dsack_undo: on[8],
             window_validation: on[9],
             abc: on[9],
             ecn: on[10],
             ..config(variants[variant])
         };
-        config.rto.rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
+        config.rto_rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
         config
     })
 }

@@ -3,14 +3,18 @@
 
 use super::pair::{MSS, Pair, config, lose, ms, nth};
 use crate::ids::End;
-use crate::tcp::{TcpConfig, Variant};
+use crate::tcp::{TcpConfig, Variant, WindowSize};
 
 const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// A window of 20 in congestion avoidance, one ACK per segment, round trips of 100 ms.
 fn window_of_twenty(variant: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(variant) }
+    TcpConfig {
+        initial_window: WindowSize::Segments(20),
+        initial_ssthresh: Some(WindowSize::Segments(20)),
+        ..config(variant)
+    }
 }
 
 /// Threshold after the loss of a segment in the fifth round trip.

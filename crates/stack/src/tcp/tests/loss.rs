@@ -4,7 +4,7 @@ use umts_units::Duration;
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::End;
-use crate::tcp::{TcpConfig, Variant};
+use crate::tcp::{TcpConfig, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
 use SendCause::{DupAck, Rto};
@@ -14,7 +14,7 @@ const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn window_of_ten(variant: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 10, ..config(variant) }
+    TcpConfig { initial_window: WindowSize::Segments(10), ..config(variant) }
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn backoff_remains_until_a_segment_sent_once_is_timed() {
 fn limited_transmit_sends_new_data_on_two_duplicates() {
     // Of three segments the first is lost: only two duplicates. Under RFC 3042 the two new segments
     // bring further duplicates.
-    let three = TcpConfig { initial_window: 3, ..config(Variant::NewReno) };
+    let three = TcpConfig { initial_window: WindowSize::Segments(3), ..config(Variant::NewReno) };
     let mut standard = Pair::sending(&three, 10 * SEGMENT, lose(&[(nth(0), 0)]));
     standard.run();
     assert_eq!((standard.timeouts(), standard.new_segments(200, 201)), (1, 0));

@@ -1,11 +1,11 @@
 //! Opening and closing of connections (RFC 9293 §3.5, §3.6).
 
-use umts_units::Duration;
+use umts_units::{Duration, Octets};
 
 use super::pair::{DELAY, Fate, MSS, Pair, config, lose, lose_from, ms, nth};
 use crate::ids::End;
 use crate::packet::{Flags, Segment};
-use crate::tcp::{Failure, Retries, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Failure, State, TcpConfig, TcpConnection, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
 fn flags(segment: &Segment) -> String {
@@ -24,7 +24,7 @@ fn expected_flags(list: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 fn one_way() -> TcpConfig {
-    TcpConfig { one_way: true, ..config(Variant::Reno) }
+    TcpConfig { connection: TcpConnection::OneWay, ..config(Variant::Reno) }
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn smaller_segment_size_applies() {
         crate::ids::FlowId(0),
         crate::ids::UeId(0),
         End::Ue,
-        TcpConfig { segment_payload: 512, ..config(Variant::Reno) },
+        TcpConfig { segment_payload: Octets(512), ..config(Variant::Reno) },
     );
     pair.open(End::Server);
     pair.write(End::Server, 1000);
@@ -214,8 +214,7 @@ fn early_fin_waits_for_lost_data() {
 /// connection open until it sends something.
 #[test]
 fn half_open_connection_is_reset_when_the_live_end_sends() {
-    let retries = Retries { data: Some(2), ..Retries::default() };
-    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let config = TcpConfig { data_retries: Some(2), ..config(Variant::NewReno) };
     let mut pair = Pair::with_timed_script(&config, |now, _| {
         if (ms(150)..ms(20_000)).contains(&now) { Fate::Drop } else { Fate::Deliver }
     });

@@ -1,20 +1,21 @@
 //! Negotiation of options in SYNs and its consequences: RFC 7323, RFC 2018, RFC 2883, RFC 6691.
 
-use umts_units::Duration;
+use umts_units::{Bytes, Duration};
 
 use super::pair::{DELAY, Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::{End, FlowId, UeId};
 use crate::packet::{Options, Segment};
-use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant};
+use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant, WindowSize};
 use crate::trace::TraceEvent;
 
 /// All options on.
 fn all_options() -> TcpConfig {
     TcpConfig {
+        sack: true,
         sack_blocks: 4,
         timestamps: true,
         window_scaling: true,
-        advertised_window: 1_000_000,
+        advertised_window: WindowSize::Bytes(Bytes(1_000_000)),
         charged_options: ChargedOptions::All,
         ..config(Variant::NewReno)
     }
@@ -23,7 +24,7 @@ fn all_options() -> TcpConfig {
 /// A pair of ends with different configurations.
 fn pair_of_ends(server: &TcpConfig, ue: &TcpConfig) -> Pair {
     let mut pair = Pair::new(server);
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, *ue);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, ue.clone());
     pair
 }
 
@@ -61,7 +62,8 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
         );
     }
     // The scale of 4 transmits multiples of 16, and 1,000,001 is not one.
-    let mut pair = Pair::new(&TcpConfig { advertised_window: 1_000_001, ..all_options() });
+    let mut pair =
+        Pair::new(&TcpConfig { advertised_window: WindowSize::Bytes(Bytes(1_000_001)), ..all_options() });
     pair.open(End::Server);
     pair.run();
     assert_eq!(segments(&pair, End::Server)[1].window, 1_000_000);
@@ -109,11 +111,7 @@ fn timestamps_give_a_sample_per_ack_including_retransmissions() {
 #[test]
 fn delayed_ack_echoes_its_first_segment() {
     // Two segments 10 ms apart, one ACK: it echoes the first one (RFC 7323 §4.3).
-    let config = TcpConfig {
-        timestamps: true,
-        delayed_ack: Some(Duration::from_millis(200)),
-        ..config(Variant::NewReno)
-    };
+    let config = TcpConfig { timestamps: true, delayed_ack: true, ..config(Variant::NewReno) };
     let mut pair = Pair::new(&config);
     pair.open(End::Server);
     pair.run_until(ms(200));
@@ -128,7 +126,7 @@ fn delayed_ack_echoes_its_first_segment() {
 #[test]
 fn segment_with_an_old_timestamp_is_refused() {
     // A copy of the first segment arrives long after those that followed it.
-    let config = TcpConfig { timestamps: true, sack_blocks: 3, ..config(Variant::NewReno) };
+    let config = TcpConfig { timestamps: true, sack: true, ..config(Variant::NewReno) };
     let mut first = true;
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
         if segment.seq == 1 && segment.payload > 0 && std::mem::take(&mut first) {
@@ -148,7 +146,8 @@ fn segment_with_an_old_timestamp_is_refused() {
 
 #[test]
 fn duplicates_are_reported_first() {
-    let config = TcpConfig { sack_blocks: 3, initial_window: 6, ..config(Variant::NewReno) };
+    let config =
+        TcpConfig { sack: true, initial_window: WindowSize::Segments(6), ..config(Variant::NewReno) };
     // Segment 0 is lost, segment 2 arrives twice.
     let mut pair =
         Pair::sending(&config, 6 * u64::from(MSS), |segment| match (segment.seq, segment.transmission) {

@@ -1,11 +1,9 @@
 //! Limits on sending besides the congestion window: small segments, pauses, byte counting, quick
 //! acknowledgments.
 
-use umts_units::Duration;
-
 use super::pair::{Fate, MSS, Pair, config, ms, nth};
 use crate::ids::End;
-use crate::tcp::{Nagle, TcpConfig, Variant};
+use crate::tcp::{Nagle, TcpConfig, Variant, WindowSize};
 
 const SEGMENT: u64 = MSS as u64;
 
@@ -18,7 +16,11 @@ fn data(pair: &Pair) -> Vec<(u64, u32)> {
 #[test]
 fn small_segments_wait_for_acknowledgments() {
     let run = |nagle| {
-        let mut pair = Pair::new(&TcpConfig { nagle, initial_window: 10, ..config(Variant::NewReno) });
+        let mut pair = Pair::new(&TcpConfig {
+            nagle,
+            initial_window: WindowSize::Segments(10),
+            ..config(Variant::NewReno)
+        });
         pair.open(End::Server);
         pair.run_until(ms(200));
         pair.write(End::Server, 2 * SEGMENT + 300);
@@ -38,7 +40,8 @@ fn small_segments_wait_for_acknowledgments() {
 
 #[test]
 fn last_segment_before_a_close_does_not_wait() {
-    let config = TcpConfig { nagle: Nagle::On, initial_window: 10, ..config(Variant::NewReno) };
+    let config =
+        TcpConfig { nagle: Nagle::On, initial_window: WindowSize::Segments(10), ..config(Variant::NewReno) };
     let mut pair = Pair::sending(&config, SEGMENT + 300, |_| Fate::Deliver);
     pair.close(End::Server);
     pair.run_until(ms(150));
@@ -67,8 +70,12 @@ fn pause_longer_than_the_rto_restores_the_initial_window() {
 fn byte_counting_compensates_delayed_acks() {
     // New segments in each of the first three round trips.
     let rounds = |abc| {
-        let delayed_ack = Some(Duration::from_millis(200));
-        let config = TcpConfig { abc, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };
+        let config = TcpConfig {
+            abc,
+            delayed_ack: true,
+            initial_window: WindowSize::Segments(4),
+            ..config(Variant::NewReno)
+        };
         let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
         pair.run_until(ms(450));
         (1..4).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect::<Vec<_>>()
@@ -76,8 +83,12 @@ fn byte_counting_compensates_delayed_acks() {
     assert_eq!(rounds(false), [4, 6, 9]);
     assert_eq!(rounds(true), [4, 8, 16]);
     // Congestion avoidance: one segment for each acknowledged window.
-    let config =
-        TcpConfig { abc: true, initial_window: 4, initial_ssthresh: Some(4), ..config(Variant::NewReno) };
+    let config = TcpConfig {
+        abc: true,
+        initial_window: WindowSize::Segments(4),
+        initial_ssthresh: Some(WindowSize::Segments(4)),
+        ..config(Variant::NewReno)
+    };
     let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
     pair.run_until(ms(550));
     let rounds: Vec<_> = (1..5).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
@@ -87,8 +98,12 @@ fn byte_counting_compensates_delayed_acks() {
 #[test]
 fn quick_acks_acknowledge_the_first_segments_at_once() {
     let acks = |quick_acks| {
-        let delayed_ack = Some(Duration::from_millis(200));
-        let config = TcpConfig { quick_acks, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };
+        let config = TcpConfig {
+            quick_acks,
+            delayed_ack: true,
+            initial_window: WindowSize::Segments(4),
+            ..config(Variant::NewReno)
+        };
         let mut pair = Pair::sending(&config, 4 * SEGMENT, |_| Fate::Deliver);
         pair.run_until(ms(160));
         let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);

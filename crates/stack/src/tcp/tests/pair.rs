@@ -2,12 +2,12 @@
 //! or delay.
 
 use umts_kernel::{EventQueue, Phase};
-use umts_units::{Duration, Time};
+use umts_units::{Bytes, Duration, Octets, Time};
 
 use crate::context::Context;
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Content, Packet, Segment};
-use crate::tcp::{Connection, RtoConfig, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Connection, State, TcpConfig, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
 /// One-way delay of the pipe.
@@ -63,15 +63,20 @@ pub fn ms(ms: u64) -> Time {
 /// ticks of 10 ms.
 pub fn config(variant: Variant) -> TcpConfig {
     TcpConfig {
-        rto: RtoConfig { granularity: Duration::from_millis(10), ..RtoConfig::default() },
+        rto_granularity: Duration::from_millis(10),
         variant,
-        segment_payload: MSS,
-        initial_window: 2,
-        advertised_window: 64 * MSS,
-        delayed_ack: None,
+        segment_payload: Octets(MSS as u16),
+        initial_window: WindowSize::Segments(2),
+        advertised_window: WindowSize::Bytes(Bytes(u64::from(64 * MSS))),
+        delayed_ack: false,
         limited_transmit: false,
         ..TcpConfig::default()
     }
+}
+
+/// As `config`; connections never give up.
+pub fn unlimited_retries(variant: Variant) -> TcpConfig {
+    TcpConfig { syn_retries: None, syn_ack_retries: None, data_retries: None, ..config(variant) }
 }
 
 /// A script that loses the listed transmissions of the server's segments: (sequence number, number
@@ -110,7 +115,7 @@ impl Pair {
         config: &TcpConfig,
         script: impl FnMut(Time, &Segment) -> Fate + 'static,
     ) -> Self {
-        let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, *config);
+        let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, config.clone());
         Pair {
             server: end(End::Server),
             ue: end(End::Ue),

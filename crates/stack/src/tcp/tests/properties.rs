@@ -3,11 +3,10 @@
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration};
 
-use super::pair::{Fate, MSS, Pair, config};
+use super::pair::{Fate, Pair, config};
 use crate::ids::End;
 use crate::tcp::{
-    ChargedOptions, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, State, TcpConfig,
-    TcpEvent, Variant,
+    ChargedOptions, Nagle, RtoRule, State, TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize,
 };
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -35,15 +34,16 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     (variant, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
         |(variant, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
             let mut config = TcpConfig {
-                one_way,
-                delayed_ack: delayed.then(|| Duration::from_millis(100)),
+                connection: if one_way { TcpConnection::OneWay } else { TcpConnection::FullDuplex },
+                delayed_ack: delayed,
+                delayed_ack_timeout: Duration::from_millis(100),
                 limited_transmit,
-                initial_window,
-                advertised_window: window * MSS,
-                initial_ssthresh: limited_transmit.then_some(window),
+                initial_window: WindowSize::Segments(initial_window),
+                advertised_window: WindowSize::Segments(window),
+                initial_ssthresh: limited_transmit.then_some(WindowSize::Segments(window)),
                 ..config(variant)
             };
-            config.rto.rule = if ns2 { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
+            config.rto_rule = if ns2 { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
             config
         },
     )
@@ -56,11 +56,9 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
     let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
     let parts = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
     parts.prop_map(|(config, blocks, flags, nagle, rule, read_rate)| {
-        let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
-        let needs_sack = matches!(config.variant, Variant::Sack | Variant::Fack);
-        let blocks = if needs_sack { blocks.max(1) } else { blocks };
         TcpConfig {
-            sack_blocks: blocks,
+            sack: blocks > 0,
+            sack_blocks: blocks.max(1),
             dsack: flags[0],
             timestamps: flags[1],
             window_scaling: flags[2],
@@ -68,15 +66,20 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             lost_retransmissions: flags[11],
             rack: flags[12],
             tail_loss_probes: flags[12] && flags[13],
-            fack: FackConfig { data_smoothing: flags[3], over_damping: flags[4] },
-            spurious: SpuriousConfig { eifel: flags[5], frto: flags[6], dsack: flags[7] },
+            fack_data_smoothing: flags[3],
+            fack_over_damping: flags[4],
+            eifel: flags[5],
+            frto: flags[6],
+            dsack_undo: flags[7],
             abc: flags[8],
             ecn: flags[9],
             nagle,
-            rto,
+            rto_rule: if config.is_one_way() { config.rto_rule } else { rule },
             read_rate: read_rate.and_then(BitRate::from_bps),
             // The network delivers in the end, however late.
-            retries: Retries::UNLIMITED,
+            syn_retries: None,
+            syn_ack_retries: None,
+            data_retries: None,
             charged_options: ChargedOptions::All,
             ..config
         }
@@ -107,7 +110,7 @@ proptest! {
         });
         pair.open(End::Server);
         pair.write(End::Server, down);
-        if !config.one_way {
+        if !config.is_one_way() {
             pair.write(End::Ue, up);
             pair.close(End::Ue);
         }
@@ -118,7 +121,7 @@ proptest! {
         prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
         prop_assert_eq!(pair.server.outstanding_bytes(), 0);
         prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
-        if !config.one_way {
+        if !config.is_one_way() {
             prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
             prop_assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
         }
@@ -130,7 +133,7 @@ proptest! {
         config in with_options(),
         fates in proptest::collection::vec(fate(), 0..100),
     ) {
-        let window = u64::from(config.advertised_window) + 1;
+        let window = u64::from(config.receive_window()) + 1;
         let mut fates = fates.into_iter();
         let mut pair = Pair::sending(&config, 40_000, move |_| fates.next().unwrap_or(Fate::Deliver));
         for step in 1..400 {

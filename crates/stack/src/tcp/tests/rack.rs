@@ -4,7 +4,7 @@ use umts_units::Duration;
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::{End, FlowId, UeId};
-use crate::tcp::{Connection, SlowStart, TcpConfig, Variant};
+use crate::tcp::{Connection, SlowStart, TcpConfig, TcpConnection, Variant, WindowSize};
 use crate::trace::SendCause::{DupAck, TailLoss};
 use crate::trace::TraceEvent;
 
@@ -13,8 +13,8 @@ const SEGMENT: u64 = MSS as u64;
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn window_of_ten(variant: Variant) -> TcpConfig {
     TcpConfig {
-        initial_window: 10,
-        sack_blocks: 3,
+        initial_window: WindowSize::Segments(10),
+        sack: true,
         rack: true,
         tail_loss_probes: true,
         prr: true,
@@ -49,7 +49,7 @@ fn lost_tail_is_repaired_without_a_timeout_by_all_laws() {
 
 #[test]
 fn probe_waits_for_a_delayed_acknowledgment() {
-    let delayed = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..window_of_ten(Variant::Sack) };
+    let delayed = TcpConfig { delayed_ack: true, ..window_of_ten(Variant::Sack) };
     let mut pair = Pair::sending(&delayed, 100, |_| Fate::Deliver);
     pair.run();
     assert_eq!((pair.retransmissions(), probes(&pair)), (vec![], (0, 0, 0)));
@@ -72,7 +72,7 @@ fn rack_losses_are_recorded_and_retransmitted_once() {
 #[test]
 fn rack_and_probes_need_sack_at_the_other_end() {
     let mut pair = Pair::with_script(&window_of_ten(Variant::Sack), lose(&[(nth(9), 0)]));
-    let plain = TcpConfig { sack_blocks: 0, ..window_of_ten(Variant::NewReno) };
+    let plain = TcpConfig { sack: false, ..window_of_ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 10 * SEGMENT);
@@ -82,8 +82,10 @@ fn rack_and_probes_need_sack_at_the_other_end() {
 
 #[test]
 fn rack_is_inactive_for_one_way_and_fack() {
-    for config in [TcpConfig { one_way: true, ..window_of_ten(Variant::Sack) }, window_of_ten(Variant::Fack)]
-    {
+    for config in [
+        TcpConfig { connection: TcpConnection::OneWay, ..window_of_ten(Variant::Sack) },
+        window_of_ten(Variant::Fack),
+    ] {
         let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
         pair.run();
         assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));

@@ -2,7 +2,7 @@
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::{End, FlowId, UeId};
-use crate::tcp::{Connection, FackConfig, TcpConfig, Variant};
+use crate::tcp::{Connection, TcpConfig, Variant, WindowSize};
 use crate::trace::SendCause::{DupAck, Rto};
 
 const GREEDY: u64 = u64::MAX;
@@ -10,7 +10,7 @@ const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn window_of_ten(variant: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 10, sack_blocks: 3, ..config(variant) }
+    TcpConfig { initial_window: WindowSize::Segments(10), sack: true, ..config(variant) }
 }
 
 /// Three losses in a window of ten.
@@ -84,7 +84,7 @@ fn rescue_repairs_a_lost_tail() {
 #[test]
 fn newreno_replaces_sack_without_support_at_the_other_end() {
     let mut pair = Pair::with_script(&window_of_ten(Variant::Sack), lose(THREE_LOSSES));
-    let plain = TcpConfig { sack_blocks: 0, ..window_of_ten(Variant::NewReno) };
+    let plain = TcpConfig { sack: false, ..window_of_ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 30 * SEGMENT);
@@ -97,7 +97,8 @@ fn newreno_replaces_sack_without_support_at_the_other_end() {
 fn gap_triggers_fack() {
     // Segments 0 to 3 of five are lost: the only ACK, of the fifth, shows a gap of four.
     let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
-    let window_of_five = |variant| TcpConfig { initial_window: 5, ..window_of_ten(variant) };
+    let window_of_five =
+        |variant| TcpConfig { initial_window: WindowSize::Segments(5), ..window_of_ten(variant) };
     let mut fack = Pair::sending(&window_of_five(Variant::Fack), 5 * SEGMENT, lose(&lost));
     fack.run_until(ms(250));
     assert_eq!(fack.retransmissions()[..2], [(200, nth(0), DupAck), (200, nth(1), DupAck)]);
@@ -111,8 +112,11 @@ fn gap_triggers_fack() {
 #[test]
 fn data_smoothing_spreads_the_reduction() {
     let smooth = |data_smoothing| {
-        let fack = FackConfig { data_smoothing, over_damping: false };
-        let config = TcpConfig { initial_window: 20, fack, ..window_of_ten(Variant::Fack) };
+        let config = TcpConfig {
+            initial_window: WindowSize::Segments(20),
+            fack_data_smoothing: data_smoothing,
+            ..window_of_ten(Variant::Fack)
+        };
         let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(0), 0)]));
         pair.run_until(ms(200));
         let sent = pair.new_segments(200, 201);
@@ -132,21 +136,26 @@ fn data_smoothing_spreads_the_reduction() {
 #[test]
 fn over_damping_halves_twice_after_slow_start() {
     let run = |over_damping, initial_ssthresh| {
-        let fack = FackConfig { data_smoothing: false, over_damping };
-        let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..window_of_ten(Variant::Fack) };
+        let config = TcpConfig {
+            initial_window: WindowSize::Segments(4),
+            initial_ssthresh,
+            fack_over_damping: over_damping,
+            ..window_of_ten(Variant::Fack)
+        };
         let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(4), 0)]));
         pair.run_until(ms(350));
         (pair.server.ssthresh(), pair.timeouts())
     };
     // Segment 4 is the first of the second round, in which the window is 8 (and 8 are sent).
     assert_eq!((run(false, None), run(true, None)), ((4.0, 0), (2.0, 0)));
-    assert_eq!(run(true, Some(2)), run(false, Some(2)), "without slow start there is no second halving");
+    let two = WindowSize::Segments(2);
+    assert_eq!(run(true, Some(two)), run(false, Some(two)), "without slow start there is no second halving");
 }
 
 #[test]
 fn vegas_repairs_a_loss_on_full_duplex_connections() {
     // The pipe has no queue, so the window grows by one segment per round trip after slow start.
-    let config = TcpConfig { initial_ssthresh: Some(6), ..config(Variant::Vegas) };
+    let config = TcpConfig { initial_ssthresh: Some(WindowSize::Segments(6)), ..config(Variant::Vegas) };
     let mut pair = Pair::sending(&config, 300 * SEGMENT, lose(&[(nth(60), 0)]));
     pair.close(End::Server);
     pair.close(End::Ue);

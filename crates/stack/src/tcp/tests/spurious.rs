@@ -1,30 +1,34 @@
 //! Detection and undo of spurious retransmissions: Eifel (RFC 3522, RFC 4015), F-RTO (RFC 5682) and
 //! DSACK (RFC 3708).
 
-use umts_units::Duration;
+use umts_units::{Duration, Octets};
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::End;
 use crate::packet::Segment;
-use crate::tcp::{SpuriousConfig, TcpConfig, Variant};
+use crate::tcp::{TcpConfig, Variant, WindowSize};
 use crate::trace::SendCause::{DupAck, Rto};
 use crate::trace::{SpuriousBy, TraceEvent};
 
 const GREEDY: u64 = u64::MAX;
 
-const OFF: SpuriousConfig = SpuriousConfig { eifel: false, frto: false, dsack: false };
-const EIFEL: SpuriousConfig = SpuriousConfig { eifel: true, ..OFF };
-const FRTO: SpuriousConfig = SpuriousConfig { frto: true, ..OFF };
-const DSACK: SpuriousConfig = SpuriousConfig { dsack: true, ..OFF };
+/// Detections: Eifel, F-RTO, DSACK.
+type Detections = [bool; 3];
+const OFF: Detections = [false; 3];
+const EIFEL: Detections = [true, false, false];
+const FRTO: Detections = [false, true, false];
+const DSACK: Detections = [false, false, true];
 
-fn window_of_ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
+fn window_of_ten(variant: Variant, [eifel, frto, dsack_undo]: Detections) -> TcpConfig {
     TcpConfig {
-        initial_window: 10,
-        timestamps: spurious.eifel,
+        initial_window: WindowSize::Segments(10),
+        timestamps: eifel,
         // Timestamps reduce the payload. This keeps it the same with and without them.
-        segment_payload: MSS + if spurious.eifel { 12 } else { 0 },
-        sack_blocks: if spurious.dsack { 3 } else { 0 },
-        spurious,
+        segment_payload: Octets(MSS as u16 + if eifel { 12 } else { 0 }),
+        sack: dsack_undo,
+        eifel,
+        frto,
+        dsack_undo,
         ..config(variant)
     }
 }
@@ -102,7 +106,7 @@ fn frto_does_not_undo_a_needed_timeout() {
     // Segments 0 to 7 of ten are lost, then the network delivers all.
     let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
-        let config = TcpConfig { sack_blocks: 3, ..window_of_ten(variant, FRTO) };
+        let config = TcpConfig { sack: true, ..window_of_ten(variant, FRTO) };
         let mut pair = Pair::sending(&config, 20 * u64::from(MSS), lose(&lost));
         pair.run();
         assert_eq!(
@@ -117,7 +121,7 @@ fn frto_goes_back_after_a_duplicate() {
     // All four segments are lost. The first ACK advances only over segment 0, and the probe causes
     // a duplicate.
     let mut pair = Pair::sending(
-        &TcpConfig { initial_window: 4, ..window_of_ten(Variant::NewReno, FRTO) },
+        &TcpConfig { initial_window: WindowSize::Segments(4), ..window_of_ten(Variant::NewReno, FRTO) },
         20 * u64::from(MSS),
         lose(&[(nth(0), 0), (nth(1), 0), (nth(2), 0), (nth(3), 0)]),
     );

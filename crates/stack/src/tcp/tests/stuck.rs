@@ -5,12 +5,11 @@
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration, Time};
 
-use super::pair::{Fate, MSS, Pair, config};
+use super::pair::{Fate, Pair, unlimited_retries};
 use crate::ids::End;
 use crate::packet::Segment;
 use crate::tcp::{
-    ChargedOptions, FackConfig, Nagle, NewRenoConfig, Retries, RtoRule, SpuriousConfig, State, TcpConfig,
-    TcpEvent, Variant, VegasConfig,
+    ChargedOptions, Nagle, RtoRule, State, TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize,
 };
 
 const VARIANTS: [Variant; 9] = [
@@ -110,15 +109,15 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     (numbers, flags, nagle, rule, read_rate).prop_map(
         |((variant, blocks, initial_window, window, rto_min), flags, nagle, rule, read_rate)| {
             let variant = VARIANTS[variant];
-            let needs_sack = matches!(variant, Variant::Sack | Variant::Fack);
             let mut config = TcpConfig {
-                one_way: flags[0],
-                delayed_ack: flags[1].then(|| Duration::from_millis(200)),
+                connection: if flags[0] { TcpConnection::OneWay } else { TcpConnection::FullDuplex },
+                delayed_ack: flags[1],
                 limited_transmit: flags[2],
-                initial_window,
-                advertised_window: window * MSS,
-                initial_ssthresh: flags[3].then_some(window),
-                sack_blocks: if needs_sack { blocks.max(1) } else { blocks },
+                initial_window: WindowSize::Segments(initial_window),
+                advertised_window: WindowSize::Segments(window),
+                initial_ssthresh: flags[3].then_some(WindowSize::Segments(window)),
+                sack: blocks > 0,
+                sack_blocks: blocks.max(1),
                 dsack: flags[4],
                 timestamps: flags[5],
                 window_scaling: flags[6],
@@ -126,21 +125,24 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 lost_retransmissions: flags[19],
                 rack: flags[20],
                 tail_loss_probes: flags[20] && flags[21],
-                fack: FackConfig { data_smoothing: flags[7], over_damping: flags[8] },
-                spurious: SpuriousConfig { eifel: flags[9], frto: flags[10], dsack: flags[11] },
+                fack_data_smoothing: flags[7],
+                fack_over_damping: flags[8],
+                eifel: flags[9],
+                frto: flags[10],
+                dsack_undo: flags[11],
                 abc: flags[12],
                 ecn: flags[13],
                 slow_start_restart: flags[14],
-                vegas: VegasConfig { ns2_no_header: flags[15], ..VegasConfig::default() },
-                newreno: NewRenoConfig { careful: flags[16], impatient: flags[17] },
+                ns2_vegas_no_header: flags[15],
+                newreno_careful: flags[16],
+                newreno_impatient: flags[17],
                 nagle,
                 read_rate: read_rate.and_then(BitRate::from_bps),
-                retries: Retries::UNLIMITED,
                 charged_options: ChargedOptions::All,
-                ..config(variant)
+                ..unlimited_retries(variant)
             };
-            config.rto.rule = rule;
-            config.rto.min = Duration::from_millis(rto_min);
+            config.rto_rule = rule;
+            config.rto_min = Duration::from_millis(rto_min);
             config
         },
     )
@@ -162,7 +164,7 @@ fn check_completion(
         count % 7 == 0
     });
     pair.open(End::Server);
-    if !config.one_way {
+    if !config.is_one_way() {
         pair.write(End::Ue, uplink_bytes);
         pair.close(End::Ue);
     }
@@ -176,12 +178,12 @@ fn check_completion(
     prop_assert_eq!(pair.server.outstanding_bytes(), 0);
     prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
     prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
-    if !config.one_way {
+    if !config.is_one_way() {
         prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (uplink_bytes, State::Closed));
     }
     let repaired = impairment.repaired.max(impairment.outage.0 + impairment.outage.1);
     let elapsed = pair.now.saturating_since(repaired);
-    let max_completion = if config.one_way && config.variant == Variant::Fack {
+    let max_completion = if config.is_one_way() && config.variant == Variant::Fack {
         MAX_COMPLETION_OF_FACK
     } else {
         MAX_COMPLETION
@@ -189,7 +191,7 @@ fn check_completion(
     prop_assert!(elapsed < max_completion, "completed {elapsed:?} after the repair");
     // No timer runs longer than the maximum RTO, which bounds the retransmission and persist
     // timers: delayed ACKs, pacing and reading take less.
-    prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
+    prop_assert!(pair.longest_wait <= config.rto_max, "a timer of {:?}", pair.longest_wait);
     Ok(())
 }
 
@@ -225,16 +227,16 @@ fn unimpaired(seed: u64) -> Impairment {
 /// A one-way connection, as in ns-2, with a window of `window` segments and this minimum RTO.
 fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min_ms: u64) -> TcpConfig {
     let mut config = TcpConfig {
-        one_way: true,
-        advertised_window: window * MSS,
-        initial_window: 1,
+        connection: TcpConnection::OneWay,
+        advertised_window: WindowSize::Segments(window),
+        initial_window: WindowSize::Segments(1),
+        sack: true,
         sack_blocks: 1,
         slow_start_restart: false,
-        retries: Retries::UNLIMITED,
-        ..config(variant)
+        ..unlimited_retries(variant)
     };
-    config.rto.rule = rule;
-    config.rto.min = Duration::from_millis(rto_min_ms);
+    config.rto_rule = rule;
+    config.rto_min = Duration::from_millis(rto_min_ms);
     config
 }
 
@@ -277,9 +279,9 @@ fn fack_does_not_stop_without_a_running_timer() {
 #[test]
 fn fack_repairs_one_hole_per_timeout() {
     let config = TcpConfig {
-        delayed_ack: Some(Duration::from_millis(200)),
+        delayed_ack: true,
         limited_transmit: true,
-        fack: FackConfig { data_smoothing: false, over_damping: true },
+        fack_over_damping: true,
         abc: true,
         nagle: Nagle::Minshall,
         ..one_way(Variant::Fack, 4, RtoRule::Rfc6298, 974)
@@ -302,18 +304,18 @@ fn fack_repairs_one_hole_per_timeout() {
 #[test]
 fn vegas_continues_after_a_timeout_and_a_mark() {
     let mut config = TcpConfig {
-        advertised_window: 4 * MSS,
+        advertised_window: WindowSize::Segments(4),
+        sack: true,
         sack_blocks: 1,
         slow_start_restart: false,
         dsack: false,
         window_scaling: false,
         ecn: true,
-        retries: Retries::UNLIMITED,
         charged_options: ChargedOptions::All,
-        ..config(Variant::Vegas)
+        ..unlimited_retries(Variant::Vegas)
     };
-    config.rto.rule = RtoRule::Linux;
-    config.rto.min = Duration::from_millis(325);
+    config.rto_rule = RtoRule::Linux;
+    config.rto_min = Duration::from_millis(325);
     let impairment = Impairment {
         loss: 142,
         duplicate: 108,
@@ -332,21 +334,21 @@ fn vegas_continues_after_a_timeout_and_a_mark() {
 #[test]
 fn bbr_continues_when_frto_does_not_decide() {
     let mut config = TcpConfig {
-        initial_window: 10,
-        advertised_window: 18 * MSS,
-        sack_blocks: 0,
+        initial_window: WindowSize::Segments(10),
+        advertised_window: WindowSize::Segments(18),
+        sack: false,
         timestamps: false,
         window_scaling: false,
         slow_start_restart: false,
-        spurious: SpuriousConfig { frto: true, ..SpuriousConfig::default() },
-        newreno: NewRenoConfig { careful: false, impatient: false },
+        frto: true,
+        newreno_careful: false,
+        newreno_impatient: false,
         read_rate: BitRate::from_bps(841_413),
-        retries: Retries::UNLIMITED,
         charged_options: ChargedOptions::All,
-        ..config(Variant::Bbr)
+        ..unlimited_retries(Variant::Bbr)
     };
-    config.rto.rule = RtoRule::Ns2;
-    config.rto.min = Duration::from_millis(1);
+    config.rto_rule = RtoRule::Ns2;
+    config.rto_min = Duration::from_millis(1);
     let impairment = Impairment {
         loss: 343,
         duplicate: 84,

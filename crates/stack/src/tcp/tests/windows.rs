@@ -1,11 +1,11 @@
 //! Limits on the data in flight, and the schedule of acknowledgments (RFC 5681 §3.1 and §4.2).
 
-use umts_units::Duration;
+use umts_units::Bytes;
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::End;
 use crate::packet::Segment;
-use crate::tcp::{TcpConfig, TcpEvent, Variant};
+use crate::tcp::{TcpConfig, TcpConnection, TcpEvent, Variant, WindowSize};
 use crate::trace::{SendCause, TraceEvent};
 
 const GREEDY: u64 = u64::MAX;
@@ -17,7 +17,7 @@ fn acks(pair: &Pair) -> Vec<(u64, u64)> {
 }
 
 fn delayed() -> TcpConfig {
-    TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..config(Variant::Reno) }
+    TcpConfig { delayed_ack: true, ..config(Variant::Reno) }
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn slow_start_doubles_per_round_trip() {
 
 #[test]
 fn congestion_avoidance_adds_a_segment_per_round_trip() {
-    let config = TcpConfig { initial_ssthresh: Some(4), ..config(Variant::Reno) };
+    let config = TcpConfig { initial_ssthresh: Some(WindowSize::Segments(4)), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
     let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
@@ -40,8 +40,9 @@ fn congestion_avoidance_adds_a_segment_per_round_trip() {
 
 #[test]
 fn receiver_window_is_never_exceeded() {
-    for one_way in [false, true] {
-        let config = TcpConfig { advertised_window: 5 * MSS, one_way, ..config(Variant::NewReno) };
+    for connection in [TcpConnection::FullDuplex, TcpConnection::OneWay] {
+        let config =
+            TcpConfig { advertised_window: WindowSize::Segments(5), connection, ..config(Variant::NewReno) };
         let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
         pair.run_until(ms(1000));
         assert_eq!(pair.server.outstanding_bytes(), u64::from(5 * MSS));
@@ -52,7 +53,7 @@ fn receiver_window_is_never_exceeded() {
 
 #[test]
 fn window_below_a_segment_still_moves_data() {
-    let config = TcpConfig { advertised_window: 700, ..config(Variant::Reno) };
+    let config = TcpConfig { advertised_window: WindowSize::Bytes(Bytes(700)), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
     pair.run();
     let payloads: Vec<_> = pair.sent(End::Server).iter().map(|(_, segment, _)| segment.payload).collect();
@@ -75,7 +76,7 @@ fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
 
 #[test]
 fn gap_and_its_end_are_reported_at_once() {
-    let config = TcpConfig { initial_window: 4, ..delayed() };
+    let config = TcpConfig { initial_window: WindowSize::Segments(4), ..delayed() };
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
     pair.run();
     // Three segments arrive out of order at 150 ms. The third duplicate triggers the
@@ -127,7 +128,7 @@ fn later_write_is_sent_without_a_timeout() {
 
 #[test]
 fn windows_are_recorded_only_when_they_change() {
-    let config = TcpConfig { advertised_window: 4 * MSS, ..config(Variant::Reno) };
+    let config = TcpConfig { advertised_window: WindowSize::Segments(4), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(2000));
     let windows: Vec<_> = pair

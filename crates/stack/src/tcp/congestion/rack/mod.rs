@@ -90,7 +90,7 @@ impl Rack {
             has_retransmitted: false,
             retransmitted_to: 0,
             covered_rtt: None,
-            reports_restart_timer: config.rto.rule == RtoRule::Linux,
+            reports_restart_timer: config.rto_rule == RtoRule::Linux,
             is_recent_linux: config.is_recent_linux(),
         }
     }

@@ -1,10 +1,11 @@
-//! A partial `[tcp]` table: only the keys that the file contains, which override those of another
-//! table.
+//! TCP, and partial `[tcp]` tables.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use super::Tcp;
+pub use umts_stack::tcp::{
+    ChargedOptions, Nagle, RtoRule, SlowStart, TcpConfig as Tcp, TcpConnection, TcpProfile,
+    Variant as TcpVariant, WindowSize as Window,
+};
 
 /// Keys of `[tcp]` with their values, as written in a file. Other keys keep the values of the table
 /// that this one overrides.
