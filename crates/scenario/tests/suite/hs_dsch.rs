@@ -62,7 +62,7 @@ fn users_without_an_hsdpa_bearer_have_no_hs_dsch() {
 fn switched(bearers: &str, more: &str) -> Result<Loaded, ScenarioError> {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n{more}\n[rrc]\ndch = [{bearers}]\n[[ue]]\nname = \"user\"\n\
-         bearer = \"switched\"\nhs_dsch = {{ cqi = 20 }}\n"
+         bearer = \"switched\"\nhs_dsch = {{ cqi = 20 }}\n[[flow]]\nue = \"user\"\n"
     );
     Scenario::parse(&text, "test.toml", Path::new(""), &[])
 }

@@ -86,9 +86,9 @@ fn the_second_user_gets_a_dch_if_the_hs_dsch_has_room_for_one() {
     let bearers = "dch = [\"hsdpa-3.6\", \"ps-64\"]";
     let of = pdus(&downloads(2, "max_users = 1", bearers, "cqi = 22, errors = \"none\""));
     let delivered = |ue, channel| of.delivered.get(&(UeId(ue), channel)).copied().unwrap_or_default();
-    // PDUs of 40 octets: more than 1 Mbit/s in 25 s, and about 64 kbit/s in 20 s.
-    assert!(delivered(0, Channel::HsDsch) > 80_000, "{of:?}");
-    assert!((3000..=4000).contains(&delivered(1, Channel::Dch)), "{of:?}");
+    // PDUs of 40 octets: more than 1 Mbit/s in 29 s, and nearly 64 kbit/s in 24 s.
+    assert!(delivered(0, Channel::HsDsch) > 91_000, "{of:?}");
+    assert!((4000..=4800).contains(&delivered(1, Channel::Dch)), "{of:?}");
     assert_eq!((delivered(0, Channel::Dch), delivered(1, Channel::HsDsch)), (0, 0));
     let both = pdus(&downloads(2, "max_users = 2", bearers, "cqi = 22, errors = \"none\""));
     assert!(both.delivered[&(UeId(1), Channel::HsDsch)] > 40_000, "{both:?}");
@@ -113,5 +113,5 @@ fn pdus_of_a_user_that_leaves_the_hs_dsch_are_delivered_lost_or_flushed() {
     let delivered: u64 = of.delivered.values().sum();
     let rest = of.sent - delivered - of.lost - of.dropped;
     assert!(rest <= 200 + 40 * 10, "{rest} PDUs are on the way: {of:?}");
-    assert!(of.delivered[&(UeId(0), Channel::HsDsch)] > 1000, "{of:?}");
+    assert!(of.delivered[&(UeId(0), Channel::HsDsch)] > 300, "{of:?}");
 }
