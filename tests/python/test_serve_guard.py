@@ -343,6 +343,7 @@ def test_a_read_only_page_tries_but_keeps_nothing(folder: Path) -> None:
     with serving(folder, "results", "--scenarios", "scenarios", "--read-only") as one:
         before = files(folder)
         assert one.post("/api/jobs", {"scenario": "plain"}).status == 403
+        assert one.post("/api/runs/0/timeline", {}).status == 403
         assert one.ask("/api/captures", "POST", b"x").status == 403
         tried = one.post("/api/try", {"scenario": "plain", **SHORT})
         assert tried.json()["result"]["metrics"]

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from conftest import CAMPAIGN, FTP, command
@@ -383,13 +384,15 @@ def test_links_of_a_chain_move_the_view_and_the_address_keeps_it(tab: Tab, folde
     key = newest(tab.served, "ftp-fach-dch")
     stalls = why(folder, key)["stalls"]
     index = next(i for i, stall in enumerate(stalls) if stall["connection"] == 27)
-    tab.open(f"/run/{key}#c=27&e=stall-{index}", LANES)
+    tab.open(f"/run/{key}#e=stall-{index}", LANES)
+    assert tab.page.get_by_label("Connection of the time line").input_value() == "27"
     whole = shown_range(tab)
     links = tab.page.get_by_role("list", name="Links of the chain").get_by_role("button")
     links.first.wait_for()
     for number, link in enumerate(stalls[index]["chain"]["links"]):
         links.nth(number).click()
-        tab.page.wait_for_function("words => location.hash.endsWith(words)", arg=f"l={number}")
+        tab.page.locator(f"ol.chain li:nth-child({number + 1}) button[aria-pressed=true]").wait_for()
+        assert tab.page.url.endswith(f"l={number}")
         start, end = shown_range(tab)
         assert start <= link["time_s"] <= link["end_s"] <= end
         assert end - start <= (whole[1] - whole[0]) * 1.01
@@ -444,6 +447,23 @@ def test_a_frame_has_few_shapes_at_each_zoom(tab: Tab) -> None:
     assert len(levels) == 5
 
 
+def test_the_view_is_exported_as_svg_and_csv(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-65.4", LANES)
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("button", name="SVG", exact=True).click()
+    assert saved.value.suggested_filename == "connection-27-65.000-65.400.svg"
+    drawing = ElementTree.parse(saved.value.path()).getroot()
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(list(drawing.iter())) > int(tab.page.locator(LANES).get_attribute("data-shapes"))
+    assert "Ladder" in "".join(drawing.itertext())
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("link", name="CSV", exact=True).click()
+    rows = saved.value.path().read_text().splitlines()
+    assert rows[0].startswith("lane,start_s,end_s,packet")
+    assert any(row.startswith("segments,") for row in rows)
+
+
 def test_the_view_is_a_table_too(tab: Tab) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     tab.open(f"/run/{key}#c=27&t=65-66", LANES)
@@ -463,7 +483,9 @@ def test_a_run_without_a_timeline_offers_the_command_and_a_run_that_records_one(
     assert re.search(r"umts run .*ftp-on-dch-64\.toml .*--timeline", page.locator("main").inner_text())
     page.get_by_role("button", name="Run again with a timeline").click()
     # Jobs of other tests are listed, too.
-    job = page.get_by_label("Jobs").locator("div").filter(has_text="ftp-on-dch-64, 1 run: done")
+    job = (
+        page.get_by_label("Jobs").locator("div").filter(has_text="ftp-on-dch-64, run 0 with a timeline: done")
+    )
     job.get_by_role("link", name="Open the run").click()
     page.get_by_role("heading", name="Time line", exact=True).wait_for()
     assert page.get_by_text("This run recorded no timeline").count() == 0

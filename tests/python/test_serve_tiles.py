@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 from collections import Counter
@@ -14,9 +16,10 @@ from umtslab import Run, Scenario, open_store, simulate
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
+from umtslab.serve import selection
 from umtslab.serve.models import Selection as SelectionModel
 from umtslab.serve.models import Tile, TimelineHead, ViewRows
-from umtslab.serve.selection import MOST_ROWS, Selection, rows_in_view
+from umtslab.serve.selection import MOST_ROWS, Selection, TooManyItems, rows_in_view, view_csv
 from umtslab.serve.tiles import CELLS, LANES, LOWEST, ConnectionTimeline, Lane, NoSuchTile, cell_ns, head
 
 CONNECTIONS = (11, 27)
@@ -235,6 +238,23 @@ def test_the_table_of_a_view_has_its_items(timeline: ConnectionTimeline) -> None
     instants = [float(row["instant"].removesuffix(" s")) for row in found["rows"]]
     assert instants == sorted(instants)
     assert any("SYN" in row["text"] for row in found["rows"])
+
+
+def test_the_file_of_a_view_has_all_its_items(
+    run: Run, timeline: ConnectionTimeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = timeline.opened_s or 0.0
+    end = start + 1.5
+    rows = list(csv.DictReader(io.StringIO(view_csv(timeline, start, end))))
+    for lane in LANES:
+        wanted = [row for row in rows_of(run, timeline, lane) if start <= row[lane.start] < end]
+        found = [row for row in rows if row["lane"] == lane.name]
+        assert [float(row["start_s"]) for row in found] == [row[lane.start] for row in wanted]
+        for one, row in zip(found, wanted, strict=True):
+            assert one["packet"] == str(row.get("packet") if row.get("packet") is not None else "")
+    monkeypatch.setattr(selection, "MOST_EXPORTED", 10)
+    with pytest.raises(TooManyItems, match="zoom in"):
+        view_csv(timeline, start, end)
 
 
 def test_segments_cross_the_rnc_between_start_and_end(run: Run, timeline: ConnectionTimeline) -> None:

@@ -21,6 +21,7 @@ from fastapi.responses import JSONResponse, Response
 from umtslab._core import ScenarioError
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import load_record
+from umtslab.labels import value_label
 from umtslab.page.causes import looks
 from umtslab.page.run import connections, content
 from umtslab.reproduce.errors import UnknownSelection
@@ -29,11 +30,11 @@ from umtslab.serve import experiments, models, scenarios, work
 from umtslab.serve.files import NoSuchFile, file_in
 from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
 from umtslab.serve.home import home
-from umtslab.serve.jobs import DRAWING, Busy, JobFailed, Jobs, perform, prepare
+from umtslab.serve.jobs import DRAWING, EXPLAINING, Busy, JobFailed, Jobs, perform, prepare
 from umtslab.serve.lanes import lanes
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
-from umtslab.serve.selection import Selection, rows_in_view
+from umtslab.serve.selection import Selection, TooManyItems, rows_in_view, view_csv
 from umtslab.serve.settings import Settings
 from umtslab.serve.tiles import ConnectionTimeline, NoSuchTile, head
 from umtslab.serve.try_it import tried
@@ -67,6 +68,7 @@ _NOT_FOUND: tuple[type[Exception], ...] = (
 _REFUSED: tuple[type[Exception], ...] = (
     OutsideFolder,
     SyntaxMistake,
+    TooManyItems,
     CampaignError,
     OtherLayout,
     ScenarioError,
@@ -280,9 +282,15 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
     def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
-        if not 0 <= from_s < to_s <= 1e9:
-            raise NoSuchTile("there is no such time")
+        _check_view(from_s, to_s)
         return rows_in_view(timelines.of(key, _number(connection)), from_s, to_s)
+
+    @app.get("/api/runs/{key}/timeline/{connection}/view.csv", response_class=Response)
+    def get_view(key: str, connection: int, from_s: float, to_s: float) -> Response:
+        _check_view(from_s, to_s)
+        content = view_csv(timelines.of(key, _number(connection)), from_s, to_s)
+        name = {"content-disposition": f'attachment; filename="connection-{connection}.csv"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=_ALONE | name)
 
     @app.get("/api/runs/{key}/figures/{name}.svg", response_class=Response)
     def get_figure(key: str, name: str) -> Response:
@@ -342,7 +350,7 @@ class _Explanations:
             if key in self._found:
                 self._found.move_to_end(key)
                 return self._found[key]
-        found: dict[str, Any] | None = perform(work.stalls, self._settings.store, key, limits=DRAWING)
+        found: dict[str, Any] | None = perform(work.stalls, self._settings.store, key, limits=EXPLAINING)
         if found is None:
             raise NoSuchFile("this run recorded no timeline")
         with self._lock:
@@ -385,6 +393,11 @@ class _Timelines:
             while len(self._found) > self._MOST:
                 self._found.popitem(last=False)
             return self._found[key, connection]
+
+
+def _check_view(from_s: float, to_s: float) -> None:
+    if not 0 <= from_s < to_s <= 1e9:
+        raise NoSuchTile("there is no such time")
 
 
 def _check_key(settings: Settings, key: str) -> None:
@@ -443,8 +456,25 @@ def _add_scenarios(app: FastAPI, settings: Settings, jobs: Jobs) -> None:
         if mistakes:
             raise HTTPException(400, mistakes[0])
         title = f"{asked.scenario}, {asked.runs} {'run' if asked.runs == 1 else 'runs'}"
-        kept = work.KeptRuns(asked.runs, asked.first_run, asked.seed, asked.captures, asked.timeline)
+        kept = work.KeptRuns(asked.runs, 0, None, captures=asked.captures, timeline=False)
         arguments = (settings.store, settings.scenarios, request, kept)
+        return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
+
+    @app.post("/api/runs/{key}/timeline", response_model=models.JobState)
+    def record_timeline(key: str) -> dict[str, Any]:
+        with _opened(settings) as store:
+            run = _found(store, key)
+        if run.is_emulated:
+            raise HTTPException(400, "An emulation cannot be repeated here. Run the command in a terminal.")
+        overrides = tuple((name, value_label(value)) for name, value in run.changes)
+        request = scenarios.Request(run.scenario, None, overrides)
+        scenarios.path_of(settings.scenarios, request.name)
+        mistakes = perform(work.check, settings.scenarios, request, settings.allow_code)
+        if mistakes:
+            raise HTTPException(400, mistakes[0])
+        kept = work.KeptRuns(1, run.run, run.seed, captures=False, timeline=True)
+        arguments = (settings.store, settings.scenarios, request, kept)
+        title = f"{run.scenario}, run {run.run} with a timeline"
         return _as_model(jobs.start(title, work.keep_runs, *arguments, settings.allow_code))
 
     @app.get("/api/jobs", response_model=models.State)

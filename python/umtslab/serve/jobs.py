@@ -42,6 +42,9 @@ because a busy machine gives a process only a part of a core."""
 DRAWING = Limits(cpu_s=60, wall_s=300.0, memory=4 * 2**30, file_size=2**20)
 """For figures, reports and analyses."""
 
+EXPLAINING = Limits(cpu_s=300, wall_s=900.0, memory=4 * 2**30, file_size=2**20)
+"""For the stalls of a run and their chains."""
+
 LONG = Limits(cpu_s=900, wall_s=1800.0, memory=8 * 2**30, file_size=2**30)
 """For a run that is kept in the store."""
 

@@ -613,10 +613,7 @@ class RunRequest(Model):
     text: Annotated[str, Field(max_length=200_000)] | None = None
     overrides: Annotated[list[Override], Field(max_length=200)] = []
     runs: Annotated[int, Field(ge=1, le=100)] = 1
-    first_run: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     captures: bool = False
-    timeline: bool = False
 
 
 class JobState(Model):

@@ -22,6 +22,9 @@ _REPEATS = {
 MOST_ROWS = 200
 """Rows of the table of a view."""
 
+MOST_EXPORTED = 50_000
+"""Rows of a file with the items of a view."""
+
 
 class Selection:
     """Rows that belong together, found by their identities.
@@ -227,6 +230,40 @@ def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> di
             for time_s, lane, text in found[:MOST_ROWS]
         ],
     }
+
+
+_COLUMNS = ("packet", "connection", "ue", "direction", "block_set", "first", "last")
+"""Identities in the table of a view, after lane, start and end."""
+
+
+class TooManyItems(ValueError):
+    """A view has too many items for a file."""
+
+
+def view_csv(timeline: ConnectionTimeline, from_s: float, to_s: float) -> str:
+    """Return all items that begin in a view as CSV: lane, start, end, identities, and a sentence.
+
+    Raises
+    ------
+    TooManyItems
+        If the view has more than `MOST_EXPORTED` items.
+    """
+    import csv
+    import io
+
+    rows = {lane.name: timeline.rows_between(lane, from_s, to_s) for lane in LANES}
+    total = sum(map(len, rows.values()))
+    if total > MOST_EXPORTED:
+        raise TooManyItems(f"the view has {total:,} items, and a file at most {MOST_EXPORTED:,}: zoom in")
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["lane", "start_s", "end_s", *_COLUMNS, "text"])
+    for lane in LANES:
+        for row in _chosen(timeline, lane.table, rows[lane.name]) if rows[lane.name] else []:
+            identities = [row.get(name) for name in _COLUMNS]
+            text = describe_item(lane.name, row)
+            writer.writerow([lane.name, row[lane.start], row.get("end_s"), *identities, text])
+    return file.getvalue()
 
 
 def _chosen(timeline: ConnectionTimeline, table: str, rows: Sequence[int]) -> list[Row]:

@@ -86,10 +86,8 @@ function NoTimeline({ run }: { run: RunPage }) {
   const [isStarted, setStarted] = useState(false);
   const [error, setError] = useState<string>();
   const start = () => {
-    const overrides = run.changes.map(({ key, value }) => ({ key, value }));
-    const numbers = { first_run: run.run, seed: run.seed };
     setStarted(true);
-    post('/api/jobs', { scenario: run.scenario, overrides, ...numbers, timeline: true }).catch((failed: Error) => {
+    post(path`/api/runs/${run.key}/timeline`, {}).catch((failed: Error) => {
       setStarted(false);
       setError(failed.message);
     });

@@ -29,7 +29,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
   const chain = loaded.content?.id === view.event ? loaded.content : undefined;
   const stall = stalls.stalls.find((one) => one.id === view.event);
   const index = stalls.events.findIndex((one) => one.id === view.event);
-  const shownConnection = view.connection ?? connection;
+  const shownConnection = view.connection ?? stall?.connection ?? stalls.events[index]?.connection ?? connection;
   const head = useLoaded<TimelineHead>(path`/api/runs/${id}/timeline/${shownConnection}`);
   const lanes = head.content?.connection === shownConnection ? head.content : undefined;
   const [picked, setPicked] = useState<{ connection: number; lane: string; row: number }>();
@@ -182,6 +182,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
         <div class={chain ? 'beside' : ''}>
           {lanes && tiles.shown && range && (
             <TimelineCanvas
+              table={path`/api/runs/${id}/timeline/${shownConnection}/view.csv` + `?from_s=${range.from}&to_s=${range.to}`}
               head={lanes}
               shown={tiles.shown}
               from={range.from}

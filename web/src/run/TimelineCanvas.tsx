@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Swatch, useLooks } from '../app/causes';
 import { usePage } from '../app/context';
-import { areasOf, type Drawn, drawTimeline, type Hit, heightOf, inkOf, labelOf, nearest, RULER } from './drawTimeline';
+import { areasOf, type Drawn, drawTimeline, type Hit, heightOf, inkOf, labelOf, nearest, RULER, timelineSvg } from './drawTimeline';
 import type { Shown, TimelineHead } from './tiles';
 
 interface Props {
+  /** Address of the items in view as CSV. */
+  table: string;
   head: TimelineHead;
   shown: Shown;
   from: number;
@@ -25,7 +27,7 @@ const CLICK_PX = 3;
 
 /** The lanes. Drag or arrow keys pan, plus and minus zoom, a click opens what belongs to an item. */
 export function TimelineCanvas(props: Props) {
-  const { head, shown, from, to, rows, span, timeouts, move, fit, pick } = props;
+  const { table, head, shown, from, to, rows, span, timeouts, move, fit, pick } = props;
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn>({ hits: [], shapes: 0 });
@@ -36,6 +38,9 @@ export function TimelineCanvas(props: Props) {
   const [cursor, setCursor] = useState<number>();
   const areas = areasOf(head, to - from);
   const isNarrow = innerWidth <= NARROW;
+
+  const frame = { width, head, shown, looks, from, to, hasLabels: isNarrow, marks: { rows, span, timeouts, cursor: undefined } };
+  const name = `connection-${head.connection}-${from.toFixed(3)}-${to.toFixed(3)}`;
 
   const zoom = (factor: number, around: number) => {
     const length = Math.max(LEAST_SPAN_S, Math.min(head.duration_s, (to - from) * factor));
@@ -59,9 +64,7 @@ export function TimelineCanvas(props: Props) {
   }, []);
   useEffect(() => {
     if (!canvas.current || !width) return;
-    const marks = { rows, span, timeouts, cursor };
-    const frame = { canvas: canvas.current, width, head, shown, looks, from, to, marks, hasLabels: isNarrow };
-    drawn.current = drawTimeline(frame);
+    drawn.current = drawTimeline(canvas.current, { ...frame, marks: { rows, span, timeouts, cursor } });
     canvas.current.dataset['shapes'] = String(drawn.current.shapes);
     canvas.current.dataset['level'] = String(shown.level.level);
   }, [head, shown, from, to, rows, span, timeouts, cursor, width, theme]);
@@ -157,8 +160,26 @@ export function TimelineCanvas(props: Props) {
         )}
       </div>
       <Key head={head} />
+      <p class="bar2 noprint export">
+        Export the view:{' '}
+        <button type="button" onClick={() => save(`${name}.svg`, timelineSvg(frame))}>
+          SVG
+        </button>
+        <a class="btn" href={table} download={`${name}.csv`}>
+          CSV
+        </a>
+      </p>
     </div>
   );
+}
+
+/** Stores a text as a file of the visitor. */
+function save(name: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** The meaning of colours and marks. */

@@ -146,7 +146,7 @@ export function stepFor(span: Lanes['spans'][number], pixels: number): number {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
 }
 
-export function fillOf(pen: CanvasRenderingContext2D, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {
+export function fillOf(pen: Pick<CanvasRenderingContext2D, 'createPattern'>, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {
   if (!look.hatch) return colour(look.hue);
   const tile = document.createElement('canvas');
   tile.width = tile.height = 6;

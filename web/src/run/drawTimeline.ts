@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/client';
 import type { CauseLook } from '../app/context';
 import { fillOf, stepFor } from './drawLanes';
+import { type Pen, SvgPen } from './svgPen';
 import type { Shown, TimelineHead } from './tiles';
 
 type Item = NonNullable<Schemas['LaneTile']['items']>[number];
@@ -86,7 +87,6 @@ export function heightOf(areas: Area[]): number {
 }
 
 export interface Frame {
-  canvas: HTMLCanvasElement;
   width: number;
   head: TimelineHead;
   shown: Shown;
@@ -97,9 +97,32 @@ export interface Frame {
   hasLabels: boolean;
 }
 
-export function drawTimeline(frame: Frame): Drawn {
-  return new Drawing(frame).draw();
+/** Draws on the canvas, which gets its size in device pixels. */
+export function drawTimeline(canvas: HTMLCanvasElement, frame: Frame): Drawn {
+  const tall = heightOf(areasOf(frame.head, frame.to - frame.from));
+  const ratio = Math.max(1, devicePixelRatio);
+  canvas.width = Math.round(frame.width * ratio);
+  canvas.height = Math.round(tall * ratio);
+  canvas.style.height = `${tall}px`;
+  const pen = canvas.getContext('2d');
+  if (!pen) throw new Error('no canvas');
+  pen.scale(ratio, ratio);
+  pen.font = fontOf();
+  return new Drawing(pen, frame).draw();
 }
+
+/** The view as an SVG file. */
+export function timelineSvg(frame: Frame): string {
+  const ruler = document.createElement('canvas').getContext('2d');
+  if (!ruler) throw new Error('no canvas');
+  ruler.font = fontOf();
+  const pen = new SvgPen(ruler);
+  new Drawing(pen, { ...frame, hasLabels: true }).draw();
+  const background = getComputedStyle(document.documentElement).getPropertyValue('--bg').trim();
+  return pen.file(frame.width, heightOf(areasOf(frame.head, frame.to - frame.from)), background);
+}
+
+const fontOf = () => `11px ${getComputedStyle(document.documentElement).fontFamily}`;
 
 const INK: Record<string, string> = {
   'segments.new': 'serial',
@@ -133,7 +156,6 @@ export function inkOf(lane: string, category: string): string {
 }
 
 class Drawing {
-  private readonly pen: CanvasRenderingContext2D;
   private readonly areas: Area[];
   private readonly tall: number;
   private readonly style = getComputedStyle(document.documentElement);
@@ -144,19 +166,13 @@ class Drawing {
   private readonly texts: { text: string; x: number; y: number; align: CanvasTextAlign }[] = [];
   private shapes = 0;
 
-  constructor(private readonly frame: Frame) {
-    const { canvas, width, head, marks } = frame;
+  constructor(
+    private readonly pen: Pen,
+    private readonly frame: Frame,
+  ) {
+    const { head, marks } = frame;
     this.areas = areasOf(head, frame.to - frame.from);
     this.tall = heightOf(this.areas);
-    const ratio = Math.max(1, devicePixelRatio);
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(this.tall * ratio);
-    canvas.style.height = `${this.tall}px`;
-    const pen = canvas.getContext('2d');
-    if (!pen) throw new Error('no canvas');
-    this.pen = pen;
-    pen.scale(ratio, ratio);
-    pen.font = `11px ${this.style.fontFamily}`;
     this.kept = marks.rows && new Map(Object.entries(marks.rows).map(([lane, rows]) => [lane, new Set(rows)]));
   }
 

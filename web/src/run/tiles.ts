@@ -7,6 +7,7 @@ export type Level = Schemas['Level'];
 
 /** Tiles of one level that cover a view. */
 export interface Shown {
+  connection: number;
   level: Level;
   tiles: Tile[];
 }
@@ -48,7 +49,7 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
     for (let i = first; i <= last; i++) wanted.push(tile(id, head.connection, level.level, i, abort.signal));
     Promise.all(wanted)
       .then((tiles) => {
-        set({ level, tiles });
+        set({ connection: head.connection, level, tiles });
         setError(undefined);
       })
       .catch((failed: Error) => {
@@ -63,7 +64,8 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
       abort.abort();
     };
   }, [id, head?.connection, level?.level, first, last, attempt]);
-  return { shown, error, isLate, again: () => setAttempt(attempt + 1) };
+  const isSame = shown?.connection === head?.connection;
+  return { shown: isSame ? shown : undefined, error, isLate, again: () => setAttempt(attempt + 1) };
 }
 
 async function tile(id: string, connection: number, level: number, index: number, signal: AbortSignal): Promise<Tile> {
