@@ -127,7 +127,7 @@ impl Bench {
     fn new(config: &MulticellConfig, mobilities: &[MobilityConfig]) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
-        let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
+        let limits = Limits::default();
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
         let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: None };
         let channel = |channel, blocks| ChannelConfig {
