@@ -1,7 +1,7 @@
 """The compiled core: scenarios, simulation, emulation, proxy, captures, and lists of parameters."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 __all__ = [
     "Analysis",
@@ -100,7 +100,8 @@ class DschAsk:
     `backlog` is in blocks. `since_s` is the arrival time of the oldest data. `gain` is the path
     gain from the cell. `outside_mw` is the power of noise and other cells divided by the gain.
     `power_mw` has for each format the power that the format adds to the cell, and None if no power
-    is enough. `credit` is in blocks, and `mean_blocks` in blocks per TTI.
+    is enough. `credit` is in blocks, and `mean_blocks` in blocks per TTI. `service_class`,
+    `is_rate_met` and `transfer_delay_s` are from the quality of service of the user's bearer.
     """
 
     ue: int
@@ -111,6 +112,9 @@ class DschAsk:
     power_mw: list[float | None]
     credit: float
     mean_blocks: float
+    service_class: Literal["conversational", "streaming", "interactive", "background"]
+    is_rate_met: bool
+    transfer_delay_s: float | None
 
 class OutputError(OSError):
     """The captures could not be written."""

@@ -53,7 +53,10 @@ class DschScheduler:
             `outside_mw` noise and power of other cells divided by the gain, smallest for the user
             with the best reception; `power_mw` for each format the power that this user alone adds
             to the cell's power (None: no power is enough); `credit` the credit in blocks;
-            `mean_blocks` the recent mean of blocks sent to the user per TTI.
+            `mean_blocks` the recent mean of blocks sent to the user per TTI; `service_class`
+            `"conversational"`, `"streaming"`, `"interactive"` or `"background"`; `is_rate_met` whether
+            the user has received its guaranteed rate; `transfer_delay_s` the transfer delay of the
+            bearer, or None. The class has no effect unless the scheduler uses it.
 
         Returns
         -------

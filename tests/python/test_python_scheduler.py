@@ -57,6 +57,22 @@ class MaxCi(DschScheduler):
         return [(ask.ue, self.holding(formats, ask.backlog)) for ask in order]
 
 
+class ByClass(DschScheduler):
+    """Round robin within service classes, and users that have received their guaranteed rate last."""
+
+    CLASSES = ("conversational", "streaming", "interactive", "background")
+
+    def schedule(
+        self, *, formats: Sequence[DschFormat], asks: Sequence[DschAsk], **_: object
+    ) -> list[tuple[int, int]]:
+        def order(ask: DschAsk) -> tuple[int, int]:
+            assert ask.transfer_delay_s == (0.5 if ask.service_class == "streaming" else None)
+            level = 4 if ask.is_rate_met else self.CLASSES.index(ask.service_class)
+            return level, (ask.ue - self.next_ue) % 65_536
+
+        return [(ask.ue, self.holding(formats, ask.backlog)) for ask in sorted(asks, key=order)]
+
+
 class EverySecondTti(DschScheduler):
     """Serves users only in odd TTIs, with the smallest format, and checks the arguments."""
 
@@ -115,6 +131,20 @@ def test_schedulers_of_the_core_are_imitated_exactly(plain: Scenario, scheduler:
     assert in_python.metrics == built_in.metrics != other.metrics
     assert in_python.series("dsch").equals(built_in.series("dsch"))
     assert in_python.metrics["dsch_postponed_pct"]
+
+
+def test_service_classes_can_be_imitated_exactly(tmp_path: Path) -> None:
+    streaming = 'qos = { class = "streaming", guaranteed = "32 kbit/s", transfer_delay = "500 ms" }\n'
+    group, flow = SCENARIO[SCENARIO.index("[[ue]]") :].split("[[flow]]")
+    group, flow = group.replace("web", "video"), flow.replace("web", "video")
+    video = f"{group}{streaming}[[flow]]{flow}"
+    (tmp_path / "scenario.toml").write_text(SCENARIO + video)
+    scenario = Scenario.load(tmp_path / "scenario.toml")
+    [in_python] = simulate(scenario, scheduler=ByClass, series=True)
+    [built_in] = simulate(scenario, series=True)
+    [without] = simulate(scenario, scheduler=DschScheduler)
+    assert in_python.metrics == built_in.metrics != without.metrics
+    assert in_python.series("dsch").equals(built_in.series("dsch"))
 
 
 def test_arguments_are_valid_and_omitted_users_wait(plain: Scenario) -> None:

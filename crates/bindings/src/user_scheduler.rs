@@ -7,6 +7,7 @@ use umts_scenario::model::PythonClass;
 use umts_simulate::{
     DschScheduler, FormatRequest, RankedCandidate, Tti, UeId, UserScheduler, UserSchedulers,
 };
+use umts_units::Duration;
 
 use crate::errors::SchedulerError;
 use crate::python_class::{Failure, load};
@@ -43,6 +44,12 @@ pub struct DschAsk {
     credit: f64,
     /// Recent mean of the user's blocks per TTI.
     mean_blocks: f64,
+    /// Service class of the user's bearer: `conversational`, `streaming`, `interactive` or `background`.
+    service_class: &'static str,
+    /// Whether the user has received its guaranteed rate. `False` without a guaranteed rate.
+    is_rate_met: bool,
+    /// Transfer delay of the user's bearer in seconds, or `None`.
+    transfer_delay_s: Option<f64>,
 }
 
 impl DschAsk {
@@ -58,6 +65,9 @@ impl DschAsk {
             power_mw: formats.map(|format| tti.power_for(candidate, format)).collect(),
             credit: *credit,
             mean_blocks: *mean,
+            service_class: ask.class.keyword(),
+            is_rate_met: ask.is_rate_met,
+            transfer_delay_s: ask.transfer_delay.map(Duration::as_secs),
         }
     }
 }

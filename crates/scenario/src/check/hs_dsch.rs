@@ -3,6 +3,7 @@
 use umts_stack::mac::hs::{BlockErrorModel, Fading, HsDschConfig, HsUeConfig, ProcessScope};
 use umts_stack::radio::mac::hs::category::Category;
 use umts_stack::radio::mac::hs::pdus_in;
+use umts_stack::scheduling::SchedulerKind;
 use umts_units::{Bytes, Duration};
 
 use super::Inspection;
@@ -32,9 +33,9 @@ impl Inspection<'_> {
         let config = &self.scenario.cell[i].hs_dsch;
         let &HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } = config;
         let path = |key: &str| format!("cell.{i}.hs_dsch.{key}");
-        if scheduler.needs_credits_or_deadlines() {
-            let message = "an HS-DSCH has neither service credits nor timeouts".to_owned();
-            let help = "choose round_robin, oldest_first, largest_backlog, max_ci, proportional_fair or fcds";
+        if scheduler == SchedulerKind::ServiceCredit {
+            let message = "an HS-DSCH has no service credits".to_owned();
+            let help = "choose round_robin, oldest_first, largest_backlog, timeout, max_ci, proportional_fair or fcds";
             return Err(self
                 .problem(&path("scheduler"), message)
                 .label("this scheduler")

@@ -11,6 +11,7 @@ mod models;
 mod names;
 mod network;
 mod proxy;
+mod qos;
 mod reserved;
 mod rlc;
 mod rrc;
@@ -135,6 +136,7 @@ impl Inspection<'_> {
         self.layout_keys()?;
         self.handovers()?;
         let channels = self.channels()?;
+        self.qos(&channels)?;
         let reserved = self.reserved(&channels);
         self.rlc()?;
         self.rrc(&reserved)?;

@@ -26,15 +26,13 @@ impl Inspection<'_> {
         })
     }
 
-    /// Refuses schedulers that need the DSCH of a layout: only there credits, timeouts and path
-    /// gains exist.
+    /// Refuses schedulers that need the DSCH of a layout: only there credits and path gains exist.
     fn scheduler_input(&self, path: &str, scheduler: SchedulerKind) -> Result<(), Problem> {
         if !scheduler.needs_dsch() {
             return Ok(());
         }
-        let message =
-            "this scheduler compares credits, timeouts or path gains, which only the DSCH of a layout has";
-        let help = "choose \"round_robin\", \"oldest_first\" or \"largest_backlog\"".to_owned();
+        let message = "this scheduler compares credits or path gains, which only the DSCH of a layout has";
+        let help = "choose \"round_robin\", \"oldest_first\", \"largest_backlog\" or \"timeout\"".to_owned();
         Err(self.problem(path, message).label("this scheduler").help(help))
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::mac::hs::HsDschConfig;
 pub use umts_stack::nodeb::IubTiming;
+use umts_stack::rnc::Preemption;
 use umts_stack::scheduling::SchedulerKind;
 use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{BitRate, Duration};
@@ -88,10 +89,14 @@ pub struct Admission {
     #[serde(with = "Unlimited::<u32>")]
     #[schemars(extend("x-label" = "Maximum number of DCHs of a cell", "x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
     pub dchs: Option<u32>,
-    /// Limit of the number of requests that wait for a DCH. A further request is refused and
-    /// repeated after `rrc.retry`.
+    /// Limit of the number of requests that wait for a DCH, by class and then by arrival. A further
+    /// request displaces one of a lower class, or is refused. A refused request is repeated after
+    /// `rrc.retry`.
     #[schemars(extend("x-label" = "Queue for DCHs (requests)", "x-max" = 65535, "x-source" = "Dubois (2005), §5.2: none waits"))]
     pub queue: u32,
+    /// DCHs that a request may take from other users: `inactive` or `lower_class`.
+    #[schemars(extend("x-label" = "Preemption of DCHs", "x-source" = "Dubois (2005), §5.2.2: inactive; TS 23.107 §6.4.3 leaves it to the operator"))]
+    pub preemption: Preemption,
 }
 
 /// The Iub link between RNC and Node B, the same in both directions.

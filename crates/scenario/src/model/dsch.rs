@@ -220,6 +220,11 @@ impl Dsch {
         }
     }
 
+    /// Whether formats or order depend on timeouts.
+    pub(crate) fn reads_timeouts(&self) -> bool {
+        self.requirement == RatePolicy::Timeout || self.priority == SchedulerKind::Timeout
+    }
+
     fn credit(&self) -> CreditConfig {
         let per_tti = self.blocks(self.guaranteed);
         let largest = self.format.last().map_or(0.0, |format| self.blocks(format.rate));

@@ -6,6 +6,7 @@ pub use umts_stack::ids::Direction as FlowDirection;
 use umts_stack::ids::UeId;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::radio::flat::FlatConfig;
+use umts_stack::scheduling::QosConfig;
 use umts_units::keyword::Unlimited;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
@@ -40,6 +41,10 @@ pub struct Ue {
     #[serde(default = "common")]
     #[schemars(extend("x-label" = "Bearer", "x-range" = "common, switched, granted, dsch, conversational-64, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
+    /// Quality of service of the bearer: class, guaranteed rate, transfer delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "QosConfig", extend("x-default" = "with the values below"))]
+    pub qos: Option<QosConfig>,
     /// Calls that come and go, each with a DCH, instead of permanent users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Calls", extend("x-default" = "none"))]

@@ -25,7 +25,8 @@ fn invalid_values_are_refused_with_a_repair() {
         ("window = 33", "", "", "cannot be 33", "4 to 32"),
         ("window = 20", "", "", "a window of 20 blocks cannot be signalled", "4, 6, 8, 12, 16, 24 or 32"),
         ("allocation_interval = \"15 ms\"", "", "", "15 ms cannot be signalled", "a multiple of 10 ms"),
-        ("scheduler = \"timeout\"", "", "", "neither service credits nor timeouts", "round_robin"),
+        ("scheduler = \"service_credit\"", "", "", "has no service credits", "round_robin"),
+        ("scheduler = \"timeout\"", "", "", "no user of the channel has one", "transfer_delay = \"300 ms\""),
         ("processes = 9", "", "", "cannot be 9", "1 to 8"),
         ("ack_delay = \"101 ms\"", "", "", "cannot be 101 ms", "at most 100 ms"),
         (

@@ -10,6 +10,7 @@ mod overrides;
 mod profiles;
 mod properties;
 mod proxy;
+mod qos;
 mod reference;
 mod reference_bearers;
 mod rrc;

@@ -19,7 +19,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let cell = &scenario.cell[index];
     let push = cell.fach.as_ref().filter(|fach| fach.scheduling == scenario::FachScheduling::PerUePush);
     let private_rach = cell.rach.as_ref().filter(|rach| rach.access == scenario::RachAccess::Private);
-    let scenario::Admission { downlink, uplink, dchs, queue } = cell.admission;
+    let scenario::Admission { downlink, uplink, dchs, queue, preemption } = cell.admission;
     CellConfig {
         iub: Iub { rate: cell.iub.rate, delay: cell.iub.delay, timing: cell.iub.timing, lead: cell.rlc_lead },
         fach: push.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
@@ -28,7 +28,13 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         }),
         rach: private_rach
             .map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
-        limits: Limits { rates: [downlink, uplink], dchs, hs_users: cell.hs_dsch.max_users, queue },
+        limits: Limits {
+            rates: [downlink, uplink],
+            dchs,
+            hs_users: cell.hs_dsch.max_users,
+            queue,
+            preemption,
+        },
         reserved: scenario.plan().reserved[index],
         hs_dsch: cell.hs_dsch.clone().into(),
         tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
@@ -45,6 +51,7 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     UeConfig {
         cell: group.cell,
         mobility: of.mobility.as_ref().map(scenario::Mobility::config),
+        qos: of.qos.unwrap_or_default(),
         pdcp: scenario.pdcp.config(),
         rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,

@@ -1,15 +1,21 @@
 //! Admission of DCHs: the rates that a cell reserves for them, and their preemption for other UEs
 //! (Dubois 2005, §5.2).
 //!
+//! A request takes only DCHs of its own service class and of lower classes, and requests of higher
+//! classes are decided first. TS 23.107 leaves the use of the classes in admission to the operator: its
+//! allocation/retention priority is a property of the subscription.
+//!
 //! A DCH is reserved from the decision that grants it until its release is complete. A preempted DCH
 //! counts for its former holder until it is released, so the reserved rates never exceed the limits.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use umts_units::{BitRate, Duration, Time};
 
 use super::rrc::DchRates;
 use crate::ids::UeId;
+use crate::scheduling::ServiceClass;
 
 /// Limits of a cell. `None`: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,8 +26,24 @@ pub struct Limits {
     pub dchs: Option<u32>,
     /// Number of users of the HS-DSCH.
     pub hs_users: Option<u32>,
-    /// Maximum number of requests that wait for a DCH. Further ones are refused.
+    /// Maximum number of requests that wait for a DCH. Further ones are refused, except that a request
+    /// displaces one of a lower class.
     pub queue: u32,
+    /// DCHs that a request may take.
+    pub preemption: Preemption,
+}
+
+/// DCHs that a request may take from other UEs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Preemption {
+    /// DCHs of the own or a lower class whose inactivity timer has expired, if `preemptive_inactivity`
+    /// keeps them.
+    #[default]
+    Inactive,
+    /// In addition, all DCHs of lower classes, in use or not.
+    LowerClass,
 }
 
 /// Reserved rates and DCHs of a cell.
@@ -95,13 +117,24 @@ impl Holding {
     }
 }
 
-/// A UE with a DCH that can be taken away.
+/// A DCH that can be taken from its UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preemptible {
-    /// Since when: the longest goes first.
-    pub since: Time,
+    /// Service class of the UE. The lowest goes first.
+    pub class: ServiceClass,
+    /// End of its use. Within a class, the DCH that is unused for the longest time goes first.
+    pub used_until: Time,
+    /// Whether the DCH can be taken from then on.
+    pub is_free_then: bool,
     /// Duration of the release.
     pub release: Duration,
+}
+
+impl Preemptible {
+    /// When the DCH can be taken because the UE does not use it.
+    pub fn unused_from(&self) -> Option<Time> {
+        self.is_free_then.then_some(self.used_until)
+    }
 }
 
 /// Answer to a request.
@@ -117,7 +150,10 @@ pub enum Decision {
         preempted: Vec<UeId>,
     },
     /// The request waits for a DCH.
-    Queued,
+    Queued {
+        /// UE of a lower class whose request no longer waits, because the queue was full.
+        displaced: Option<UeId>,
+    },
     /// The request is refused.
     Refused,
 }
@@ -132,11 +168,12 @@ pub struct Admission {
     offered: Vec<Reserved>,
     /// By UE.
     holdings: Vec<Holding>,
-    waiting: VecDeque<UeId>,
+    /// By class, then in the order of arrival.
+    waiting: VecDeque<(ServiceClass, UeId)>,
     /// Sum of `base` and of all holdings.
     reserved: Reserved,
-    /// No DCH can be preempted before this time, unless one is released.
-    nothing_before: Time,
+    /// No DCH can be preempted for a UE of a class before this time, unless one is released.
+    nothing_before: [Time; ServiceClass::ALL.len()],
 }
 
 impl Admission {
@@ -149,7 +186,7 @@ impl Admission {
             holdings: Vec::new(),
             waiting: VecDeque::new(),
             reserved: base,
-            nothing_before: Time::ZERO,
+            nothing_before: [Time::ZERO; ServiceClass::ALL.len()],
         }
     }
 
@@ -176,12 +213,13 @@ impl Admission {
         self.offered.iter().any(|dch| reserved.plus(*dch).fits(&self.limits))
     }
 
-    /// Whether no UE could get a DCH: none is free, and too little could be taken away.
+    /// Whether no UE could get a DCH: none is free, and too few are unused.
     pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
         if self.has_room() {
             return false;
         }
-        let can_go = |holding: &&Holding| preemptible(holding.ue).is_some_and(|holder| holder.since <= now);
+        let unused_from = |ue| preemptible(ue).and_then(|holder| holder.unused_from());
+        let can_go = |holding: &&Holding| unused_from(holding.ue).is_some_and(|from| from <= now);
         let freed = self.holdings.iter().filter(can_go).map(|holding| holding.dch);
         let freed = freed.fold(Reserved::default(), Reserved::plus);
         !self.is_free_beside(self.reserved.minus(freed))
@@ -194,58 +232,72 @@ impl Admission {
 
     /// Decides on a request of `ue` for one of `dchs`, the largest first. The largest that is free is given; if none is,
     /// the smallest is taken from UEs that `preemptible` allows, or the request waits if it may. A
-    /// UE that has a DCH requests a larger one. Such a request never preempts and never waits.
+    /// UE that has a DCH requests a larger one. Such a request never preempts and never waits. While
+    /// requests of a higher class wait, a request gets nothing.
     pub fn request(
         &mut self,
         now: Time,
-        ue: UeId,
+        (ue, class): (UeId, ServiceClass),
         dchs: &[DchRates],
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Decision {
         let own = self.holdings.binary_search_by_key(&ue, |holding| holding.ue);
         let others = own.map_or(self.reserved, |at| self.reserved.minus(self.holdings[at].counts()));
         let fits = |dch: &DchRates| others.plus(Reserved::of(*dch)).fits(&self.limits);
-        if let Some(dch) = dchs.iter().position(fits) {
+        let is_outranked = self.waiting.iter().any(|&(other, waits)| other < class && waits != ue);
+        if let Some(dch) = dchs.iter().position(fits).filter(|_| !is_outranked) {
             self.give(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
             return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
         }
         if own.is_ok() {
             return Decision::Refused;
         }
-        if let Some(granted) = self.preempt(now, ue, dchs, preemptible) {
+        if !is_outranked && let Some(granted) = self.preempt(now, (ue, class), dchs, preemptible) {
             return granted;
         }
-        if self.waiting.contains(&ue) {
-            return Decision::Queued;
+        if self.waiting.iter().any(|&(_, waits)| waits == ue) {
+            return Decision::Queued { displaced: None };
         }
-        if self.waiting.len() < self.limits.queue as usize {
-            self.waiting.push_back(ue);
-            return Decision::Queued;
+        let is_queue_full = self.waiting.len() >= self.limits.queue as usize;
+        let last = self.waiting.pop_back_if(|&mut (last, _)| is_queue_full && last > class);
+        if is_queue_full && last.is_none() {
+            return Decision::Refused;
         }
-        Decision::Refused
+        let place = self.waiting.partition_point(|&(other, _)| other <= class);
+        self.waiting.insert(place, (class, ue));
+        Decision::Queued { displaced: last.map(|(_, ue)| ue) }
+    }
+
+    /// When the DCH of a holder can be taken for a UE of `class`.
+    fn takeable_from(&self, class: ServiceClass, holder: &Preemptible) -> Option<Time> {
+        if holder.class > class && self.limits.preemption == Preemption::LowerClass {
+            return Some(Time::ZERO);
+        }
+        holder.unused_from().filter(|_| holder.class >= class)
     }
 
     fn preempt(
         &mut self,
         now: Time,
-        ue: UeId,
+        (ue, class): (UeId, ServiceClass),
         dchs: &[DchRates],
         preemptible: impl Fn(UeId) -> Option<Preemptible>,
     ) -> Option<Decision> {
         let wanted = Reserved::of(*dchs.last()?);
-        if now < self.nothing_before {
+        if now < self.nothing_before[class as usize] {
             return None;
         }
         let mut candidates: Vec<(Preemptible, usize)> = Vec::new();
         let mut next = Time::NEVER;
         for (at, holding) in self.holdings.iter().enumerate() {
-            match preemptible(holding.ue) {
-                Some(holder) if holder.since <= now => candidates.push((holder, at)),
-                Some(holder) => next = next.min(holder.since),
+            let Some(holder) = preemptible(holding.ue) else { continue };
+            match self.takeable_from(class, &holder) {
+                Some(from) if from <= now => candidates.push((holder, at)),
+                Some(from) => next = next.min(from),
                 None => {}
             }
         }
-        candidates.sort_by_key(|&(holder, at)| (holder.since, at));
+        candidates.sort_by_key(|&(holder, at)| (Reverse(holder.class), holder.used_until, at));
         let (mut freed, mut after, mut count) = (Reserved::default(), Duration::ZERO, 0);
         let fits = |freed| self.reserved.minus(freed).plus(wanted).fits(&self.limits);
         for (holder, at) in &candidates {
@@ -258,7 +310,7 @@ impl Admission {
         }
         if !fits(freed) {
             // Those that can go are too few: the next moment at which there is one more.
-            self.nothing_before = next;
+            self.nothing_before[class as usize] = next;
             return None;
         }
         let preempted: Vec<UeId> = candidates[..count].iter().map(|&(_, at)| self.holdings[at].ue).collect();
@@ -272,7 +324,7 @@ impl Admission {
             Ok(at) => self.holdings[at] = holding,
             Err(at) => self.holdings.insert(at, holding),
         }
-        self.waiting.retain(|&waits| waits != ue);
+        self.waiting.retain(|&(_, waits)| waits != ue);
         self.count_again();
     }
 
@@ -313,29 +365,32 @@ impl Admission {
     fn count_again(&mut self) {
         let counts = self.holdings.iter().map(Holding::counts);
         self.reserved = counts.fold(self.base, Reserved::plus);
-        self.nothing_before = Time::ZERO;
+        self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 
-    /// `ue` no longer waits.
-    pub fn withdraw(&mut self, ue: UeId) {
-        self.waiting.retain(|&waits| waits != ue);
+    /// `ue` no longer waits. Returns whether requests of lower classes wait, which it kept from DCHs.
+    pub fn withdraw(&mut self, ue: UeId) -> bool {
+        let Some(at) = self.waiting.iter().position(|&(_, waits)| waits == ue) else { return false };
+        let class = self.waiting.remove(at).map(|(class, _)| class);
+        self.waiting.back().is_some_and(|&(last, _)| Some(last) > class)
     }
 
     /// The first UE that waits: the next to repeat its request.
     pub fn first_waiting(&self) -> Option<UeId> {
-        self.waiting.front().copied()
+        self.waiting.front().map(|&(_, ue)| ue)
     }
 
     /// When the first UE that waits should repeat its request if nothing is released before: then
     /// another UE's DCH can be taken away.
     pub fn look_again_at(&self) -> Option<Time> {
-        let known = self.nothing_before != Time::ZERO && self.nothing_before != Time::NEVER;
-        (known && !self.waiting.is_empty()).then_some(self.nothing_before)
+        let &(class, _) = self.waiting.front()?;
+        let at = self.nothing_before[class as usize];
+        (at != Time::ZERO && at != Time::NEVER).then_some(at)
     }
 
     /// A UE has begun to use its DCH, which may be taken away one day.
     pub fn holder_settled(&mut self) {
-        self.nothing_before = Time::ZERO;
+        self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 }
 

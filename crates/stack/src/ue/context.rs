@@ -179,11 +179,16 @@ impl UeContext {
         self.control.as_ref().map_or(&[], |control| &control.rrc().config().dch_rates)
     }
 
-    /// Whether and from when the DCH can be preempted for another UE.
+    /// The DCH of the UE, for UEs that could take it.
     pub fn preemptible(&self) -> Option<Preemptible> {
         let control = self.control.as_ref()?;
-        let since = control.rrc().preemptible_from(control.active_until)?;
-        Some(Preemptible { since, release: control.rrc().release_time() })
+        let rrc = control.rrc();
+        Some(Preemptible {
+            class: self.qos.class,
+            used_until: rrc.dch_used_until(control.active_until)?,
+            is_free_then: rrc.gives_unused_dch(),
+            release: rrc.release_time(),
+        })
     }
 
     /// Decides which of the UE's blocks on the air are lost.

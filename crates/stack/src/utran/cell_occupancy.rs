@@ -1,4 +1,5 @@
-//! Records the reservations of a cell, and whether it is full: no DCH is free or preemptible. A DCH
+//! Records the reservations of a cell, and whether it is full: no DCH is free or preemptible. DCHs in use
+//! count as not preemptible, whatever the service classes. A DCH
 //! becomes preemptible after a time of inactivity, and stops being so when it is used.
 
 use umts_kernel::{Phase, TraceSink};
@@ -8,6 +9,7 @@ use super::Utran;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, UeId};
+use crate::rnc::Preemptible;
 use crate::trace::TraceEvent;
 
 impl Utran {
@@ -53,7 +55,8 @@ impl Utran {
         ue: UeId,
     ) {
         let context = &mut self.ues[ue];
-        if !context.is_takeable || context.preemptible().is_some_and(|holder| holder.since <= ctx.cx.now) {
+        let is_unused = |holder: Preemptible| holder.unused_from().is_some_and(|from| from <= ctx.cx.now);
+        if !context.is_takeable || context.preemptible().is_some_and(is_unused) {
             return;
         }
         context.is_takeable = false;
@@ -80,9 +83,9 @@ impl Utran {
         let mut next = Time::NEVER;
         for ue in context.admission.holders() {
             let holder = &mut ues[ue];
-            match holder.preemptible() {
-                Some(takeable) if takeable.since <= ctx.cx.now => holder.is_takeable = true,
-                Some(later) => next = next.min(later.since),
+            match holder.preemptible().and_then(|dch| dch.unused_from()) {
+                Some(from) if from <= ctx.cx.now => holder.is_takeable = true,
+                Some(from) => next = next.min(from),
                 None => {}
             }
         }

@@ -66,7 +66,7 @@ impl Utran {
                 Order::Reestablish => self.ues[ue].reestablish(&mut ctx.cx),
                 Order::UpdateCell(cause) => self.begin_cell_update(ctx, ue, cause),
                 Order::RequestDch { instead_of } => self.request_dch(ctx, ue, instead_of),
-                Order::Withdraw => self.cells[cell.index()].admission.withdraw(ue),
+                Order::Withdraw => settled |= self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
                     self.cells[cell.index()].admission.release(ue);
                     freed = true;
@@ -137,18 +137,26 @@ impl Utran {
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
         let ues = &self.ues;
         let preemptible = |holder: UeId| ues[holder].preemptible();
-        let decision = self.cells[cell.index()].admission.request(ctx.cx.now, ue, wanted, preemptible);
+        let request = (ue, ues[ue].qos.class);
+        let decision = self.cells[cell.index()].admission.request(ctx.cx.now, request, wanted, preemptible);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
-            Decision::Queued => Answer::Queued,
+            Decision::Queued { .. } => Answer::Queued,
             Decision::Refused => Answer::Refused,
         };
-        if let Decision::Granted { preempted, .. } = decision {
-            for victim in preempted {
-                self.ues[victim].notify_rrc_with(|rrc| rrc.handle_preemption(&mut ctx.cx));
-                self.obey(ctx, victim);
+        match decision {
+            Decision::Granted { preempted, .. } => {
+                for victim in preempted {
+                    self.ues[victim].notify_rrc_with(|rrc| rrc.handle_preemption(&mut ctx.cx));
+                    self.obey(ctx, victim);
+                }
+                self.record_reserved(ctx, cell);
             }
-            self.record_reserved(ctx, cell);
+            Decision::Queued { displaced: Some(displaced) } => {
+                self.ues[displaced].notify_rrc_with(|rrc| rrc.handle_answer(&mut ctx.cx, Answer::Refused));
+                self.obey(ctx, displaced);
+            }
+            Decision::Queued { displaced: None } | Decision::Refused => {}
         }
         self.ues[ue].notify_rrc_with(|rrc| rrc.handle_answer(&mut ctx.cx, answer));
         self.schedule_cell_wake(ctx, cell);

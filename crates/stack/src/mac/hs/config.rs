@@ -15,8 +15,8 @@ options! {
         /// Number of HS-PDSCH codes of spreading factor 16.
         [label = "HS-PDSCH codes", min = 1, max = 15, source = "TS 25.213 §5.2.1"]
         pub codes: u8 = 15,
-        /// Order in which the Node B serves UEs with data: `round_robin`, `oldest_first`,
-        /// `largest_backlog`, `max_ci`, `proportional_fair` or `fcds`.
+        /// Order in which the Node B serves UEs of a class with data: `round_robin`, `oldest_first`,
+        /// `largest_backlog`, `timeout`, `max_ci`, `proportional_fair` or `fcds`.
         [label = "Scheduler of the HS-DSCH", source = "TS 25.321 §4.2.3.3, which leaves it to the implementation"]
         pub scheduler: SchedulerKind = SchedulerKind::RoundRobin,
         /// Time constant of the mean rate of a UE, for `proportional_fair` and for credits.

@@ -28,6 +28,17 @@ fn no_inactive_ue(_: UeId) -> Option<Preemptible> {
     None
 }
 
+/// A DCH that is unused from `from` on.
+fn unused(from: Time, release: Duration) -> Preemptible {
+    Preemptible { class: ServiceClass::Interactive, used_until: from, is_free_then: true, release }
+}
+
+fn interactive(ue: UeId) -> (UeId, ServiceClass) {
+    (ue, ServiceClass::Interactive)
+}
+
+const QUEUED: Decision = Decision::Queued { displaced: None };
+
 const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preempted: Vec::new() };
 
 #[test]
@@ -35,13 +46,13 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
     let mut cell = cell(0);
     for ue in 0..12 {
         assert!(cell.has_room() && !cell.is_full(ms(0), no_inactive_ue));
-        assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue), FREE);
+        assert_eq!(cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue), FREE);
     }
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12, hs_users: 0 });
     assert!(!cell.has_room() && cell.is_full(ms(0), no_inactive_ue));
-    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
+    assert_eq!(cell.request(ms(0), interactive(UeId(12)), &[dch(64, 32)], no_inactive_ue), Decision::Refused);
     cell.release(UeId(5));
-    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], no_inactive_ue), FREE);
+    assert_eq!(cell.request(ms(0), interactive(UeId(12)), &[dch(64, 32)], no_inactive_ue), FREE);
 }
 
 #[test]
@@ -49,7 +60,7 @@ fn each_limit_holds_for_itself() {
     let of = |rates, dchs| {
         let mut cell = Admission::new(Limits { rates, dchs, ..Limits::default() }, Reserved::default());
         let mut given = 0;
-        while cell.request(ms(0), UeId(given), &[dch(64, 32)], no_inactive_ue) == FREE {
+        while cell.request(ms(0), interactive(UeId(given)), &[dch(64, 32)], no_inactive_ue) == FREE {
             given += 1;
             if given == 100 {
                 break;
@@ -68,7 +79,7 @@ fn the_largest_rate_that_is_free_is_given() {
     let mut cell = cell(0);
     let offers = [dch(384, 64), dch(128, 64), dch(64, 64)];
     let given: Vec<u8> = (0..6)
-        .map_while(|ue| match cell.request(ms(0), UeId(ue), &offers, no_inactive_ue) {
+        .map_while(|ue| match cell.request(ms(0), interactive(UeId(ue)), &offers, no_inactive_ue) {
             Decision::Granted { dch, .. } => Some(dch),
             _ => None,
         })
@@ -76,8 +87,8 @@ fn the_largest_rate_that_is_free_is_given() {
     // 32 + 2 x 384 are 800.
     assert_eq!(given, [0, 0]);
     cell.release(UeId(0));
-    cell.request(ms(0), UeId(7), &[dch(64, 64)], no_inactive_ue);
-    let next = |cell: &mut Admission, ue| cell.request(ms(0), UeId(ue), &offers, no_inactive_ue);
+    cell.request(ms(0), interactive(UeId(7)), &[dch(64, 64)], no_inactive_ue);
+    let next = |cell: &mut Admission, ue| cell.request(ms(0), interactive(UeId(ue)), &offers, no_inactive_ue);
     let second = Decision::Granted { dch: 1, after: Duration::ZERO, preempted: vec![] };
     assert_eq!([next(&mut cell, 8), next(&mut cell, 9)], [second.clone(), second]);
     let third = Decision::Granted { dch: 2, after: Duration::ZERO, preempted: vec![] };
@@ -89,7 +100,7 @@ fn the_largest_rate_that_is_free_is_given() {
 fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
     let since = |ue: UeId| match ue.0 {
         3 => Some(ms(900)),
@@ -97,8 +108,8 @@ fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
         9 => Some(ms(1001)),
         _ => None,
     };
-    let holder = |ue| since(ue).map(|since| Preemptible { since, release: Duration::from_millis(500) });
-    let decision = cell.request(ms(1000), UeId(20), &[dch(64, 32)], holder);
+    let holder = |ue| since(ue).map(|since| unused(since, Duration::from_millis(500)));
+    let decision = cell.request(ms(1000), interactive(UeId(20)), &[dch(64, 32)], holder);
     let after = Duration::from_millis(500);
     assert_eq!(decision, Decision::Granted { dch: 0, after, preempted: vec![UeId(7)] });
     // It counts once, before and after its release.
@@ -111,11 +122,11 @@ fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
 fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
-    let holder = |_| Some(Preemptible { since: ms(2000), release: Duration::ZERO });
-    assert_eq!(cell.request(ms(1999), UeId(20), &[dch(64, 32)], holder), Decision::Refused);
-    let granted = cell.request(ms(2000), UeId(20), &[dch(64, 32)], holder);
+    let holder = |_| Some(unused(ms(2000), Duration::ZERO));
+    assert_eq!(cell.request(ms(1999), interactive(UeId(20)), &[dch(64, 32)], holder), Decision::Refused);
+    let granted = cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], holder);
     assert!(matches!(granted, Decision::Granted { ref preempted, .. } if preempted == &[UeId(0)]));
 }
 
@@ -123,12 +134,12 @@ fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
 fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
-    let one = |ue: UeId| (ue.0 == 4).then_some(Preemptible { since: ms(2000), release: Duration::ZERO });
+    let one = |ue: UeId| (ue.0 == 4).then_some(unused(ms(2000), Duration::ZERO));
     assert!(cell.is_full(ms(1999), one));
     assert!(!cell.is_full(ms(2000), one));
-    cell.request(ms(2000), UeId(20), &[dch(64, 32)], one);
+    cell.request(ms(2000), interactive(UeId(20)), &[dch(64, 32)], one);
     let being_released = no_inactive_ue;
     assert!(cell.is_full(ms(2001), being_released));
     cell.release(UeId(4));
@@ -140,10 +151,12 @@ fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
 fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
-    let holder = |_| Some(Preemptible { since: ms(0), release: Duration::ZERO });
-    let Decision::Granted { preempted, .. } = cell.request(ms(1), UeId(20), &[dch(128, 64)], holder) else {
+    let holder = |_| Some(unused(ms(0), Duration::ZERO));
+    let Decision::Granted { preempted, .. } =
+        cell.request(ms(1), interactive(UeId(20)), &[dch(128, 64)], holder)
+    else {
         panic!("two make room for 128 kbit/s")
     };
     assert_eq!(preempted, [UeId(0), UeId(1)]);
@@ -151,7 +164,7 @@ fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
     assert_eq!(cell.reserved().rates[0], 800_000, "the first still has its 64, and 64 are promised");
     cell.release(UeId(0));
     assert_eq!((cell.reserved().rates[0], cell.reserved().dchs), (800_000, 11));
-    let all_kept = cell.request(ms(1), UeId(21), &[dch(1000, 64)], holder);
+    let all_kept = cell.request(ms(1), interactive(UeId(21)), &[dch(1000, 64)], holder);
     assert_eq!(all_kept, Decision::Refused, "no DCH is preempted for a request that never fits");
     assert_eq!(cell.reserved().dchs, 11);
 }
@@ -160,11 +173,12 @@ fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
 fn requests_wait_in_their_order_up_to_the_queues_length() {
     let mut cell = cell(2);
     for ue in 0..12 {
-        cell.request(ms(0), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+        cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
-    let ask = |cell: &mut Admission, ue| cell.request(ms(1), UeId(ue), &[dch(64, 32)], no_inactive_ue);
+    let ask =
+        |cell: &mut Admission, ue| cell.request(ms(1), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     let answers = [20, 21, 20, 22].map(|ue| ask(&mut cell, ue));
-    assert_eq!(answers, [Decision::Queued, Decision::Queued, Decision::Queued, Decision::Refused]);
+    assert_eq!(answers, [QUEUED, QUEUED, QUEUED, Decision::Refused]);
     assert_eq!(cell.first_waiting(), Some(UeId(20)));
     cell.release(UeId(0));
     assert_eq!(ask(&mut cell, 20), FREE);
@@ -176,12 +190,100 @@ fn requests_wait_in_their_order_up_to_the_queues_length() {
 #[test]
 fn a_larger_dch_takes_the_place_of_the_smaller_one() {
     let mut cell = cell(0);
-    cell.request(ms(0), UeId(0), &[dch(64, 32)], no_inactive_ue);
-    assert_eq!(cell.request(ms(0), UeId(0), &[dch(768, 32)], no_inactive_ue), FREE);
+    cell.request(ms(0), interactive(UeId(0)), &[dch(64, 32)], no_inactive_ue);
+    assert_eq!(cell.request(ms(0), interactive(UeId(0)), &[dch(768, 32)], no_inactive_ue), FREE);
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1, hs_users: 0 });
-    assert_eq!(cell.request(ms(0), UeId(0), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
+    assert_eq!(cell.request(ms(0), interactive(UeId(0)), &[dch(769, 32)], no_inactive_ue), Decision::Refused);
     cell.change(UeId(0), dch(64, 32));
     assert_eq!(cell.reserved().rates[0], 96_000);
+}
+
+/// Twelve UEs with DCHs of 64 kbit/s fill the cell. UE n has class n / 3: three of each class.
+fn full_cell(queue: u32, preemption: Preemption) -> Admission {
+    let limits = Limits { rates: [Some(rate(800)), None], dchs: None, queue, preemption };
+    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+    for ue in (0..12).map(UeId) {
+        assert_eq!(admission.request(ms(0), (ue, class_of(ue)), &[dch(64, 32)], no_inactive_ue), FREE);
+    }
+    admission
+}
+
+fn class_of(ue: UeId) -> ServiceClass {
+    ServiceClass::ALL[ue.index() / 3]
+}
+
+/// A DCH of `full_cell` that is used until `used_until`.
+fn holder(ue: UeId, used_until: Time) -> Option<Preemptible> {
+    (ue.0 < 12).then(|| Preemptible { class: class_of(ue), ..unused(used_until, Duration::ZERO) })
+}
+
+fn preempted(decision: Decision) -> Vec<u16> {
+    match decision {
+        Decision::Granted { preempted, .. } => preempted.into_iter().map(|ue| ue.0).collect(),
+        Decision::Queued { .. } | Decision::Refused => Vec::new(),
+    }
+}
+
+#[test]
+fn unused_dchs_are_taken_from_the_own_and_lower_classes_lowest_first() {
+    let holders = |ue: UeId| holder(ue, ms(100 - u64::from(ue.0)));
+    for (class, expected) in ServiceClass::ALL.into_iter().zip([0, 3, 6, 9]) {
+        let mut cell = full_cell(0, Preemption::Inactive);
+        let taken = (20..40).map_while(|ue| {
+            let decision = cell.request(ms(100), (UeId(ue), class), &[dch(64, 32)], holders);
+            preempted(decision).first().copied().inspect(|&ue| cell.release(UeId(ue)))
+        });
+        // Within a class the longest unused, which is the last one.
+        let taken: Vec<u16> = taken.collect();
+        assert_eq!(taken, (expected..12).rev().collect::<Vec<_>>(), "{class:?}");
+    }
+}
+
+#[test]
+fn dchs_in_use_are_taken_from_lower_classes_only_by_the_option() {
+    let in_use = |ue: UeId| holder(ue, ms(1000));
+    let streaming = (UeId(20), ServiceClass::Streaming);
+    let request = |preemption| full_cell(0, preemption).request(ms(100), streaming, &[dch(64, 32)], in_use);
+    assert_eq!(request(Preemption::Inactive), Decision::Refused);
+    assert_eq!(preempted(request(Preemption::LowerClass)), [9]);
+    let mut cell = full_cell(0, Preemption::LowerClass);
+    let background = (UeId(20), ServiceClass::Background);
+    assert_eq!(cell.request(ms(100), background, &[dch(64, 32)], in_use), Decision::Refused);
+    // A failed request of the lowest class does not delay one of a higher class.
+    assert_eq!(
+        preempted(cell.request(ms(100), (UeId(21), ServiceClass::Streaming), &[dch(64, 32)], in_use)),
+        [9]
+    );
+}
+
+#[test]
+fn waiting_requests_are_decided_by_class() {
+    use ServiceClass::{Background, Conversational, Interactive, Streaming};
+    let mut cell = full_cell(3, Preemption::Inactive);
+    let ask = |cell: &mut Admission, ue, class| {
+        cell.request(ms(1), (UeId(ue), class), &[dch(64, 32)], no_inactive_ue)
+    };
+    assert_eq!(ask(&mut cell, 20, Background), QUEUED);
+    assert_eq!(ask(&mut cell, 21, Interactive), QUEUED);
+    assert_eq!(ask(&mut cell, 22, Interactive), QUEUED);
+    // The queue is full: a request displaces one of a lower class, the last one of the lowest class.
+    assert_eq!(ask(&mut cell, 23, Background), Decision::Refused);
+    assert_eq!(ask(&mut cell, 24, Streaming), Decision::Queued { displaced: Some(UeId(20)) });
+    assert_eq!(ask(&mut cell, 25, Interactive), Decision::Refused);
+    cell.release(UeId(0));
+    assert_eq!(cell.first_waiting(), Some(UeId(24)));
+    // While a higher class waits, a lower one gets nothing, not even a larger DCH for a holder.
+    assert_eq!(ask(&mut cell, 21, Interactive), QUEUED);
+    assert_eq!(
+        cell.request(ms(1), (UeId(11), Background), &[dch(128, 32)], no_inactive_ue),
+        Decision::Refused
+    );
+    assert_eq!(ask(&mut cell, 24, Streaming), FREE);
+    assert_eq!(cell.first_waiting(), Some(UeId(21)));
+    assert_eq!(ask(&mut cell, 26, Conversational), QUEUED);
+    assert!(cell.withdraw(UeId(26)), "the interactive requests can be decided again");
+    assert!(!cell.withdraw(UeId(22)) && !cell.withdraw(UeId(22)), "no lower class waits");
+    assert_eq!(cell.first_waiting(), Some(UeId(21)));
 }
 
 /// What can happen in a cell.
@@ -232,9 +334,11 @@ impl Observed {
         let holder = |ue: UeId| {
             let keeps = !on_air.contains_key(&ue.0) || leaving.contains(&ue.0);
             let since = ms(u64::from(ue.0) * 700);
-            (!keeps).then_some(Preemptible { since, release: Duration::from_millis(500) })
+            (!keeps).then_some(unused(since, Duration::from_millis(500)))
         };
-        if let Decision::Granted { dch, preempted, .. } = self.cell.request(now, UeId(ue), offers, holder) {
+        if let Decision::Granted { dch, preempted, .. } =
+            self.cell.request(now, interactive(UeId(ue)), offers, holder)
+        {
             let victims: Vec<u16> = preempted.iter().map(|ue| ue.0).collect();
             self.leaving.extend(&victims);
             if victims.is_empty() {
@@ -293,7 +397,7 @@ proptest! {
                     }
                 }
                 Step::Shrink(_) => {}
-                Step::Withdraw(ue) => observed.cell.withdraw(UeId(ue)),
+                Step::Withdraw(ue) => drop(observed.cell.withdraw(UeId(ue))),
                 Step::Pass(by) => now += Duration::from_millis(by),
             }
             let reserved = observed.cell.reserved();

@@ -272,14 +272,19 @@ impl Rrc {
         }
     }
 
-    /// Time from which the DCH can be preempted if the UE stays inactive from `active_until` on.
-    pub fn preemptible_from(&self, active_until: Time) -> Option<Time> {
-        let config = &self.config;
-        let holds = self.phase == Phase::In(RrcState::CellDch) && !config.preemptive_inactivity.is_zero();
+    /// Time up to which the UE uses its DCH if it stays inactive from `active_until` on: the end of the
+    /// inactivity timer. `None` if it has no DCH.
+    pub fn dch_used_until(&self, active_until: Time) -> Option<Time> {
         // One nanosecond more than the timer: with a timer of 0 a UE that sends in every TTI would
         // otherwise be inactive for an instant between two TTIs.
         let instant = Duration::from_nanos(1);
-        holds.then(|| active_until.max(self.since) + config.inactivity + instant)
+        let has_dch = self.phase == Phase::In(RrcState::CellDch);
+        has_dch.then(|| active_until.max(self.since) + self.config.inactivity + instant)
+    }
+
+    /// Whether other UEs may take the DCH when it is not used any more.
+    pub fn gives_unused_dch(&self) -> bool {
+        !self.config.preemptive_inactivity.is_zero()
     }
 
     /// Time that the release of the DCH takes.

@@ -196,18 +196,19 @@ fn a_dch_can_be_preempted_only_after_the_inactivity_timer() {
     let mut bench = Bench::new(config());
     bench.on_dch();
     let active_until = bench.measured.active_until;
-    let from = bench.rrc.preemptible_from(active_until).unwrap();
+    assert!(bench.rrc.gives_unused_dch());
+    let from = bench.rrc.dch_used_until(active_until).unwrap();
     assert!(from > Time::ZERO + ms(2901) && from < Time::ZERO + ms(2902), "{from}");
     bench.until(3000);
     bench.rrc.handle_preemption(&mut Context::new(bench.now, &mut NoTrace));
     bench.take_orders();
-    assert_eq!(bench.rrc.preemptible_from(active_until), None, "it can be preempted only once");
+    assert_eq!(bench.rrc.dch_used_until(active_until), None, "it can be preempted only once");
     bench.enters(RrcState::CellFach, 3502);
     let mut never = config();
     never.preemptive_inactivity = Duration::ZERO;
     let mut bench = Bench::new(never);
     bench.on_dch();
-    assert_eq!(bench.rrc.preemptible_from(active_until), None);
+    assert!(!bench.rrc.gives_unused_dch());
 }
 
 #[test]
