@@ -29,11 +29,11 @@ pub(crate) struct Model {
 impl Model {
     pub fn new(config: &TcpConfig) -> Self {
         Model {
-            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, *config),
+            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config.clone()),
             now: Time::ZERO,
             left: VecDeque::new(),
             sent: Vec::new(),
-            segment_payload: config.segment_payload,
+            segment_payload: config.mss(),
             delivered: 0,
             timeouts: 0,
         }

@@ -57,7 +57,7 @@ pub(crate) fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
         let help = error.help().map_or_else(String::new, |help| format!(" ({help})"));
         Mistake::new(line, format!("{}{help}", error.message()))
     })?;
-    Ok(loaded.scenario.tcp.config())
+    Ok(loaded.scenario.tcp.clone())
 }
 
 struct Talk<E> {

@@ -103,7 +103,7 @@ impl LongRun {
         }
         for rounding in [0.499_999, 0.500_001] {
             let mut nudged = run.clone();
-            nudged.config.vegas.rounding = rounding;
+            nudged.config.vegas_rounding = rounding;
             if replay(&nudged, |_| ()) == self.expected {
                 return Ok(Some(format!("segments in queues rounded from {rounding}")));
             }

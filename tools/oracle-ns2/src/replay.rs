@@ -97,7 +97,7 @@ struct Replay<'a, F> {
 
 impl<'a, F: FnMut(Row)> Replay<'a, F> {
     fn new(run: &'a Run, record: F) -> Self {
-        let end = |end| Connection::new(ConnectionId(0), FlowId(0), UeId(0), end, run.config);
+        let end = |end| Connection::new(ConnectionId(0), FlowId(0), UeId(0), end, run.config.clone());
         let link = |reverse| {
             let mut link = Link::new(run.rate_bps, run.delay_s);
             link.fifo = run.fifo;
@@ -169,7 +169,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
     }
 
     fn payload(&self) -> u64 {
-        u64::from(self.run.config.segment_payload)
+        u64::from(self.run.config.mss())
     }
 
     fn is_done(&self) -> bool {
@@ -214,7 +214,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
     /// Returns a timer's interval as ns-2 computes it: whole ticks as a product, which can differ
     /// from the decimal number in the last bit. This decides the order of events at one instant.
     fn seconds(&self, interval: Duration) -> f64 {
-        let tick = self.run.config.rto.granularity;
+        let tick = self.run.config.rto_granularity;
         if interval.as_nanos().is_multiple_of(tick.as_nanos().max(1)) {
             return (interval / tick) as f64 * tick.as_secs();
         }

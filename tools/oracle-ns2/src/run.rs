@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
-use umts_stack::tcp::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
-use umts_units::Duration;
+use umts_stack::tcp::{RtoRule, TcpConfig, TcpConnection, Variant, WindowSize};
+use umts_units::{Duration, Octets};
 
 use crate::losses::LossList;
 
@@ -128,30 +128,24 @@ pub fn variant(agent: &str) -> Result<Variant, Skip> {
 
 /// Returns the configuration of the golden runs: `window` packets of 1000 B, clock ticks of 10 ms.
 pub fn one_way(variant: Variant, window: u32, phase: Duration) -> TcpConfig {
-    let rto = RtoConfig {
-        rule: RtoRule::Ns2,
-        granularity: Duration::from_millis(10),
-        clock_phase: phase,
-        initial: Duration::from_secs(3),
-        min: Duration::from_millis(200),
-        max: Duration::from_secs(60),
-    };
     TcpConfig {
         variant,
-        one_way: true,
-        segment_payload: 1000,
-        header: 40,
-        advertised_window: window * 1000,
-        initial_window: 2,
-        initial_ssthresh: Some(window),
-        delayed_ack: None,
+        connection: TcpConnection::OneWay,
+        segment_payload: Octets(1000),
+        header: Octets(40),
+        advertised_window: WindowSize::Segments(window),
+        initial_window: WindowSize::Segments(2),
+        initial_ssthresh: Some(WindowSize::Segments(window)),
+        delayed_ack: false,
         limited_transmit: true,
-        sack_blocks: match variant {
-            Variant::Sack | Variant::Fack | Variant::Cubic | Variant::Westwood => 3,
-            _ => 0,
-        },
-        vegas: VegasConfig { ns2_no_header: true, ..VegasConfig::default() },
-        rto,
+        sack: matches!(variant, Variant::Cubic | Variant::Westwood),
+        ns2_vegas_no_header: true,
+        rto_rule: RtoRule::Ns2,
+        rto_granularity: Duration::from_millis(10),
+        rto_clock_phase: phase,
+        rto_initial: Duration::from_secs(3),
+        rto_min: Duration::from_millis(200),
+        rto_max: Duration::from_secs(60),
         ..TcpConfig::default()
     }
 }
@@ -175,21 +169,21 @@ impl Entry {
             }
         }
         let window: u32 = read("window", &p.window)?;
-        let payload: u32 = read("psize", &p.psize)?;
         let mut config = one_way(variant(&self.algo)?, window, Duration::from_secs_f64(self.boot_time_s));
-        config.segment_payload = payload;
-        config.advertised_window = window * payload;
-        config.initial_window = read("winit", &p.winit)?;
+        config.segment_payload = Octets(read("psize", &p.psize)?);
+        config.initial_window = WindowSize::Segments(read("winit", &p.winit)?);
         config.limited_transmit = p.limtx != "0";
-        config.delayed_ack = match p.sink.as_str() {
-            "plain" => None,
-            "delack" => Some(seconds("delack", &p.delack)?),
+        match p.sink.as_str() {
+            "plain" => {}
+            "delack" => {
+                (config.delayed_ack, config.delayed_ack_timeout) = (true, seconds("delack", &p.delack)?);
+            }
             other => return Err(Skip::Unmodelled("sink", other.to_owned())),
-        };
-        config.rto.granularity = seconds("tick", &p.tick)?;
-        config.rto.initial = seconds("rtxinit", &p.rtxinit)?;
-        config.rto.min = seconds("minrto", &p.minrto)?;
-        config.rto.max = seconds("maxrto", &p.maxrto)?;
+        }
+        config.rto_granularity = seconds("tick", &p.tick)?;
+        config.rto_initial = seconds("rtxinit", &p.rtxinit)?;
+        config.rto_min = seconds("minrto", &p.minrto)?;
+        config.rto_max = seconds("maxrto", &p.maxrto)?;
         let packets: u64 = read("npkts", &p.npkts)?;
         Ok(Run {
             config,

@@ -218,6 +218,11 @@ options! {
         /// Vegas: slow start ends if more segments than this are queued in the network.
         [label = "Vegas gamma (segments)", source = "Brakmo and Peterson 1995; ns-2"]
         pub vegas_gamma: u32 = 1,
+        /// Vegas: added to the number of queued segments before it is truncated to an integer. In
+        /// ns-2 the noise of the clock decides ties. Here a slightly smaller or larger value does.
+        /// Not a key.
+        #[cfg_attr(feature = "schema", serde(skip))]
+        pub vegas_rounding: f64 = 0.5,
         /// File and class of a congestion control in Python, as in `"my_control.py:MyControl"`, for
         /// `variant = "python"`. The path is relative to the scenario file.
         [label = "Python class", source = "the guide, section on congestion control in Python"]
@@ -263,7 +268,7 @@ impl TcpConfig {
     }
 
     /// Congestion window of a new connection, in segments.
-    pub(super) fn initial_segments(&self) -> u32 {
+    pub fn initial_segments(&self) -> u32 {
         self.initial_window.in_segments(self.segment_payload)
     }
 
@@ -275,7 +280,7 @@ impl TcpConfig {
     }
 
     /// Largest number of SACK blocks in an ACK. 0: full duplex connections do not offer SACK.
-    pub(super) fn max_sack_blocks(&self) -> u8 {
+    pub fn max_sack_blocks(&self) -> u8 {
         if self.sack || matches!(self.variant, Variant::Sack | Variant::Fack) { self.sack_blocks } else { 0 }
     }
 

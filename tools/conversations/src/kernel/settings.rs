@@ -2,7 +2,7 @@
 //! options of the socket.
 
 use umts_netlink::RouteMetric;
-use umts_stack::tcp::{Keepalive, Nagle, TcpConfig, Variant};
+use umts_stack::tcp::{Nagle, TcpConfig, Variant};
 
 use crate::problem::Mistake;
 use crate::run;
@@ -52,7 +52,8 @@ pub(crate) struct Settings {
     pub segment_payload: u32,
     pub congestion_control: &'static str,
     pub no_delay: bool,
-    pub keepalive: Option<Keepalive>,
+    /// Options of keep-alives.
+    pub config: TcpConfig,
     /// The kernel accepts connections.
     pub listens: bool,
     /// The script opens the connection. Otherwise the other end does.
@@ -81,13 +82,13 @@ impl Settings {
         Ok(Settings {
             variables: variables(&config),
             metrics: metrics(&config),
-            mtu: u16::try_from(config.segment_payload + HEADERS).unwrap_or(u16::MAX),
-            segment_payload: config.segment_payload,
+            mtu: u16::try_from(config.mss() + HEADERS).unwrap_or(u16::MAX),
+            segment_payload: config.mss(),
             congestion_control: congestion_control(script, &config)?,
             no_delay: config.nagle == Nagle::Off,
-            keepalive: config.keepalive,
             listens: config.listens,
             opens: opens(script),
+            config,
         })
     }
 }
@@ -113,15 +114,15 @@ fn variables(config: &TcpConfig) -> Vec<(&'static str, String)> {
     let retries = |retries: Option<u32>| retries.unwrap_or(255).to_string();
     vec![
         ("tcp_timestamps", switch(config.timestamps)),
-        ("tcp_sack", switch(config.sack_blocks > 0)),
+        ("tcp_sack", switch(config.max_sack_blocks() > 0)),
         ("tcp_dsack", switch(config.dsack)),
-        ("tcp_frto", if config.spurious.frto { "2" } else { "0" }.to_owned()),
+        ("tcp_frto", if config.frto { "2" } else { "0" }.to_owned()),
         ("tcp_early_retrans", if config.tail_loss_probes { "3" } else { "0" }.to_owned()),
         ("tcp_slow_start_after_idle", switch(config.slow_start_restart)),
-        ("tcp_rto_min_us", (config.rto.min.as_nanos() / 1000).to_string()),
+        ("tcp_rto_min_us", (config.rto_min.as_nanos() / 1000).to_string()),
         ("tcp_ecn", if config.ecn { "1" } else { "2" }.to_owned()),
-        ("tcp_syn_retries", retries(config.retries.syn)),
-        ("tcp_retries2", retries(config.retries.data)),
+        ("tcp_syn_retries", retries(config.syn_retries)),
+        ("tcp_retries2", retries(config.data_retries)),
         // Features that the model lacks are switched off: memory of earlier connections, growing
         // buffers, aggregation of acknowledgments.
         ("tcp_no_metrics_save", "1".to_owned()),
@@ -132,8 +133,8 @@ fn variables(config: &TcpConfig) -> Vec<(&'static str, String)> {
 }
 
 fn metrics(config: &TcpConfig) -> Vec<RouteMetric> {
-    let mut metrics = vec![RouteMetric::InitCwnd(config.initial_window)];
-    if config.delayed_ack.is_none() {
+    let mut metrics = vec![RouteMetric::InitCwnd(config.initial_segments())];
+    if !config.delayed_ack {
         metrics.push(RouteMetric::QuickAck(1));
     }
     metrics

@@ -40,13 +40,14 @@ impl Application {
         let made = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
         setsockopt(&made, TcpCongestion, &settings.congestion_control.into())?;
         setsockopt(&made, TcpNoDelay, &settings.no_delay)?;
-        if let Some(keepalive) = settings.keepalive {
+        let config = &settings.config;
+        if config.keepalive {
             let seconds =
                 |duration: umts_units::Duration| (duration.as_nanos() / 1_000_000_000).max(1) as u32;
             setsockopt(&made, KeepAlive, &true)?;
-            setsockopt(&made, TcpKeepIdle, &seconds(keepalive.idle))?;
-            setsockopt(&made, TcpKeepInterval, &seconds(keepalive.interval))?;
-            setsockopt(&made, TcpKeepCount, &keepalive.probes)?;
+            setsockopt(&made, TcpKeepIdle, &seconds(config.keepalive_idle))?;
+            setsockopt(&made, TcpKeepInterval, &seconds(config.keepalive_interval))?;
+            setsockopt(&made, TcpKeepCount, &config.keepalive_probes)?;
         }
         setsockopt(&made, ReuseAddr, &true)?;
         bind(made.as_raw_fd(), &SockaddrIn::from(kernel))?;

@@ -28,10 +28,6 @@ use crate::tcp::outstanding::{Acknowledged, Sent};
 /// Number of ACKs after a retransmission that check the age of the next segment.
 const AGE_CHECKS: u32 = 2;
 
-/// Added to the number of queued segments before it is truncated to an integer. In ns-2 the noise of
-/// the clock decides ties. Here a slightly smaller or larger value does.
-const ROUNDING: f64 = 0.5;
-
 /// The fast retransmit of Vegas.
 const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RETRANSMIT };
 
@@ -42,6 +38,7 @@ pub struct Vegas {
     beta: u32,
     gamma: u32,
     ns2_no_header: bool,
+    rounding: f64,
     one_way: bool,
     initial_window: u32,
     /// Last transmissions of the segments of a receive window, indexed by number modulo that
@@ -123,6 +120,7 @@ impl Vegas {
             beta: config.vegas_beta,
             gamma: config.vegas_gamma,
             ns2_no_header: config.ns2_vegas_no_header,
+            rounding: config.vegas_rounding,
             one_way: config.is_one_way(),
             initial_window: config.initial_segments(),
             slots: vec![Transmissions::default(); segments],
@@ -197,7 +195,7 @@ impl Vegas {
             }
             let actual = sent_in_round / rtt;
             let expected = next.saturating_sub(before) as f64 / self.base_rtt;
-            self.adjust(window, ((expected - actual) * self.base_rtt + ROUNDING).trunc());
+            self.adjust(window, ((expected - actual) * self.base_rtt + self.rounding).trunc());
         }
         self.marked = next;
         self.marked_at = now;
