@@ -66,7 +66,11 @@ impl TransportFormatSet {
         let counts = blocks.into_iter().filter(|&blocks| blocks > 0).map(bit).fold(0, |all, bit| all | bit);
         assert!(counts != 0, "a channel needs a format with a block");
         // Without a gap up to the full format, the set is no limit.
-        if counts & counts.wrapping_add(1) == 0 { TransportFormatSet::ANY } else { TransportFormatSet { counts } }
+        if counts & counts.wrapping_add(1) == 0 {
+            TransportFormatSet::ANY
+        } else {
+            TransportFormatSet { counts }
+        }
     }
 
     /// Whether every number of blocks is a format.

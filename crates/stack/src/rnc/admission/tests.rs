@@ -200,8 +200,8 @@ fn a_larger_dch_takes_the_place_of_the_smaller_one() {
 
 /// Twelve UEs with DCHs of 64 kbit/s fill the cell. UE n has class n / 3: three of each class.
 fn full_cell(queue: u32, preemption: Preemption) -> Admission {
-    let limits = Limits { rates: [Some(rate(800)), None], dchs: None, queue, preemption };
-    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+    let limits = Limits { rates: [Some(rate(800)), None], queue, preemption, ..Limits::default() };
+    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0, hs_users: 0 });
     for ue in (0..12).map(UeId) {
         assert_eq!(admission.request(ms(0), (ue, class_of(ue)), &[dch(64, 32)], no_inactive_ue), FREE);
     }
