@@ -45,7 +45,7 @@ pub struct DschAsk {
     /// Recent mean of the user's blocks per TTI.
     mean_blocks: f64,
     /// Service class of the user's bearer: `conversational`, `streaming`, `interactive` or `background`.
-    service_class: &'static str,
+    service_class: String,
     /// Whether the user has received its guaranteed rate. `False` without a guaranteed rate.
     is_rate_met: bool,
     /// Transfer delay of the user's bearer in seconds, or `None`.
@@ -65,7 +65,7 @@ impl DschAsk {
             power_mw: formats.map(|format| tti.power_for(candidate, format)).collect(),
             credit: *credit,
             mean_blocks: *mean,
-            service_class: ask.class.keyword(),
+            service_class: ask.class.keyword().to_owned(),
             is_rate_met: ask.is_rate_met,
             transfer_delay_s: ask.transfer_delay.map(Duration::as_secs),
         }

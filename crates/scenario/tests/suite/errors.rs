@@ -85,8 +85,8 @@ fn mistakes_are_reported_at_their_key() {
             "cell = [{name = \"c\", fach = {scheduler = \"max_ci\"}}]",
             "",
             "cell.0.fach.scheduler",
-            "this scheduler compares credits, timeouts or path gains",
-            "choose \"round_robin\", \"oldest_first\" or \"largest_backlog\"",
+            "this scheduler compares credits or path gains",
+            "choose \"round_robin\", \"oldest_first\", \"largest_backlog\" or \"timeout\"",
         ),
         (
             &BEARER.replace("tti = \"10 ms\" }\nuplink", "tti = \"10 ms\", shared = true }\nuplink"),

@@ -22,7 +22,7 @@ fn invalid_values_are_refused_with_a_repair() {
     let cases = [
         ("", "qos = { class = \"gold\" }", "", "gold", "streaming"),
         ("", "qos = { priority = 1 }", "", "priority", ""),
-        ("", "qos = { class = \"streaming\", guaranteed = \"0 kbit/s\" }", "", "guaranteed", "1 kbit/s"),
+        ("", "qos = { class = \"streaming\", guaranteed = \"500 bit/s\" }", "", "cannot be", "1 kbit/s"),
         (
             "",
             "qos = { class = \"streaming\", transfer_delay = \"5 s\" }",
