@@ -10,11 +10,9 @@
 //! Other tables differ from the variables of an entity; each has a method that converts it into a
 //! configuration. Words of options are always enums of the stack.
 
-mod calls;
 mod cell;
 mod dch;
 mod dsch;
-mod handover;
 mod impairment;
 mod layout;
 mod mobility;
@@ -39,12 +37,10 @@ use umts_stack::environment::EnvironmentConfig;
 use umts_units::Duration;
 use umts_units::keyword::{End, Off};
 
-pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
 pub use dch::{Associated, DchCodes, Dchs, WithoutCode};
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
-pub use handover::{BufferAtHandover, Compressed, CompressedBy, Handover, RlcAtHandover, Soft};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
@@ -74,6 +70,9 @@ pub use traffic::{
     Cbr, EtsiWww, FirstSession, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments,
     SizeOf, Transport, Truncation, Web, WebVariant,
 };
+pub use umts_stack::rnc::calls::CallsConfig as Calls;
+pub use umts_stack::rnc::multicell::{BufferAtHandover, HandoverConfig as Handover, RlcAtHandover};
+pub use umts_stack::rnc::rrc::{CompressedBy, CompressedMode as Compressed, SoftHandover as Soft};
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 

@@ -30,11 +30,11 @@ impl ActiveSets {
     pub fn new(config: &MulticellConfig) -> Self {
         let (handover, codes) = (&config.handover, &config.dch.codes);
         ActiveSets {
-            selection: CellSelection::new(handover.hysteresis_db),
+            selection: CellSelection::new(handover.hysteresis.0),
             soft: handover.soft.as_ref().map(ActiveSet::new),
-            compressed: handover.compressed,
+            compressed: handover.compressed_mode,
             without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
-            is_recorded: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
+            is_recorded: codes.is_some() || handover.soft.is_some() || handover.compressed_mode.is_some(),
             events: Vec::new(),
         }
     }
@@ -290,8 +290,7 @@ mod tests {
 
     #[test]
     fn call_between_two_cells_in_soft_handover_has_a_code_in_both() {
-        let (mut sets, mut codes) =
-            with(Some(SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 }), WithoutCode::Kept);
+        let (mut sets, mut codes) = with(Some(SoftHandover::default()), WithoutCode::Kept);
         let mobile = mobile_between(&environment(), [0, 1]);
         let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
         assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use umts_units::Duration;
+use umts_units::{Db, Duration};
 
 use super::codes::OneTree;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
+use crate::options::options;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::PowerConfig;
 use crate::rnc::calls::CallsConfig;
@@ -41,33 +42,44 @@ pub struct DchConfig {
 /// Calls of one kind.
 #[derive(Debug, Clone)]
 pub struct CallClassConfig {
-    /// Arrivals and lengths.
+    /// Arrivals, lengths and codes.
     pub calls: CallsConfig,
     /// How the calling UEs move.
     pub mobility: MobilityConfig,
-    /// The spreading factor of their codes.
-    pub spreading_factor: u16,
     /// Target Eb/N0 of power control, linear.
     pub target: f64,
     /// The block error ratio at an Eb/N0.
     pub errors: Arc<LinkTable>,
 }
 
-/// How users change cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HandoverConfig {
-    /// Hysteresis of cell selection in dB.
-    pub hysteresis_db: f64,
-    /// Time after a handover in which the user is not scheduled on the DSCH.
-    pub interruption: Duration,
-    /// Whether RLC is kept.
-    pub rlc: RlcAtHandover,
-    /// Whether SDUs are kept of which nothing was sent.
-    pub buffer: BufferAtHandover,
-    /// Soft handover of calls. `None`: a call has one cell at a time.
-    pub soft: Option<SoftHandover>,
-    /// Gaps of calls near another cell.
-    pub compressed: Option<CompressedMode>,
+options! {
+    /// Handover between the cells of a layout. Each 100 ms a user changes to the cell that it receives
+    /// best, or stays. A call may have several cells.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct HandoverConfig as "Handover" {
+        /// Margin by which another cell must be better before a user changes to it.
+        [label = "Hysteresis of handover", range = "0 dB to 100 dB", source = "Rendón et al. (2004), §3.2"]
+        pub hysteresis: Db = Db(1.0),
+        /// Time after a handover in which the user is not scheduled on the DSCH.
+        [label = "Interruption by a handover", max = "10 s",
+            source = "an interpretation: Rendón et al. (2004) say nothing"]
+        pub interruption: Duration = Duration::ZERO,
+        /// What happens to the user's RLC entities at a handover.
+        [label = "RLC at a handover",
+            source = "an interpretation: Rendón et al. (2004) say nothing; TS 25.322 §9.7.7 for re-establishment"]
+        pub rlc: RlcAtHandover = RlcAtHandover::Kept,
+        /// What happens at a handover to the SDUs in the RNC of which nothing was sent.
+        [label = "Buffer at a handover", source = "an interpretation: Rendón et al. (2004) say nothing"]
+        pub buffer: BufferAtHandover = BufferAtHandover::Kept,
+        /// Soft handover of calls. Handover is hard if absent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "SoftHandover", extend("x-default" = "none")))]
+        pub soft: Option<SoftHandover> = None,
+        /// Gaps in the transmission of calls near another cell; no gaps if absent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "CompressedMode", extend("x-default" = "none")))]
+        pub compressed_mode: Option<CompressedMode> = None,
+    }
 }
 
 /// Treatment of a user's RLC entities at a change of cells.

@@ -71,7 +71,7 @@ impl VoiceCalls {
         let class = |(group, of): (usize, &CallClassConfig)| CallClass {
             calls: Calls::new(&of.calls, group, cells, streams),
             mobility: of.mobility.clone(),
-            spreading_factor: of.spreading_factor,
+            spreading_factor: of.calls.spreading_factor,
             target: of.target,
             errors: of.errors.clone(),
             // Above the numbers of all UEs.
@@ -232,6 +232,8 @@ pub(super) fn link(call: &Call, leg: &RadioLink, target: f64) -> Link {
 
 #[cfg(test)]
 mod tests {
+    use umts_units::Erlang;
+
     use super::*;
     use crate::ids::CellId;
     use crate::radio::phy::ovsf::Code;
@@ -246,11 +248,16 @@ mod tests {
     /// Calls of one class that lose no block at their target.
     fn calls(offered: f64) -> VoiceCalls {
         let streams = Streams::new(1, 0);
-        let config = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        let config = CallsConfig {
+            offered: Erlang::new(offered).expect("it is not negative"),
+            per: Offered::Network,
+            holding: Duration::from_secs(36_000),
+            ..CallsConfig::default()
+        };
         let class = CallClass {
             calls: Calls::new(&config, 0, CELLS, &streams),
             mobility: MobilityConfig::Still,
-            spreading_factor: 32,
+            spreading_factor: config.spreading_factor,
             target: 2.0,
             errors: LinkTable::logistic(-30.0, 2.5).into(),
             names: 1 << 32,

@@ -9,7 +9,7 @@ use crate::rnc::multicell::{AssociatedConfig, OneTree, WithoutCode};
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::trace::{CallStep, Postponed, Real};
 
-const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
+const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
 const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
 
 /// Number of call changes of one kind.
@@ -26,7 +26,7 @@ fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> Mul
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
     config.handover.soft = soft;
-    let calls = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+    let calls = offered_calls(offered, Offered::Network, Duration::from_secs(36_000));
     config.calls = vec![CallClassConfig { mobility: standing(place), ..talk(calls) }];
     config
 }
@@ -104,7 +104,7 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
             config.power.control = control;
             config.environment.propagation.shadowing = ShadowingConfig::default();
             config.handover.soft = soft;
-            let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+            let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(120));
             let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
             config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
             let mut bench = Bench::new(&config, &[]);
@@ -137,7 +137,7 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
 fn blocking_follows_erlang_b() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.dch.codes = Some(ONE_TREE);
-    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(20) };
+    let calls = offered_calls(24.0, Offered::Cell, Duration::from_secs(20));
     config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(240);
@@ -163,7 +163,7 @@ fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     config.dch.codes = Some(OneTree { without, ..ONE_TREE });
     config.environment.propagation.shadowing = ShadowingConfig::default();
     config.handover.soft = soft;
-    let calls = CallsConfig { offered: 22.0, per: Offered::Cell, holding: Duration::from_secs(60) };
+    let calls = offered_calls(22.0, Offered::Cell, Duration::from_secs(60));
     let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
     config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
     let mut bench = Bench::new(&config, &[]);
@@ -189,8 +189,8 @@ fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
 fn compressed_mode_takes_codes_and_power() {
     let with = |compressed| {
         let mut config = sectors(4.0, ERROR_FREE);
-        config.handover.compressed = compressed;
-        let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        config.handover.compressed_mode = compressed;
+        let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(600));
         config.calls = vec![talk(calls)];
         let mut bench = Bench::new(&config, &[]);
         bench.seconds(4);
@@ -209,12 +209,12 @@ fn compressed_mode_takes_codes_and_power() {
         }
         (power, codes, gaps / calls, lost / (2.0 * calls))
     };
-    let mode = |method, within_db| CompressedMode {
-        within_db,
+    let mode = |method, within| CompressedMode {
+        within: Db(within),
         gap: 14,
         every: Duration::from_millis(80),
         method,
-        raise_db: 2.0,
+        raise: Db(2.0),
     };
     let (plain, no_codes, none, loss) = with(None);
     assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
@@ -241,8 +241,7 @@ fn with_associated(without: bool) -> Bench {
     config.dch.codes = Some(OneTree { common, ..ONE_TREE });
     config.dch.associated = Some(associated);
     if without {
-        let calls =
-            CallsConfig { offered: 10.0, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
         config.calls =
             vec![CallClassConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
     }
