@@ -11,7 +11,6 @@
 //! configuration. Words of options are always enums of the stack.
 
 mod cell;
-mod dch;
 mod dsch;
 mod impairment;
 mod layout;
@@ -39,7 +38,7 @@ use umts_units::keyword::{End, Off};
 
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
-pub use dch::{Associated, DchCodes, Dchs, WithoutCode};
+
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
@@ -71,7 +70,10 @@ pub use traffic::{
     SizeOf, Transport, Truncation, Web, WebVariant,
 };
 pub use umts_stack::rnc::calls::CallsConfig as Calls;
-pub use umts_stack::rnc::multicell::{BufferAtHandover, HandoverConfig as Handover, RlcAtHandover};
+pub use umts_stack::rnc::multicell::{
+    AssociatedConfig as Associated, BufferAtHandover, CodeLimit as DchCodes, DchConfig as Dchs,
+    HandoverConfig as Handover, RlcAtHandover, WithoutCode,
+};
 pub use umts_stack::rnc::rrc::{CompressedBy, CompressedMode as Compressed, SoftHandover as Soft};
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};

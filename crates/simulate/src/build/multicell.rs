@@ -12,7 +12,7 @@ pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
         environment,
         power: power.config(),
         dsch: dsch.config(&power),
-        dch: of.cell[0].dch.clone().unwrap_or_default().config(),
+        dch: of.cell[0].dch.unwrap_or_default(),
         handover: of.handover.unwrap_or_default(),
         calls: of.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
     })

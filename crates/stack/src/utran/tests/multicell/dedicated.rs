@@ -3,14 +3,18 @@
 use super::*;
 use crate::environment::Environment;
 use crate::ids::CellId;
+use crate::radio::phy::ovsf::TreeShare;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls;
-use crate::rnc::multicell::{AssociatedConfig, OneTree, WithoutCode};
+use crate::rnc::multicell::{AssociatedConfig, CodeLimit, WithoutCode};
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::trace::{CallStep, Postponed, Real};
 
 const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
-const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
+/// Codes from the one tree of the cell, without common channels.
+fn one_tree() -> DchConfig {
+    DchConfig { codes: CodeLimit::OneTree, common: None, ..DchConfig::default() }
+}
 
 /// Number of call changes of one kind.
 fn steps(bench: &Bench, kind: CallStep) -> usize {
@@ -136,7 +140,7 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
 #[test]
 fn blocking_follows_erlang_b() {
     let mut config = sectors(4.0, ERROR_FREE);
-    config.dch.codes = Some(ONE_TREE);
+    config.dch = one_tree();
     let calls = offered_calls(24.0, Offered::Cell, Duration::from_secs(20));
     config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
@@ -160,7 +164,7 @@ fn blocking_follows_erlang_b() {
 /// Moving calls in cells with few codes.
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
-    config.dch.codes = Some(OneTree { without, ..ONE_TREE });
+    config.dch = DchConfig { without_code: without, ..one_tree() };
     config.environment.propagation.shadowing = ShadowingConfig::default();
     config.handover.soft = soft;
     let calls = offered_calls(22.0, Offered::Cell, Duration::from_secs(60));
@@ -234,16 +238,15 @@ fn compressed_mode_takes_codes_and_power() {
 fn with_associated(without: bool) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     let place = config.environment.layout.centre(CellId(0));
-    let associated =
-        AssociatedConfig { spreading_factor: 256, processing: CHIP_RATE / 3_400.0, target: linear(5.0) };
     // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
-    let common = Some(Code { spreading_factor: 2, number: 0 });
-    config.dch.codes = Some(OneTree { common, ..ONE_TREE });
-    config.dch.associated = Some(associated);
+    let (common, associated) = (Some(TreeShare::of(2)), Some(AssociatedConfig::default()));
+    config.dch = DchConfig { common, associated, ..one_tree() };
     if without {
         let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
-        config.calls =
-            vec![CallClassConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
+        config.calls = vec![CallClassConfig {
+            mobility: standing(place),
+            ..talk(CallsConfig { spreading_factor: 4, ..calls })
+        }];
     }
     let mut bench = Bench::new(&config, &[standing(place)]);
     bench.sends(100, 0, 1, 570);
