@@ -16,7 +16,6 @@ mod impairment;
 mod layout;
 mod mobility;
 mod network;
-mod pdcp;
 mod power;
 mod propagation;
 mod proxy;
@@ -46,7 +45,6 @@ pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, LinkDirections, Outage, QueueLimit, RedConfig};
-pub use pdcp::{HeaderCompression, Pdcp};
 pub use power::{LinkTables, Power, Supply};
 pub(crate) use propagation::complete as complete_propagation;
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
@@ -69,6 +67,7 @@ pub use traffic::{
     Cbr, EtsiWww, FirstSession, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments,
     SizeOf, Transport, Truncation, Web, WebVariant,
 };
+pub use umts_stack::radio::pdcp::{HeaderCompression, PdcpConfig as Pdcp};
 pub use umts_stack::rnc::calls::CallsConfig as Calls;
 pub use umts_stack::rnc::multicell::{
     AssociatedConfig as Associated, BufferAtHandover, CodeLimit as DchCodes, DchConfig as Dchs,

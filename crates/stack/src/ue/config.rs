@@ -22,7 +22,7 @@ pub struct UeConfig {
     /// no layout.
     pub mobility: Option<MobilityConfig>,
     /// Header compression of both directions.
-    pub pdcp: Option<PdcpConfig>,
+    pub pdcp: PdcpConfig,
     /// RLC configuration of both ends.
     pub rlc: Arc<RlcConfig>,
     /// Both RLC entities exchange octets.

@@ -20,6 +20,7 @@ use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::PowerFormat;
 use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
 use crate::radio::phy::{ErrorModel, LinkTable};
@@ -139,7 +140,7 @@ impl Bench {
             .map(|mobility| UeConfig {
                 cell: 0,
                 mobility: Some(mobility.clone()),
-                pdcp: None,
+                pdcp: PdcpConfig::default(),
                 rlc: rlc.clone(),
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],

@@ -16,6 +16,7 @@ use crate::ids::{CarrierId, Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
@@ -97,7 +98,7 @@ impl Bench {
         let ue = UeConfig {
             cell: 0,
             mobility: None,
-            pdcp: None,
+            pdcp: PdcpConfig::default(),
             rlc: rlc.into(),
             wire_mode: false,
             channels: [channel; 2],
