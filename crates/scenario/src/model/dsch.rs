@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::count::Blocks;
 use umts_stack::radio::mac::PowerFormat;
 use umts_stack::radio::phy::ovsf::Code;
 pub use umts_stack::radio::phy::ovsf::TreeShare;
@@ -15,7 +16,6 @@ use umts_units::{BitRate, Bytes, Db, Duration};
 
 use super::PythonClass;
 use super::power::{LinkTables, Power};
-pub use crate::counts::Blocks;
 
 /// A DSCH: a branch of the code tree that MAC-c/sh allocates again in each TTI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
