@@ -6,9 +6,9 @@
 //! RFC or tool that the value comes from. [`crate::schema`] and [`crate::params`] are generated
 //! from the fields.
 //!
-//! Links, RLC, RRC and propagation are configurations of the stack, which declares them as tables.
-//! Other tables differ from the variables of an entity; each has a method that converts it into a
-//! configuration. Words of options are always enums of the stack.
+//! Most tables are configurations of the stack, which declares them. Tables with values that must be
+//! converted (levels in dB, references, distributions) have a method `config`. Words of options are
+//! always enums of the stack.
 
 mod cell;
 mod dsch;
