@@ -23,7 +23,6 @@
 
 mod capacity_traces;
 mod check;
-mod counts;
 mod de;
 mod error;
 mod extends;

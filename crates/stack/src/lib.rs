@@ -15,6 +15,7 @@
 
 pub mod context;
 pub mod core_network;
+pub mod count;
 pub mod detail;
 pub mod environment;
 pub mod event;

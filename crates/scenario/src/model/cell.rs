@@ -9,7 +9,7 @@ use umts_stack::scheduling::SchedulerKind;
 use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{BitRate, Duration};
 
-use super::dch::Dchs;
+use super::Dchs;
 use super::dsch::Dsch;
 use super::power::Power;
 use super::tdd::{Duplex, Tdd};

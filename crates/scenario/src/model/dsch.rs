@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::count::Blocks;
 use umts_stack::radio::mac::PowerFormat;
-use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
+use umts_stack::radio::phy::ovsf::Code;
+pub use umts_stack::radio::phy::ovsf::TreeShare;
 use umts_stack::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
 use umts_stack::scheduling::{Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig};
 use umts_units::keyword::{Any, Auto};
-use umts_units::{BitRate, Bytes, Db, Duration, as_text};
+use umts_units::{BitRate, Bytes, Db, Duration};
 
 use super::PythonClass;
 use super::power::{LinkTables, Power};
-pub use crate::counts::Blocks;
 
 /// A DSCH: a branch of the code tree that MAC-c/sh allocates again in each TTI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,44 +106,6 @@ pub struct DschFormat {
     pub ebn0: Db,
 }
 
-/// A branch of the code tree, written as its share of the tree: `"1/4"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TreeShare(u16);
-
-impl TreeShare {
-    /// The spreading factor of the branch.
-    pub fn spreading_factor(self) -> u16 {
-        self.0
-    }
-}
-
-impl std::str::FromStr for TreeShare {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').filter(|(one, _)| one.trim() == "1");
-        let parts = parts.and_then(|(_, parts)| parts.trim().parse::<u16>().ok());
-        match parts.filter(|parts| parts.is_power_of_two() && *parts <= LARGEST_SF) {
-            Some(parts) => Ok(TreeShare(parts)),
-            None => Err(format!(
-                "`{text}` is no branch of the code tree: write 1/1, 1/2, 1/4 … or 1/{LARGEST_SF}, as in \"1/4\""
-            )),
-        }
-    }
-}
-
-impl std::fmt::Display for TreeShare {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "1/{}", self.0)
-    }
-}
-
-as_text!(
-    TreeShare,
-    "TreeShare",
-    "a branch of the code tree, as in \"1/4\"",
-    r"^\s*1\s*/\s*(1|2|4|8|16|32|64|128|256|512)\s*$"
-);
-
 /// Transport formats TF1 to TF6 of Rendón et al. (2004): kbit/s, spreading factor, and Eb/N0 in dB.
 const FORMATS: [(u64, u16, f64); 6] =
     [(16, 128, 3.25), (32, 64, 2.75), (64, 32, 2.25), (128, 16, 1.85), (192, 8, 1.65), (256, 8, 1.55)];
@@ -156,7 +119,7 @@ impl Default for Dsch {
             ebn0: Db(ebn0),
         };
         Dsch {
-            codes: TreeShare(4),
+            codes: TreeShare::of(4),
             tti: Duration::from_millis(20),
             decision: Decision::default(),
             block: Bytes(40),
@@ -194,7 +157,7 @@ impl Dsch {
             decision: self.decision,
             block: self.block,
             formats: (0..self.format.len()).map(|number| self.stack_format(number, power)).collect(),
-            codes: Code::last(self.codes.0),
+            codes: Code::last(self.codes.spreading_factor()),
             requirement: self.requirement,
             priority: self.priority,
             capped_by_backlog: self.capped_by_backlog,

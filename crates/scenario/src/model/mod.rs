@@ -6,20 +6,16 @@
 //! RFC or tool that the value comes from. [`crate::schema`] and [`crate::params`] are generated
 //! from the fields.
 //!
-//! Links, RLC, RRC and propagation are configurations of the stack, which declares them as tables.
-//! Other tables differ from the variables of an entity; each has a method that converts it into a
-//! configuration. Words of options are always enums of the stack.
+//! Most tables are configurations of the stack, which declares them. Tables with values that must be
+//! converted (levels in dB, references, distributions) have a method `config`. Words of options are
+//! always enums of the stack.
 
-mod calls;
 mod cell;
-mod dch;
 mod dsch;
-mod handover;
 mod impairment;
 mod layout;
 mod mobility;
 mod network;
-mod pdcp;
 mod power;
 mod propagation;
 mod proxy;
@@ -39,19 +35,16 @@ use umts_stack::environment::EnvironmentConfig;
 use umts_units::Duration;
 use umts_units::keyword::{End, Off};
 
-pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
-pub use dch::{Associated, DchCodes, Dchs, WithoutCode};
+
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
-pub use handover::{BufferAtHandover, Compressed, CompressedBy, Handover, RlcAtHandover, Soft};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, LinkDirections, Outage, QueueLimit, RedConfig};
-pub use pdcp::{HeaderCompression, Pdcp};
 pub use power::{LinkTables, Power, Supply};
 pub(crate) use propagation::complete as complete_propagation;
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
@@ -74,6 +67,13 @@ pub use traffic::{
     Cbr, EtsiWww, FirstSession, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments,
     SizeOf, Transport, Truncation, Web, WebVariant,
 };
+pub use umts_stack::radio::pdcp::{HeaderCompression, PdcpConfig as Pdcp};
+pub use umts_stack::rnc::calls::CallsConfig as Calls;
+pub use umts_stack::rnc::multicell::{
+    AssociatedConfig as Associated, BufferAtHandover, CodeLimit as DchCodes, DchConfig as Dchs,
+    HandoverConfig as Handover, RlcAtHandover, WithoutCode,
+};
+pub use umts_stack::rnc::rrc::{CompressedBy, CompressedMode as Compressed, SoftHandover as Soft};
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 

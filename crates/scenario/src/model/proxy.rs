@@ -3,10 +3,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_stack::proxy::{self, HelperKind, ProxyConfig};
-pub use umts_stack::proxy::{AtLimit, LostTransferAnswer, Setup};
+pub use umts_stack::proxy::{AtLimit, LostTransferAnswer, Outage as ProxyOutage, Setup};
+use umts_stack::proxy::{HelperKind, ProxyConfig};
+use umts_units::Bytes;
 use umts_units::keyword::Unlimited;
-use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::{Tcp, TcpKeys};
 use super::users::Flow;
@@ -44,7 +44,7 @@ pub struct Proxy {
     #[serde(default)]
     pub window_clamp: ProxyWindowClamp,
     /// When the proxy answers a SYN.
-    #[serde(default = "early")]
+    #[serde(default)]
     #[schemars(extend("x-label" = "Set-up through the proxy"))]
     pub setup: Setup,
     /// Buffer of a transfer in each direction, for octets that are read from one connection and not
@@ -57,7 +57,7 @@ pub struct Proxy {
     #[schemars(extend("x-label" = "Memory of the proxy", "x-min" = "1 B"))]
     pub memory: Option<Bytes>,
     /// Treatment of a transfer for which `memory` has no room.
-    #[serde(default = "pass")]
+    #[serde(default)]
     #[schemars(extend("x-label" = "Behaviour of a full proxy"))]
     pub at_limit: AtLimit,
     /// Intervals in which the proxy is out of order.
@@ -182,38 +182,16 @@ impl Default for ProxyWindowClamp {
     }
 }
 
-/// An interval in which the proxy is out of order. Its transfers are lost at the start of the
-/// interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProxyOutage {
-    /// Start of the outage. The proxy loses its transfers.
-    #[schemars(extend("x-label" = "Start of the proxy's outage", "x-max" = "1000000 h"))]
-    pub from: Duration,
-    /// End of the outage. New transfers are possible.
-    #[schemars(extend("x-label" = "End of the proxy's outage", "x-max" = "1000000 h"))]
-    pub to: Duration,
-    /// Answer to segments of transfers that the proxy has lost.
-    #[serde(default = "reset")]
-    #[schemars(extend("x-label" = "After the proxy's outage"))]
-    pub then: LostTransferAnswer,
-}
-
 impl Proxy {
     /// Configuration of the proxy, which is behind `hops` links of the chain.
     pub fn config(&self, hops: u32) -> ProxyConfig {
-        let outage = |outage: &ProxyOutage| proxy::Outage {
-            from: Time::ZERO + outage.from,
-            to: Time::ZERO + outage.to,
-            then: outage.then,
-        };
         ProxyConfig {
             hops,
             setup: self.setup,
             buffer: self.buffer.map(|buffer| buffer.0),
             memory: self.memory.map(|memory| memory.0),
             at_limit: self.at_limit,
-            outages: self.outage.iter().map(outage).collect(),
+            outages: self.outage.clone(),
             helper: self.helper(),
         }
     }
@@ -279,18 +257,6 @@ fn flows<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<FlowChoice>, D::E
         }
     }
     d.deserialize_any(Flows)
-}
-
-fn early() -> Setup {
-    Setup::Early
-}
-
-fn pass() -> AtLimit {
-    AtLimit::Pass
-}
-
-fn reset() -> LostTransferAnswer {
-    LostTransferAnswer::Reset
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a default of that key")]

@@ -3,18 +3,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::count::{Frames, Sdus};
 use umts_stack::ids::Direction;
 use umts_stack::radio::phy::Curve;
 pub use umts_stack::radio::phy::tdd::Interferers;
 use umts_stack::radio::phy::tdd::TddRadioConfig;
-use umts_stack::radio::phy::tdd::layout::{FRAME, LayoutKind, PatternError};
-use umts_stack::rnc::tdd::{
-    AckChannel, AckConfig, GrantConfig, GrantOrder, Refused, TddConfig, TddRachConfig,
-};
-use umts_units::keyword::Unlimited;
-use umts_units::{Db, Duration, Probability};
-
-pub use crate::counts::{Frames, Sdus};
+use umts_stack::radio::phy::tdd::layout::{LayoutKind, PatternError};
+use umts_stack::rnc::tdd::{AckChannel, TddConfig};
+pub use umts_stack::rnc::tdd::{AckConfig as Ack, GrantConfig as Grant, TddRachConfig as TddRach};
+use umts_units::{Db, Probability};
 
 /// How downlink and uplink of a cell are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -49,73 +46,6 @@ pub struct Tdd {
     pub ack: Ack,
     /// Block errors of the TDD cell.
     pub radio: TddRadio,
-}
-
-/// A grant: a DCH with a number of blocks per frame. It ends when it is left unused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Grant {
-    /// N: largest number of SDUs that may begin in one grant.
-    #[schemars(extend("x-label" = "N (SDUs of a grant)", "x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
-    pub sdus: u32,
-    /// Backlogs up to which the first and the second of three levels extend.
-    #[schemars(extend("x-label" = "Levels of backlog", "x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "an interpretation: the study names three levels and no numbers"))]
-    pub levels: Vec<Sdus>,
-    /// Number of blocks per frame for each of the three levels.
-    #[schemars(extend("x-label" = "Weights of the levels (blocks)", "x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "an interpretation: the study names a rough weighting factor and no numbers"))]
-    pub weights: Vec<u32>,
-    /// Treatment of a user's request for which there is no capacity. Requests of the RNC itself
-    /// always wait.
-    #[schemars(extend("x-label" = "Refused users", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
-    pub refused: Refused,
-    /// Order in which the requests of one frame and one direction are granted.
-    #[schemars(extend("x-label" = "Order of grants", "x-source" = "an interpretation: the study says nothing"))]
-    pub order: GrantOrder,
-}
-
-/// Random access in a TDD cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TddRach {
-    /// Number of codes from which users draw. If two users draw the same code, neither is received.
-    #[schemars(extend("x-label" = "Codes of the RACH", "x-min" = 1, "x-max" = 16, "x-source" = "TS 25.331 §10.3.6.51"))]
-    pub codes: u32,
-    /// Time from a request to its answer on the FACH, in whole frames. The grant begins in the
-    /// frame after the answer.
-    #[schemars(extend("x-label" = "Answer to a request", "x-min" = "10 ms", "x-max" = "1 s", "x-source" = "an interpretation: the study names no delay"))]
-    pub answer: Duration,
-    /// Longest back-off after a collision or a refusal. After failure n a user waits 1 to 2^n
-    /// frames, up to this limit.
-    #[schemars(extend("x-label" = "Maximum back-off of requests", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "an interpretation: the study names back-off rules and no numbers"))]
-    pub backoff: Frames,
-}
-
-/// Transport of RLC's acknowledgments and other control PDUs in a TDD cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ack {
-    /// Channel for RLC's acknowledgments.
-    #[schemars(extend("x-label" = "Channel of acknowledgments", "x-source" = "Baiocchi and Vacirca (2002), §II.C"))]
-    pub channel: AckChannel,
-    /// Number of users whose acknowledgments a downlink frame carries, in turn, each with the
-    /// capacity of a block. `"unlimited"`: all acknowledgments share the capacity of one block.
-    #[serde(with = "Unlimited::<u32>")]
-    #[schemars(extend("x-label" = "Downlink acknowledgments of a frame", "x-min" = 1, "x-max" = 48, "x-source" = "an interpretation: the study names simple TDM"))]
-    pub downlink_per_frame: Option<u32>,
-    /// Number of places for acknowledgments in an uplink frame, each with the capacity of a block.
-    /// Two users in one place are lost.
-    #[schemars(extend("x-label" = "Places for uplink acknowledgments", "x-min" = 1, "x-max" = 48, "x-source" = "an interpretation: the study names a collision type protocol"))]
-    pub uplink_places: u32,
-    /// Longest wait after a collision of acknowledgments. The wait is drawn from 1 frame up to this
-    /// value.
-    #[schemars(extend("x-label" = "Back-off of uplink acknowledgments", "x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "an interpretation: the study says nothing"))]
-    pub uplink_backoff: Frames,
-    /// Delay of acknowledgments on common channels after the end of the frame that they report.
-    #[schemars(extend("x-label" = "Delay of acknowledgments", "x-max" = "1000 frames", "x-source" = "an interpretation: the study says nothing"))]
-    pub delay: Frames,
-    /// Whether acknowledgments on common channels have block errors.
-    #[schemars(extend("x-label" = "Block errors of acknowledgments", "x-source" = "an interpretation: the study says nothing"))]
-    pub errors: bool,
 }
 
 /// Block errors that follow from the interference of other transmissions.
@@ -160,37 +90,6 @@ impl Default for Tdd {
             rach: TddRach::default(),
             ack: Ack::default(),
             radio: TddRadio::default(),
-        }
-    }
-}
-
-impl Default for Grant {
-    fn default() -> Self {
-        Grant {
-            sdus: 20,
-            levels: vec![Sdus(1), Sdus(5)],
-            weights: vec![1, 2, 4],
-            refused: Refused::default(),
-            order: GrantOrder::default(),
-        }
-    }
-}
-
-impl Default for TddRach {
-    fn default() -> Self {
-        TddRach { codes: 8, answer: Duration::from_millis(20), backoff: Frames(64) }
-    }
-}
-
-impl Default for Ack {
-    fn default() -> Self {
-        Ack {
-            channel: AckChannel::default(),
-            downlink_per_frame: None,
-            uplink_places: 1,
-            uplink_backoff: Frames(8),
-            delay: Frames(0),
-            errors: true,
         }
     }
 }
@@ -257,31 +156,12 @@ impl Tdd {
 
     /// Configuration of the cell for the stack. Panics if the scenario was not checked.
     pub fn config(&self) -> TddConfig {
-        let Grant { sdus, ref levels, ref weights, refused, order } = self.grant;
-        let ack = &self.ack;
         TddConfig {
             layout: self.layout,
             pattern: self.pattern().expect("it was checked"),
-            grant: GrantConfig {
-                sdus,
-                levels: [levels[0].0, levels[1].0],
-                weights: [weights[0], weights[1], weights[2]],
-                refused,
-                order,
-            },
-            rach: TddRachConfig {
-                codes: self.rach.codes,
-                answer: self.rach.answer / FRAME,
-                backoff: self.rach.backoff.0.into(),
-            },
-            ack: AckConfig {
-                channel: ack.channel,
-                downlink_per_frame: ack.downlink_per_frame,
-                uplink_places: ack.uplink_places,
-                uplink_backoff: ack.uplink_backoff.0.into(),
-                delay: ack.delay.0.into(),
-                errors: ack.errors,
-            },
+            grant: self.grant.clone(),
+            rach: self.rach,
+            ack: self.ack,
             radio: self.radio.block_errors.then(|| self.radio.config()),
         }
     }

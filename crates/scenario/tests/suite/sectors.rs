@@ -31,8 +31,8 @@ fn users_are_on_the_dsch_and_calls_are_not_counted() {
         (Channel::Dsch, 16, 20_000_000)
     );
     assert_eq!((own[1].kind, own[1].format.blocks, own[1].rate.bps()), (Channel::Dch, 4, 64_000));
-    let config = call.calls.as_ref().expect("they call").config();
-    assert_eq!((config.offered, config.holding.as_secs()), (24.0, 120.0));
+    let config = call.calls.as_ref().expect("they call");
+    assert_eq!((config.offered.value(), config.holding.as_secs()), (24.0, 120.0));
 }
 
 #[test]

@@ -12,8 +12,8 @@ pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
         environment,
         power: power.config(),
         dsch: dsch.config(&power),
-        dch: of.cell[0].dch.clone().unwrap_or_default().config(),
-        handover: of.handover.clone().unwrap_or_default().config(),
+        dch: of.cell[0].dch.unwrap_or_default(),
+        handover: of.handover.unwrap_or_default(),
         calls: of.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
     })
 }
@@ -22,9 +22,8 @@ fn call_class(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassCon
     let calls = ue.calls.as_ref()?;
     let errors = power.link(scenario::LinkTables::CALLS, calls.ebn0);
     Some(CallClassConfig {
-        calls: calls.config(),
+        calls: *calls,
         mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
-        spreading_factor: calls.spreading_factor,
         target: power.target(&errors),
         errors: errors.into(),
     })

@@ -52,7 +52,7 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         cell: group.cell,
         mobility: of.mobility.as_ref().map(scenario::Mobility::config),
         qos: of.qos.unwrap_or_default(),
-        pdcp: scenario.pdcp.config(),
+        pdcp: scenario.pdcp,
         rlc: rlc_config(rlc, group).into(),
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|found| channel(rlc, found)),

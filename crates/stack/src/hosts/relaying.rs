@@ -1,6 +1,7 @@
 //! The proxy's ends of split connections: segments that reach them, relaying, and outages.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::Time;
 
 use super::Hosts;
 use super::flow::Flow;
@@ -20,7 +21,7 @@ impl Hosts {
     /// Schedules the start of every outage of the proxy.
     pub(super) fn start_proxy(&self, agenda: &mut EventQueue<Event>) {
         for outage in self.proxy.iter().flat_map(|proxy| &proxy.outages) {
-            agenda.push(outage.from, Phase::Receive, Event::ProxyCrash);
+            agenda.push(Time::ZERO + outage.from, Phase::Receive, Event::ProxyCrash);
         }
     }
 

@@ -22,7 +22,7 @@ mod snoop;
 mod tests;
 mod transfers;
 
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 pub use helper::{Helper, HelperKind, HelperOutput};
 pub use relay::{Relay, Side};
@@ -45,12 +45,13 @@ pub struct ProxyConfig {
 }
 
 /// When the proxy answers a SYN, and when it opens the other connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxySetup"))]
 pub enum Setup {
     /// Answers and opens the other connection immediately.
+    #[default]
     Early,
     /// Answers immediately, and opens the other connection when the handshake is complete, like a
     /// program with sockets.
@@ -60,35 +61,43 @@ pub enum Setup {
 }
 
 /// Treatment of a further transfer if the proxy is out of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxyAtLimit"))]
 pub enum AtLimit {
     /// Passes the transfer through: one connection from end to end.
+    #[default]
     Pass,
     /// Answers the SYN with a RST.
     Refuse,
 }
 
-/// An interval in which the proxy is down. At its start the proxy loses the state of all transfers.
+/// An interval in which the proxy is out of order. Its transfers are lost at the start of the
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields), schemars(rename = "ProxyOutage"))]
 pub struct Outage {
-    /// From this time on packets to the proxy are lost.
-    pub from: Time,
-    /// From this time on transfers can start again.
-    pub to: Time,
-    /// Treatment of segments of the lost transfers.
+    /// Start of the outage. The proxy loses its transfers.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "Start of the proxy's outage", "x-max" = "1000000 h")))]
+    pub from: Duration,
+    /// End of the outage. New transfers are possible.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "End of the proxy's outage", "x-max" = "1000000 h")))]
+    pub to: Duration,
+    /// Answer to segments of transfers that the proxy has lost.
+    #[cfg_attr(feature = "schema", serde(default), schemars(extend("x-label" = "After the proxy's outage")))]
     pub then: LostTransferAnswer,
 }
 
 /// Treatment of segments of a transfer that the proxy has lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxyThen"))]
 pub enum LostTransferAnswer {
     /// Answers with a RST.
+    #[default]
     Reset,
     /// Discards them.
     Silent,
@@ -97,13 +106,14 @@ pub enum LostTransferAnswer {
 impl ProxyConfig {
     /// Whether `now` is within an outage.
     pub fn is_down(&self, now: Time) -> bool {
+        let now = now - Time::ZERO;
         self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
     }
 
     /// Whether the proxy answers segments of lost transfers with a RST, according to its last
     /// outage.
     pub fn answers_lost(&self, now: Time) -> bool {
-        let before = self.outages.iter().filter(|outage| outage.from <= now);
+        let before = self.outages.iter().filter(|outage| Time::ZERO + outage.from <= now);
         before.max_by_key(|outage| outage.from).is_some_and(|last| last.then == LostTransferAnswer::Reset)
     }
 }

@@ -5,10 +5,11 @@
 //! TTI of its cell handles. The blocks come from the circuit-switched domain at the RNC.
 
 use umts_kernel::random::{Stream, Streams};
-use umts_units::{Duration, Time};
+use umts_units::{Db, Duration, Erlang, Time};
 
 use crate::environment::{Gains, Mobile};
 use crate::ids::CellId;
+use crate::options::options;
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
 use crate::traffic::laws::exponential;
@@ -34,15 +35,32 @@ pub enum Offered {
     Network,
 }
 
-/// The calls of one kind.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CallsConfig {
-    /// Offered traffic in erlangs.
-    pub offered: f64,
-    /// Whether `offered` counts for each cell or for all.
-    pub per: Offered,
-    /// Mean length.
-    pub holding: Duration,
+options! {
+    /// Calls of 64 kbit/s: two blocks of 640 bits in each TTI of 20 ms, from the RNC's circuit domain.
+    /// They arrive as a Poisson process at uniformly distributed places. No call is refused unless
+    /// codes are limited (`cell.dch`).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CallsConfig as "Calls" {
+        /// Mean number of calls in progress.
+        [label = "Calls offered", max = "1000 Erl", source = "Rendon et al. (2004), §3.2: 24 Erl per cell"]
+        pub offered: Erlang = Erlang::new(24.0).expect("it is not negative"),
+        /// Whether `offered` applies to each cell or to all cells together.
+        [label = "Reference of the offered calls"]
+        pub per: Offered = Offered::Cell,
+        /// Mean length of a call; lengths are exponential.
+        [label = "Mean length of a call", min = "1 s", max = "1000 h",
+            source = "Rendon et al. (2004), §3.2: 120 s"]
+        pub holding: Duration = Duration::from_secs(120),
+        /// Eb/N0 at which 1 % of the blocks of a call are lost, unless `cell.power.tables` has a table
+        /// for calls.
+        [label = "Eb/N0 of calls", range = "-30 dB to 30 dB",
+            source = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"]
+        pub ebn0: Db = Db(2.25),
+        /// Spreading factor of the code of a call.
+        [label = "Spreading factor of calls", range = "a power of two from 4 to 512",
+            source = "Rendon et al. (2004), Table 1"]
+        pub spreading_factor: u16 = 32,
+    }
 }
 
 /// A call under way.
@@ -191,9 +209,10 @@ impl Calls {
     /// Calls in `cells` cells. The process is stationary from the start of the run.
     pub fn new(config: &CallsConfig, group: usize, cells: usize, streams: &Streams) -> Self {
         let stream = |purpose: &str| streams.stream(&format!("calls{group}/{purpose}"));
+        let offered = config.offered.value();
         let mean = match config.per {
-            Offered::Cell => config.offered * cells as f64,
-            Offered::Network => config.offered,
+            Offered::Cell => offered * cells as f64,
+            Offered::Network => offered,
         };
         let mut arrivals = stream("arrivals");
         let at_start = poisson(mean, &mut stream("start"));
@@ -292,8 +311,9 @@ mod tests {
         Border, Environment, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig,
     };
 
-    const CONFIG: CallsConfig =
-        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+    fn erlang(value: f64) -> Erlang {
+        Erlang::new(value).expect("it is not negative")
+    }
 
     /// Calls in `cells` cells for `end` seconds. Every 100 ms `look` receives the calls under way.
     fn with_calls(config: CallsConfig, cells: usize, end: u64, mut look: impl FnMut(&[Call])) -> Calls {
@@ -322,7 +342,7 @@ mod tests {
     #[test]
     fn offered_traffic_is_reached_from_the_start() {
         let (mut sums, mut ticks) = ([0.0; 2], 0);
-        let calls = with_calls(CONFIG, 36, 2_400, |calls| {
+        let calls = with_calls(CallsConfig::default(), 36, 2_400, |calls| {
             sums[usize::from(ticks >= 12_000)] += calls.len() as f64;
             ticks += 1;
         });
@@ -338,7 +358,8 @@ mod tests {
     #[test]
     fn calls_keep_their_order_and_end_in_time() {
         let mut tick = 0;
-        with_calls(CallsConfig { offered: 40.0, per: Offered::Network, ..CONFIG }, 36, 600, |calls| {
+        let config = CallsConfig { offered: erlang(40.0), per: Offered::Network, ..CallsConfig::default() };
+        with_calls(config, 36, 600, |calls| {
             let now = Time::ZERO + Duration::from_millis(100 * tick);
             assert!(calls.is_sorted_by(|a, b| a.number < b.number));
             assert!(calls.iter().all(|call| call.ends > now));
@@ -349,7 +370,9 @@ mod tests {
     #[test]
     fn no_traffic_means_no_calls() {
         let calls =
-            with_calls(CallsConfig { offered: 0.0, ..CONFIG }, 36, 60, |calls| assert!(calls.is_empty()));
+            with_calls(CallsConfig { offered: erlang(0.0), ..CallsConfig::default() }, 36, 60, |calls| {
+                assert!(calls.is_empty())
+            });
         assert_eq!(calls.number, 0);
     }
 }

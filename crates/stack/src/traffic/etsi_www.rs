@@ -5,11 +5,12 @@
 //! packet is sent in several packets.
 
 use umts_kernel::random::{Stream, Streams};
-use umts_units::{Duration, Time};
+use umts_units::{Bytes, Duration, Octets, Time};
 
 use super::laws::{Distribution, Truncation, exponential, geometric};
 use super::{Action, Report, stream_name};
 use crate::ids::{End, FlowId};
+use crate::options::options;
 
 /// Pareto exponent of the datagram sizes.
 const ALPHA: f64 = 1.1;
@@ -40,27 +41,49 @@ pub enum SizeOf {
     Packet,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct EtsiWwwConfig {
-    /// Mean number of packet calls in a session, geometrically distributed.
-    pub calls: u32,
-    /// Mean reading time between packet calls, exponentially distributed.
-    pub reading: Duration,
-    /// Mean number of datagrams in a packet call, geometrically distributed.
-    pub datagrams: u32,
-    /// Mean time between datagrams, exponentially distributed.
-    pub interval: Duration,
-    /// Mean time between sessions, exponentially distributed. With [`FirstSession::AfterAPause`]
-    /// also before the first one.
-    pub between_sessions: Duration,
-    /// Maximum datagram size in bytes.
-    pub largest: u64,
-    /// Treatment of sizes above `largest`.
-    pub truncation: Truncation,
-    pub size_of: SizeOf,
-    pub first: FirstSession,
-    /// Maximum payload of a packet in bytes.
-    pub packet: u32,
+options! {
+    /// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes follow its Pareto
+    /// distribution from 81.5 B.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct EtsiWwwConfig as "EtsiWww" {
+        /// Mean number of packet calls in a session, geometric.
+        [label = "Mean packet calls of a session", min = 1, max = 1_000_000,
+            source = "ETSI TR 101 112, B.1.2.2"]
+        pub calls: u32 = 5,
+        /// Mean reading time between packet calls, exponential.
+        [label = "Mean reading time", max = "1000 h",
+            source = "ETSI TR 101 112, B.1.2.2; 12 s in many studies"]
+        pub reading_time: Duration = Duration::from_secs(412),
+        /// Mean number of datagrams in a packet call, geometric.
+        [label = "Mean datagrams of a packet call", min = 1, max = 1_000_000,
+            source = "ETSI TR 101 112, B.1.2.2"]
+        pub datagrams: u32 = 25,
+        /// Mean time between datagrams, exponential: 3,840 bit divided by the rate of the source.
+        [label = "Mean interval of the datagrams", max = "1 h",
+            source = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"]
+        pub interval: Duration = Duration::from_micros(62_500),
+        /// Mean time between sessions, exponential; also before the first.
+        [label = "Mean time between sessions", min = "1 us", max = "1000 h", source = "Rendon et al.: 100 s"]
+        pub between_sessions: Duration = Duration::from_secs(100),
+        /// Maximum size of a datagram.
+        [label = "Maximum datagram size", min = "100 B", max = "66666 B",
+            source = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"]
+        pub largest: Bytes = Bytes(66_666),
+        /// Treatment of sizes above `largest`. Only clipping gives the mean of 480 B that the report
+        /// states.
+        [label = "Truncation of sizes"]
+        pub truncation: Truncation = Truncation::Clip,
+        /// Meaning of the size of a datagram: the payload, to which 28 B of headers are added, or the
+        /// IP packet.
+        [label = "Meaning of the datagram size"]
+        pub size_of: SizeOf = SizeOf::Payload,
+        /// How a user's first session begins.
+        [label = "First session"]
+        pub first_session: FirstSession = FirstSession::AfterAPause,
+        /// Largest payload of a UDP packet: a larger datagram leaves in several.
+        [label = "Maximum payload of a packet", min = "1 B", max = "65507 B"]
+        pub packet: Octets = Octets(1472),
+    }
 }
 
 #[derive(Debug)]
@@ -97,7 +120,7 @@ impl EtsiWww {
         EtsiWww {
             config: config.clone(),
             sender,
-            size: Distribution::pareto(ALPHA, MIN_SIZE, config.largest as f64, config.truncation),
+            size: Distribution::pareto(ALPHA, MIN_SIZE, config.largest.0 as f64, config.truncation),
             draws: Draws {
                 calls: stream("calls"),
                 reading: stream("reading"),
@@ -117,7 +140,7 @@ impl EtsiWww {
     }
 
     pub fn handle_start(&mut self, now: Time) {
-        let wait = match self.config.first {
+        let wait = match self.config.first_session {
             FirstSession::AfterAPause => exponential(self.config.between_sessions, &mut self.draws.sessions),
             FirstSession::UnderWay => self.draw_state(now),
         };
@@ -128,7 +151,8 @@ impl EtsiWww {
     /// remaining time has the same distribution as the whole, because all distributions of the
     /// model are memoryless.
     fn draw_state(&mut self, now: Time) -> Duration {
-        let EtsiWwwConfig { calls, reading, datagrams, interval, between_sessions, .. } = self.config;
+        let EtsiWwwConfig { calls, reading_time: reading, datagrams, interval, between_sessions, .. } =
+            self.config;
         let call_time = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
         let reading_time = f64::from(calls.saturating_sub(1)) * reading.as_secs();
         let position = self.draws.first.uniform() * (between_sessions.as_secs() + reading_time + call_time);
@@ -163,7 +187,7 @@ impl EtsiWww {
         } else {
             self.calls -= 1;
             if self.calls > 0 {
-                exponential(self.config.reading, &mut self.draws.reading)
+                exponential(self.config.reading_time, &mut self.draws.reading)
             } else {
                 self.ended = Some(self.since);
                 exponential(self.config.between_sessions, &mut self.draws.sessions)
@@ -175,7 +199,7 @@ impl EtsiWww {
     /// Returns the packets of the current datagram, then the end of the session.
     pub fn poll_action(&mut self) -> Option<Action> {
         if self.unsent > 0 {
-            let bytes = self.unsent.min(u64::from(self.config.packet)) as u32;
+            let bytes = self.unsent.min(u64::from(self.config.packet.0)) as u32;
             self.unsent -= u64::from(bytes);
             return Some(Action::Send { end: self.sender, bytes });
         }
@@ -196,32 +220,17 @@ impl EtsiWww {
 mod tests {
     use super::*;
 
-    fn config() -> EtsiWwwConfig {
-        EtsiWwwConfig {
-            calls: 5,
-            reading: Duration::from_secs(412),
-            datagrams: 25,
-            interval: Duration::from_micros(62_500),
-            between_sessions: Duration::from_secs(100),
-            largest: 66_666,
-            truncation: Truncation::Clip,
-            size_of: SizeOf::Payload,
-            first: FirstSession::AfterAPause,
-            packet: 1472,
-        }
-    }
-
     #[test]
     fn users_that_start_under_way_send_at_a_constant_mean_rate() {
         // Users of Rendon et al.: 250 datagrams of 225.6 bytes in each cycle of 140.5 s.
         let config = EtsiWwwConfig {
             calls: 10,
-            reading: Duration::from_millis(2_500),
+            reading_time: Duration::from_millis(2_500),
             interval: Duration::from_micros(75_200),
-            largest: 570,
+            largest: Bytes(570),
             size_of: SizeOf::Packet,
-            first: FirstSession::UnderWay,
-            ..config()
+            first_session: FirstSession::UnderWay,
+            ..EtsiWwwConfig::default()
         };
         let cycle = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
         let (mut bytes, mut datagrams) = ([0.0; 4], 0.0);
@@ -251,7 +260,7 @@ mod tests {
 
     #[test]
     fn sessions_calls_and_datagrams_have_the_expected_means() {
-        let config = config();
+        let config = EtsiWwwConfig::default();
         let mut user = EtsiWww::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
         let (mut sessions, mut length, mut bytes, mut datagrams) = (0u32, 0.0, 0u64, 0u32);

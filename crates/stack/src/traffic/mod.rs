@@ -17,7 +17,7 @@ pub use browsing::{Browsing, BrowsingConfig, Draws, MixedSegments, Pace};
 pub use etsi_www::{EtsiWww, EtsiWwwConfig, FirstSession, SizeOf};
 pub use frames::{Frames, FramesConfig};
 pub use ftp::Ftp;
-pub use replay::{Record, Replay, ReplayConfig};
+pub use replay::{Record, Replay, ReplayConfig, Transport};
 
 use umts_kernel::random::Streams;
 use umts_units::Time;

@@ -6,17 +6,42 @@ use umts_units::{Duration, Time};
 
 use super::{Action, ConnectionIndex};
 use crate::ids::{Direction, End};
+#[cfg(feature = "schema")]
+use crate::options::OrNone;
 use crate::tcp::TcpEvent;
 
-/// A recording that is replayed once, or repeatedly with pauses.
+/// Replay of a recording.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields), schemars(rename = "Replay"))]
 pub struct ReplayConfig {
-    /// Records in the order of their times.
-    pub records: Arc<[Record]>,
-    /// Over one TCP connection. Otherwise in datagrams.
-    pub over_tcp: bool,
-    /// Pause after the last record before the replay starts again. `None`: the replay ends.
+    /// Text file, relative to the folder of the scenario file. Each line is `TIME BYTES DIRECTION`,
+    /// as in `0.125 1460 down`: time in seconds since the flow's start, direction `down` or `up`.
+    #[cfg_attr(feature = "schema", schemars(extend("x-label" = "Recording")))]
+    pub file: String,
+    /// Transport of the recording: UDP datagrams, or one TCP connection, opened by the sender of
+    /// the flow's direction.
+    #[cfg_attr(feature = "schema", serde(default), schemars(extend("x-label" = "Transport of the recording")))]
+    pub transport: Transport,
+    /// Pause between the last line and the start of a repetition of the recording. `"none"`: no
+    /// repetition.
+    #[cfg_attr(feature = "schema", serde(default, with = "OrNone::<Duration>"), schemars(extend("x-label" = "Repetition of the recording after", "x-min" = "1 us", "x-max" = "1000 h")))]
     pub repeat_after: Option<Duration>,
+    /// Content of the file. Filled in by the loader, and never empty in a loaded scenario.
+    #[cfg_attr(feature = "schema", serde(skip))]
+    pub records: Arc<[Record]>,
+}
+
+/// Transport of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Transport {
+    /// One datagram per line.
+    #[default]
+    Udp,
+    /// One connection, with one write per line.
+    Tcp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +94,10 @@ impl Replay {
 
     pub fn handle_start(&mut self, now: Time) {
         self.start = now;
-        self.step = if self.config.over_tcp { Step::Open } else { Step::Running };
+        self.step = match self.config.transport {
+            Transport::Udp => Step::Running,
+            Transport::Tcp => Step::Open,
+        };
         self.handle_timeout(now);
     }
 
@@ -123,13 +151,18 @@ impl Replay {
                     self.start = self.start + at + pause;
                     (self.next, self.due) = (0, 0);
                 }
-                None => self.step = if self.config.over_tcp { Step::Close } else { Step::Done },
+                None => {
+                    self.step = match self.config.transport {
+                        Transport::Udp => Step::Done,
+                        Transport::Tcp => Step::Close,
+                    }
+                }
             }
         }
         let end = End::sending(direction);
-        match self.config.over_tcp {
-            true => Action::Write { connection: CONNECTION, end, bytes: u64::from(bytes) },
-            false => Action::Send { end, bytes },
+        match self.config.transport {
+            Transport::Udp => Action::Send { end, bytes },
+            Transport::Tcp => Action::Write { connection: CONNECTION, end, bytes: u64::from(bytes) },
         }
     }
 }
@@ -144,10 +177,15 @@ mod tests {
 
     /// Replays three records at 0 and 5 ms. Returns the time in ms of each action, at most
     /// `max_actions`.
-    fn replay(over_tcp: bool, repeat_after: Option<Duration>, max_actions: usize) -> Vec<(u64, Action)> {
+    fn replay(
+        transport: Transport,
+        repeat_after: Option<Duration>,
+        max_actions: usize,
+    ) -> Vec<(u64, Action)> {
         use Direction::{Downlink, Uplink};
         let records = [record(0, 10, Downlink), record(5, 20, Uplink), record(5, 30, Downlink)].into();
-        let mut replay = Replay::new(&ReplayConfig { records, over_tcp, repeat_after }, End::Server);
+        let config = ReplayConfig { file: String::new(), transport, repeat_after, records };
+        let mut replay = Replay::new(&config, End::Server);
         let mut now = Time::ZERO + Duration::from_millis(100);
         replay.handle_start(now);
         let mut actions = Vec::new();
@@ -167,8 +205,8 @@ mod tests {
     fn datagrams_are_sent_once_at_their_recorded_times() {
         let send = |end, bytes| Action::Send { end, bytes };
         let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
-        assert_eq!(replay(false, None, 9), once);
-        let repeated = replay(false, Some(Duration::from_millis(45)), 5);
+        assert_eq!(replay(Transport::Udp, None, 9), once);
+        let repeated = replay(Transport::Udp, Some(Duration::from_millis(45)), 5);
         assert_eq!(repeated[..3], once);
         assert_eq!(repeated[3..5], [(150, send(End::Server, 10)), (155, send(End::Ue, 20))]);
     }
@@ -183,6 +221,6 @@ mod tests {
             (105, Action::Write { connection, end, bytes: 30 }),
             (105, Action::Close { connection, end }),
         ];
-        assert_eq!(replay(true, None, 9), expected);
+        assert_eq!(replay(Transport::Tcp, None, 9), expected);
     }
 }

@@ -24,7 +24,7 @@ pub struct UeConfig {
     /// Quality of service of the bearer.
     pub qos: QosConfig,
     /// Header compression of both directions.
-    pub pdcp: Option<PdcpConfig>,
+    pub pdcp: PdcpConfig,
     /// RLC configuration of both ends.
     pub rlc: Arc<RlcConfig>,
     /// Both RLC entities exchange octets.

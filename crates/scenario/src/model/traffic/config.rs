@@ -2,12 +2,10 @@
 //! models. The models of browsing and of single files share [`BrowsingConfig`].
 
 use umts_stack::traffic::laws::{Count, Distribution};
-use umts_stack::traffic::{
-    BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, ReplayConfig, TrafficConfig,
-};
+use umts_stack::traffic::{BrowsingConfig, FramesConfig, MixedSegments, TrafficConfig};
 use umts_units::{Bytes, Duration, Octets, Probability};
 
-use super::{Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Replay, Rounding, Segments, Transport};
+use super::{Cbr, FtpSessions, OnOff, Pace, ParetoWww, Rounding, Segments};
 use super::{Truncation, Web, WebVariant};
 use crate::model::Traffic;
 
@@ -22,10 +20,10 @@ impl Traffic {
             Traffic::Web(web) => TrafficConfig::Browsing(web.config(segment_payload)),
             Traffic::FtpSessions(sessions) => TrafficConfig::Browsing(sessions.config()),
             Traffic::ParetoWww(www) => TrafficConfig::Browsing(www.config()),
-            Traffic::EtsiWww(www) => TrafficConfig::EtsiWww(www.config()),
+            Traffic::EtsiWww(www) => TrafficConfig::EtsiWww(www.clone()),
             Traffic::Cbr(cbr) => TrafficConfig::Frames(cbr.config()),
             Traffic::OnOff(on_off) => TrafficConfig::Frames(on_off.config()),
-            Traffic::Replay(replay) => TrafficConfig::Replay(replay.config()),
+            Traffic::Replay(replay) => TrafficConfig::Replay(replay.clone()),
         }
     }
 }
@@ -82,23 +80,6 @@ impl ParetoWww {
     }
 }
 
-impl EtsiWww {
-    fn config(&self) -> EtsiWwwConfig {
-        EtsiWwwConfig {
-            calls: self.calls,
-            reading: self.reading_time,
-            datagrams: self.datagrams,
-            interval: self.interval,
-            between_sessions: self.between_sessions,
-            largest: self.largest.0,
-            truncation: self.truncation,
-            size_of: self.size_of,
-            first: self.first_session,
-            packet: self.packet.0.into(),
-        }
-    }
-}
-
 impl Cbr {
     fn config(&self) -> FramesConfig {
         let Cbr { payload, interval, random_phase, length } = *self;
@@ -110,16 +91,6 @@ impl OnOff {
     fn config(&self) -> FramesConfig {
         let OnOff { payload, interval, on, off, random_phase, length } = *self;
         FramesConfig { payload: payload.0.into(), interval, random_phase, spurts: Some((on, off)), length }
-    }
-}
-
-impl Replay {
-    fn config(&self) -> ReplayConfig {
-        ReplayConfig {
-            records: self.records.clone(),
-            over_tcp: self.transport == Transport::Tcp,
-            repeat_after: self.repeat_after,
-        }
     }
 }
 

@@ -2,13 +2,12 @@
 
 mod config;
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::traffic::laws::Truncation;
-pub use umts_stack::traffic::{FirstSession, SizeOf};
-pub use umts_stack::traffic::{Pace, Record};
+pub use umts_stack::traffic::{
+    EtsiWwwConfig as EtsiWww, FirstSession, Pace, Record, ReplayConfig as Replay, SizeOf, Transport,
+};
 use umts_units::keyword::{OrNone, Unlimited};
 use umts_units::{Bytes, Duration, Octets, Probability};
 
@@ -269,62 +268,6 @@ impl Default for ParetoWww {
     }
 }
 
-/// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes follow its Pareto
-/// distribution from 81.5 B.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct EtsiWww {
-    /// Mean number of packet calls in a session, geometric.
-    #[schemars(extend("x-label" = "Mean packet calls of a session", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
-    pub calls: u32,
-    /// Mean reading time between packet calls, exponential.
-    #[schemars(extend("x-label" = "Mean reading time", "x-max" = "1000 h", "x-source" = "ETSI TR 101 112, B.1.2.2; 12 s in many studies"))]
-    pub reading_time: Duration,
-    /// Mean number of datagrams in a packet call, geometric.
-    #[schemars(extend("x-label" = "Mean datagrams of a packet call", "x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
-    pub datagrams: u32,
-    /// Mean time between datagrams, exponential: 3,840 bit divided by the rate of the source.
-    #[schemars(extend("x-label" = "Mean interval of the datagrams", "x-max" = "1 h", "x-source" = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"))]
-    pub interval: Duration,
-    /// Mean time between sessions, exponential; also before the first.
-    #[schemars(extend("x-label" = "Mean time between sessions", "x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
-    pub between_sessions: Duration,
-    /// Maximum size of a datagram.
-    #[schemars(extend("x-label" = "Maximum datagram size", "x-min" = "100 B", "x-max" = "66666 B", "x-source" = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"))]
-    pub largest: Bytes,
-    /// Treatment of sizes above `largest`. Only clipping gives the mean of 480 B that the report
-    /// states.
-    #[schemars(extend("x-label" = "Truncation of sizes"))]
-    pub truncation: Truncation,
-    /// Meaning of the size of a datagram: the payload, to which 28 B of headers are added, or the
-    /// IP packet.
-    #[schemars(extend("x-label" = "Meaning of the datagram size"))]
-    pub size_of: SizeOf,
-    /// How a user's first session begins.
-    #[schemars(extend("x-label" = "First session"))]
-    pub first_session: FirstSession,
-    /// Largest payload of a UDP packet: a larger datagram leaves in several.
-    #[schemars(extend("x-label" = "Maximum payload of a packet", "x-min" = "1 B", "x-max" = "65507 B"))]
-    pub packet: Octets,
-}
-
-impl Default for EtsiWww {
-    fn default() -> Self {
-        EtsiWww {
-            calls: 5,
-            reading_time: Duration::from_secs(412),
-            datagrams: 25,
-            interval: Duration::from_micros(62_500),
-            between_sessions: Duration::from_secs(100),
-            largest: Bytes(66_666),
-            truncation: Truncation::Clip,
-            size_of: SizeOf::Payload,
-            first_session: FirstSession::AfterAPause,
-            packet: Octets(1472),
-        }
-    }
-}
-
 /// Frames at a constant rate, in UDP datagrams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -388,41 +331,4 @@ impl Default for OnOff {
             length: None,
         }
     }
-}
-
-/// Replay of a recording.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Replay {
-    /// Text file, relative to the folder of the scenario file. Each line is `TIME BYTES DIRECTION`,
-    /// as in `0.125 1460 down`: time in seconds since the flow's start, direction `down` or `up`.
-    #[schemars(extend("x-label" = "Recording"))]
-    pub file: String,
-    /// Transport of the recording: UDP datagrams, or one TCP connection, opened by the sender of
-    /// the flow's direction.
-    #[serde(default = "udp")]
-    #[schemars(extend("x-label" = "Transport of the recording"))]
-    pub transport: Transport,
-    /// Pause between the last line and the start of a repetition of the recording. `"none"`: no
-    /// repetition.
-    #[serde(default, with = "OrNone::<Duration>")]
-    #[schemars(extend("x-label" = "Repetition of the recording after", "x-min" = "1 us", "x-max" = "1000 h"))]
-    pub repeat_after: Option<Duration>,
-    /// Content of the file. Filled in by the loader, and never empty in a loaded scenario.
-    #[serde(skip)]
-    pub records: Arc<[Record]>,
-}
-
-/// Transport of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    /// One datagram per line.
-    Udp,
-    /// One connection, with one write per line.
-    Tcp,
-}
-
-fn udp() -> Transport {
-    Transport::Udp
 }

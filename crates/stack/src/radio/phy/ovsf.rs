@@ -49,6 +49,50 @@ impl Code {
     }
 }
 
+/// A branch of the code tree, written as its share of the tree: `"1/4"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeShare(u16);
+
+impl TreeShare {
+    /// The branch of this spreading factor, a power of two up to [`LARGEST_SF`].
+    pub fn of(spreading_factor: u16) -> Self {
+        TreeShare(spreading_factor)
+    }
+
+    /// The spreading factor of the branch.
+    pub fn spreading_factor(self) -> u16 {
+        self.0
+    }
+}
+
+impl std::str::FromStr for TreeShare {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').filter(|(one, _)| one.trim() == "1");
+        let parts = parts.and_then(|(_, parts)| parts.trim().parse::<u16>().ok());
+        match parts.filter(|parts| parts.is_power_of_two() && *parts <= LARGEST_SF) {
+            Some(parts) => Ok(TreeShare(parts)),
+            None => Err(format!(
+                "`{text}` is no branch of the code tree: write 1/1, 1/2, 1/4 … or 1/{LARGEST_SF}, as in \"1/4\""
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for TreeShare {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "1/{}", self.0)
+    }
+}
+
+#[cfg(feature = "schema")]
+umts_units::as_text!(
+    TreeShare,
+    "TreeShare",
+    "a branch of the code tree, as in \"1/4\"",
+    r"^\s*1\s*/\s*(1|2|4|8|16|32|64|128|256|512)\s*$"
+);
+
 /// Capacity of a code in codes of [`LARGEST_SF`].
 fn leaves(spreading_factor: u16) -> u16 {
     LARGEST_SF / spreading_factor

@@ -28,13 +28,13 @@ pub(super) struct ActiveSets {
 
 impl ActiveSets {
     pub fn new(config: &MulticellConfig) -> Self {
-        let (handover, codes) = (&config.handover, &config.dch.codes);
+        let (handover, dch) = (&config.handover, &config.dch);
         ActiveSets {
-            selection: CellSelection::new(handover.hysteresis_db),
+            selection: CellSelection::new(handover.hysteresis.0),
             soft: handover.soft.as_ref().map(ActiveSet::new),
-            compressed: handover.compressed,
-            without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
-            is_recorded: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
+            compressed: handover.compressed_mode,
+            without: dch.without_code,
+            is_recorded: dch.has_one_tree() || handover.soft.is_some() || handover.compressed_mode.is_some(),
             events: Vec::new(),
         }
     }
@@ -238,8 +238,8 @@ fn exchange_for_longer(codes: &mut DchCodes, at: &mut CallLocation, spreading_fa
 mod tests {
     use super::*;
     use crate::radio::phy::ovsf::Code;
-    use crate::rnc::multicell::codes::OneTree;
     use crate::rnc::multicell::testing::{CELLS, active_sets, environment, mobile_between};
+    use crate::rnc::multicell::{CodeLimit, DchConfig};
     use crate::rnc::rrc::SoftHandover;
 
     const FACTOR: u16 = 32;
@@ -248,7 +248,13 @@ mod tests {
 
     /// Active sets, and the codes of their cells.
     fn with(soft: Option<SoftHandover>, without: WithoutCode) -> (ActiveSets, DchCodes) {
-        let codes = DchCodes::new(Some(&OneTree { common: None, without }), DSCH, CELLS);
+        let config = DchConfig {
+            codes: CodeLimit::OneTree,
+            common: None,
+            without_code: without,
+            ..DchConfig::default()
+        };
+        let codes = DchCodes::new(&config, DSCH, CELLS);
         (active_sets(soft, without), codes)
     }
 
@@ -290,8 +296,7 @@ mod tests {
 
     #[test]
     fn call_between_two_cells_in_soft_handover_has_a_code_in_both() {
-        let (mut sets, mut codes) =
-            with(Some(SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 }), WithoutCode::Kept);
+        let (mut sets, mut codes) = with(Some(SoftHandover::default()), WithoutCode::Kept);
         let mobile = mobile_between(&environment(), [0, 1]);
         let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
         assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));

@@ -4,7 +4,7 @@
 use super::Multicell;
 use super::power_solver::{LinkKind, Receiver};
 use crate::ids::{CellId, UeId};
-use crate::radio::phy::sir::Link;
+use crate::radio::phy::sir::{CHIP_RATE, Link};
 
 impl Multicell {
     /// Gives a user with something to send a code of its cell, if one is free.
@@ -28,11 +28,12 @@ impl Multicell {
         let Some(config) = self.associated else { return };
         let users: Vec<UeId> = self.mobility.measured().collect();
         users.iter().for_each(|&ue| self.open_associated(ue));
+        let (processing, target) = (CHIP_RATE / config.rate.bps() as f64, libm::exp10(config.ebn0.0 / 10.0));
         for ue in users {
             let user = self.mobility.user(ue);
             if user.dch.is_some() {
                 let (gain, interference) = (user.gain, user.interference(&self.solver.before));
-                let link = Link { processing: config.processing, target: config.target, gain, interference };
+                let link = Link { processing, target, gain, interference };
                 self.solver.add(LinkKind::AssociatedDch, Receiver::User(ue), user.cell, link);
             }
         }

@@ -2,6 +2,7 @@
 //! the common channels and the branch of the DSCH share. Otherwise each comes from a secondary
 //! scrambling code, and there are always enough.
 
+use super::DchConfig;
 use crate::ids::CellId;
 use crate::radio::phy::ovsf::{Code, CodeTree, LARGEST_SF};
 
@@ -17,15 +18,6 @@ pub enum WithoutCode {
     Dropped,
 }
 
-/// Limited codes: one tree in each cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OneTree {
-    /// Code of the common channels, at the beginning of the tree.
-    pub common: Option<Code>,
-    /// Treatment of calls without a code.
-    pub without: WithoutCode,
-}
-
 /// The codes of all cells.
 #[derive(Debug)]
 pub(super) struct DchCodes {
@@ -36,16 +28,15 @@ pub(super) struct DchCodes {
 }
 
 impl DchCodes {
-    /// Codes of `cells` cells beside `branch`, which the DSCH has. Without `config`, the number of
-    /// codes has no limit.
-    pub fn new(config: Option<&OneTree>, branch: Code, cells: usize) -> Self {
-        let tree = |config: &OneTree| {
+    /// Codes of `cells` cells beside `branch`, which the DSCH has.
+    pub fn new(config: &DchConfig, branch: Code, cells: usize) -> Self {
+        let tree = || {
             let mut tree = CodeTree::new();
             tree.reserve(branch);
-            config.common.into_iter().for_each(|code| tree.reserve(code));
+            config.common_code().into_iter().for_each(|code| tree.reserve(code));
             tree
         };
-        let trees = config.map_or(Vec::new(), |config| vec![tree(config); cells]);
+        let trees = if config.has_one_tree() { vec![tree(); cells] } else { Vec::new() };
         DchCodes { trees, taken: vec![0; cells] }
     }
 
@@ -83,24 +74,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::radio::phy::ovsf::TreeShare;
+    use crate::rnc::multicell::CodeLimit;
 
     const DSCH: Code = Code { spreading_factor: 4, number: 3 };
     const COMMON: Code = Code { spreading_factor: 32, number: 0 };
-    const ONE_TREE: OneTree = OneTree { common: Some(COMMON), without: WithoutCode::Kept };
+
+    fn one_tree(common: Option<TreeShare>) -> DchConfig {
+        DchConfig { codes: CodeLimit::OneTree, common, ..DchConfig::default() }
+    }
 
     #[test]
     fn a_cell_has_23_codes_for_calls_beside_its_common_channels_and_a_quarter_for_the_dsch() {
         let cell = CellId(1);
-        let with = |common: Option<Code>| {
-            let mut codes = DchCodes::new(Some(&OneTree { common, ..ONE_TREE }), DSCH, 2);
+        let with = |common| {
+            let mut codes = DchCodes::new(&one_tree(common), DSCH, 2);
             std::iter::repeat_with(|| codes.take(cell, 32)).take_while(Option::is_some).count()
         };
-        assert_eq!((with(Some(COMMON)), with(None)), (23, 24));
+        assert_eq!((with(Some(TreeShare::of(32))), with(None)), (23, 24));
     }
 
     #[test]
     fn without_a_limit_there_is_always_one() {
-        let mut codes = DchCodes::new(None, DSCH, 1);
+        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, 1);
         let taken: Vec<_> = (0..100).filter_map(|_| codes.take(CellId(0), 32)).collect();
         assert_eq!((taken.len(), codes.used(0)), (100, 100.0 / 32.0));
         taken.into_iter().for_each(|code| codes.release(CellId(0), code));
@@ -114,7 +110,7 @@ mod tests {
         fn no_two_codes_lie_on_one_path(
             deeds in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
         ) {
-            let mut codes = DchCodes::new(Some(&ONE_TREE), DSCH, 2);
+            let mut codes = DchCodes::new(&one_tree(Some(TreeShare::of(32))), DSCH, 2);
             let mut held: [Vec<Code>; 2] = [vec![DSCH, COMMON], vec![DSCH, COMMON]];
             for (step, (cell, factor, which)) in deeds.into_iter().enumerate() {
                 let of = &mut held[usize::from(cell)];

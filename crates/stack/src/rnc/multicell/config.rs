@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use umts_units::Duration;
+use umts_units::{BitRate, Db, Duration};
 
-use super::codes::OneTree;
+use super::codes::WithoutCode;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
+#[cfg(feature = "schema")]
+use crate::options::OrNone;
+use crate::options::options;
 use crate::radio::phy::LinkTable;
+use crate::radio::phy::ovsf::{Code, TreeShare};
 use crate::radio::phy::power_control::PowerConfig;
 use crate::rnc::calls::CallsConfig;
 use crate::rnc::mac_sh::MacShConfig;
@@ -29,45 +33,95 @@ pub struct MulticellConfig {
     pub calls: Vec<CallClassConfig>,
 }
 
-/// The dedicated channels of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DchConfig {
-    /// Limit of codes. `None`: no limit.
-    pub codes: Option<OneTree>,
-    /// The DCH of each DSCH user. `None`: it needs neither codes nor power.
-    pub associated: Option<AssociatedConfig>,
+options! {
+    /// Codes of calls, and the cost of the DCH that accompanies a DSCH.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct DchConfig as "Dchs" {
+        /// Whether codes for DCHs are unlimited, or limited to the rest of one code tree.
+        [label = "Codes of DCHs", source = "Rendón et al. (2004), §3.2: a second scrambling code"]
+        pub codes: CodeLimit = CodeLimit::Unlimited,
+        /// Branch of the code tree that the common channels occupy (`one_tree` only).
+        [label = "Codes of the common channels", keyword = "OrNone::<TreeShare>",
+            range = "1/1, 1/2, 1/4 … 1/512",
+            source = "TS 25.213 §4.3.1.2: CPICH and P-CCPCH, beside them AICH, PICH and an S-CCPCH of spreading factor 64"]
+        pub common: Option<TreeShare> = Some(TreeShare::of(32)),
+        /// Fate of a call whose next cell has no free code for it (`one_tree` only).
+        [label = "Handover of a call without a free code", source = "an assumption"]
+        pub without_code: WithoutCode = WithoutCode::Kept,
+        /// The DCH that accompanies the DSCH of each user. Without this table it takes neither code nor
+        /// power.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "AssociatedConfig", extend("x-default" = "none")))]
+        pub associated: Option<AssociatedConfig> = None,
+    }
+}
+
+impl DchConfig {
+    /// Whether codes come from the one tree of the cell.
+    pub fn has_one_tree(&self) -> bool {
+        self.codes == CodeLimit::OneTree
+    }
+
+    /// The branch of the common channels, which is the first of the tree.
+    pub fn common_code(&self) -> Option<Code> {
+        self.common.map(|share| Code { spreading_factor: share.spreading_factor(), number: 0 })
+    }
+}
+
+/// Number of codes for dedicated channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"), schemars(rename = "DchCodes"))]
+pub enum CodeLimit {
+    /// Unlimited: further scrambling codes are used.
+    #[default]
+    Unlimited,
+    /// Only codes of the one tree that the common channels and the DSCH leave free. A call without
+    /// a code is blocked.
+    OneTree,
 }
 
 /// Calls of one kind.
 #[derive(Debug, Clone)]
 pub struct CallClassConfig {
-    /// Arrivals and lengths.
+    /// Arrivals, lengths and codes.
     pub calls: CallsConfig,
     /// How the calling UEs move.
     pub mobility: MobilityConfig,
-    /// The spreading factor of their codes.
-    pub spreading_factor: u16,
     /// Target Eb/N0 of power control, linear.
     pub target: f64,
     /// The block error ratio at an Eb/N0.
     pub errors: Arc<LinkTable>,
 }
 
-/// How users change cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HandoverConfig {
-    /// Hysteresis of cell selection in dB.
-    pub hysteresis_db: f64,
-    /// Time after a handover in which the user is not scheduled on the DSCH.
-    pub interruption: Duration,
-    /// Whether RLC is kept.
-    pub rlc: RlcAtHandover,
-    /// Whether SDUs are kept of which nothing was sent.
-    pub buffer: BufferAtHandover,
-    /// Soft handover of calls. `None`: a call has one cell at a time.
-    pub soft: Option<SoftHandover>,
-    /// Gaps of calls near another cell.
-    pub compressed: Option<CompressedMode>,
+options! {
+    /// Handover between the cells of a layout. Each 100 ms a user changes to the cell that it receives
+    /// best, or stays. A call may have several cells.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct HandoverConfig as "Handover" {
+        /// Margin by which another cell must be better before a user changes to it.
+        [label = "Hysteresis of handover", range = "0 dB to 100 dB", source = "Rendón et al. (2004), §3.2"]
+        pub hysteresis: Db = Db(1.0),
+        /// Time after a handover in which the user is not scheduled on the DSCH.
+        [label = "Interruption by a handover", max = "10 s",
+            source = "an interpretation: Rendón et al. (2004) say nothing"]
+        pub interruption: Duration = Duration::ZERO,
+        /// What happens to the user's RLC entities at a handover.
+        [label = "RLC at a handover",
+            source = "an interpretation: Rendón et al. (2004) say nothing; TS 25.322 §9.7.7 for re-establishment"]
+        pub rlc: RlcAtHandover = RlcAtHandover::Kept,
+        /// What happens at a handover to the SDUs in the RNC of which nothing was sent.
+        [label = "Buffer at a handover", source = "an interpretation: Rendón et al. (2004) say nothing"]
+        pub buffer: BufferAtHandover = BufferAtHandover::Kept,
+        /// Soft handover of calls. Handover is hard if absent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "SoftHandover", extend("x-default" = "none")))]
+        pub soft: Option<SoftHandover> = None,
+        /// Gaps in the transmission of calls near another cell; no gaps if absent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(with = "CompressedMode", extend("x-default" = "none")))]
+        pub compressed_mode: Option<CompressedMode> = None,
+    }
 }
 
 /// Treatment of a user's RLC entities at a change of cells.
@@ -95,13 +149,21 @@ pub enum BufferAtHandover {
     Lost,
 }
 
-/// Code and power of an associated DCH.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AssociatedConfig {
-    /// The spreading factor of its code.
-    pub spreading_factor: u16,
-    /// Processing gain W/R, chips per bit.
-    pub processing: f64,
-    /// Target Eb/N0 of power control, linear.
-    pub target: f64,
+options! {
+    /// Downlink of the DCH that accompanies a DSCH. It carries signalling while RLC has data.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct AssociatedConfig as "Associated" {
+        /// Spreading factor of the code of the accompanying DCH.
+        [label = "Spreading factor of the associated DCH", range = "a power of two from 4 to 512",
+            source = "TS 34.108 §6.10.2.4.1.2: 256 for 3.4 kbit/s"]
+        pub spreading_factor: u16 = 256,
+        /// Bit rate of the signalling on the accompanying DCH.
+        [label = "Rate of the associated DCH", max = "1 Mbit/s",
+            source = "TS 34.108 §6.10.2.4.1.2: signalling of 3.4 kbit/s"]
+        pub rate: BitRate = BitRate::from_bps(3_400).expect("it is positive"),
+        /// Eb/N0 target of power control for the accompanying DCH.
+        [label = "Eb/N0 of the associated DCH", range = "-30 dB to 30 dB",
+            source = "an assumption: short blocks need more than a call"]
+        pub ebn0: Db = Db(5.0),
+    }
 }

@@ -70,7 +70,7 @@ impl Mobility {
         Mobility {
             users: mobilities.iter().enumerate().map(user).collect(),
             measured: vec![Vec::new(); period as usize],
-            selection: CellSelection::new(config.hysteresis_db),
+            selection: CellSelection::new(config.hysteresis.0),
             config,
             handovers: VecDeque::new(),
             environment,

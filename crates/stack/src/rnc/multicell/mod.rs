@@ -35,10 +35,10 @@ use umts_units::{Bytes, Duration, Time};
 
 use self::active_sets::ActiveSets;
 use self::codes::DchCodes;
-pub use self::codes::{OneTree, WithoutCode};
+pub use self::codes::WithoutCode;
 pub use self::config::{
-    AssociatedConfig, BufferAtHandover, CallClassConfig, DchConfig, HandoverConfig, MulticellConfig,
-    RlcAtHandover,
+    AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, HandoverConfig,
+    MulticellConfig, RlcAtHandover,
 };
 use self::in_progress::TtiInProgress;
 pub use self::mobility::Handover;
@@ -125,7 +125,7 @@ impl Multicell {
             mobility: Mobility::new(environment, config.handover, mobilities, MEASURED_EACH / interval),
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
-            codes: DchCodes::new(config.dch.codes.as_ref(), config.dsch.codes, cells),
+            codes: DchCodes::new(&config.dch, config.dsch.codes, cells),
             associated: config.dch.associated,
             solver: PowerSolver::new(config.power, cells),
             cells: (0..cells).map(cell).collect(),

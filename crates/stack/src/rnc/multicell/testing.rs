@@ -16,12 +16,12 @@ pub(super) const CELLS: usize = 36;
 
 /// Hard handover with a hysteresis of 1 dB.
 pub(super) const HANDOVER: HandoverConfig = HandoverConfig {
-    hysteresis_db: 1.0,
+    hysteresis: Db(1.0),
     interruption: Duration::ZERO,
     rlc: RlcAtHandover::Kept,
     buffer: BufferAtHandover::Kept,
     soft: None,
-    compressed: None,
+    compressed_mode: None,
 };
 
 /// Twelve sites in a torus, without shadowing.
@@ -48,7 +48,7 @@ pub(super) fn mobile_between(environment: &Environment, cells: [u16; 2]) -> Mobi
 /// Active sets of calls without compressed mode.
 pub(super) fn active_sets(soft: Option<SoftHandover>, without: WithoutCode) -> ActiveSets {
     ActiveSets {
-        selection: CellSelection::new(HANDOVER.hysteresis_db),
+        selection: CellSelection::new(HANDOVER.hysteresis.0),
         soft: soft.as_ref().map(ActiveSet::new),
         compressed: None,
         without,

@@ -71,7 +71,7 @@ impl VoiceCalls {
         let class = |(group, of): (usize, &CallClassConfig)| CallClass {
             calls: Calls::new(&of.calls, group, cells, streams),
             mobility: of.mobility.clone(),
-            spreading_factor: of.spreading_factor,
+            spreading_factor: of.calls.spreading_factor,
             target: of.target,
             errors: of.errors.clone(),
             // Above the numbers of all UEs.
@@ -232,25 +232,32 @@ pub(super) fn link(call: &Call, leg: &RadioLink, target: f64) -> Link {
 
 #[cfg(test)]
 mod tests {
+    use umts_units::Erlang;
+
     use super::*;
     use crate::ids::CellId;
     use crate::radio::phy::ovsf::Code;
     use crate::rnc::calls::{CallsConfig, Offered};
-    use crate::rnc::multicell::WithoutCode;
     use crate::rnc::multicell::mobility::Mobility;
     use crate::rnc::multicell::power_solver::Receivers;
     use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
+    use crate::rnc::multicell::{DchConfig, WithoutCode};
 
     const DSCH: Code = Code { spreading_factor: 4, number: 3 };
 
     /// Calls of one class that lose no block at their target.
     fn calls(offered: f64) -> VoiceCalls {
         let streams = Streams::new(1, 0);
-        let config = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+        let config = CallsConfig {
+            offered: Erlang::new(offered).expect("it is not negative"),
+            per: Offered::Network,
+            holding: Duration::from_secs(36_000),
+            ..CallsConfig::default()
+        };
         let class = CallClass {
             calls: Calls::new(&config, 0, CELLS, &streams),
             mobility: MobilityConfig::Still,
-            spreading_factor: 32,
+            spreading_factor: config.spreading_factor,
             target: 2.0,
             errors: LinkTable::logistic(-30.0, 2.5).into(),
             names: 1 << 32,
@@ -264,7 +271,7 @@ mod tests {
         let mobility = Mobility::new(environment(), HANDOVER, &[], 5);
         let power = PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() };
         let (mut calls, mut sets) = (calls(40.0), active_sets(None, WithoutCode::Kept));
-        let mut codes = DchCodes::new(None, DSCH, CELLS);
+        let mut codes = DchCodes::new(&DchConfig::default(), DSCH, CELLS);
         let mut solver = PowerSolver::new(power, CELLS);
         calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
         calls.add_links(0, &sets, &mut solver);

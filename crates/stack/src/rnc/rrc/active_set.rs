@@ -2,18 +2,29 @@
 //! simultaneously (TR 25.922 §5.1.4; events 1A, 1B and 1C of TS 25.331 §14.1.2). The timers of the
 //! events are not modelled: the period of the measurements replaces them.
 
+use umts_units::Db;
+
 use crate::environment::Gains;
 use crate::ids::CellId;
+use crate::options::options;
 
-/// Conditions for cells to join and leave an active set.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SoftHandover {
-    /// A cell joins if it is worse than the best cell by at most this, in dB.
-    pub add_db: f64,
-    /// A cell leaves if it is worse than the best cell by more than this, in dB.
-    pub drop_db: f64,
-    /// Maximum number of cells in the set.
-    pub legs: usize,
+options! {
+    /// Soft and softer handover: all cells of a call's active set send to the user.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct SoftHandover as "Soft" {
+        /// A cell joins the active set if it is worse than the best cell by at most this margin.
+        [label = "Window to join an active set", range = "0 dB to 30 dB",
+            source = "Holma and Toskala (2000), §9.3.1: windows of 1 to 3 dB"]
+        pub add: Db = Db(3.0),
+        /// A cell leaves the active set if it is worse than the best cell by more than this margin.
+        [label = "Window to leave an active set", range = "add to 30 dB",
+            source = "Holma and Toskala (2000), §9.3.1: beyond the first by a hysteresis"]
+        pub drop: Db = Db(5.0),
+        /// Largest number of cells in the active set.
+        [label = "Maximum size of an active set", min = 2, max = 6,
+            source = "TS 25.133 §8.1.2: six can be measured; three are usual"]
+        pub legs: u8 = 3,
+    }
 }
 
 /// The conditions as linear gain ratios.
@@ -28,8 +39,8 @@ pub struct ActiveSet {
 impl ActiveSet {
     /// Converts the windows to linear ratios.
     pub fn new(config: &SoftHandover) -> Self {
-        let linear = |db: f64| libm::exp10(-db / 10.0);
-        ActiveSet { add: linear(config.add_db), drop: linear(config.drop_db), legs: config.legs }
+        let linear = |db: Db| libm::exp10(-db.0 / 10.0);
+        ActiveSet { add: linear(config.add), drop: linear(config.drop), legs: config.legs.into() }
     }
 
     /// The cells that satisfy the condition to join, up to the size of the set, the best first. Cells of
@@ -58,7 +69,7 @@ mod tests {
 
     #[test]
     fn cells_join_within_one_window_and_leave_beyond_a_wider_one() {
-        let set = ActiveSet::new(&SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 });
+        let set = ActiveSet::new(&SoftHandover::default());
         let gains = |losses: &[f64]| {
             let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0, 1])));
             for (site, of) in gains.each_site() {

@@ -6,31 +6,42 @@
 //! by the factor 15 / (15 - gap) (TS 25.214 §5.2.1.3). In addition the target is raised, because power
 //! control pauses in the gap.
 
-use umts_units::Duration;
+use umts_units::{Db, Duration};
 
 use crate::environment::Gains;
 use crate::ids::CellId;
+use crate::options::options;
 
 /// Slots of a frame.
 const SLOTS: f64 = 15.0;
 /// Frames of a call's TTI.
 const FRAMES: f64 = 2.0;
 /// Longest gap within one frame, in slots. A longer gap is half in one frame and half in the next.
-const LONGEST_IN_FRAME: u32 = 7;
+const LONGEST_IN_FRAME: u8 = 7;
 
-/// Gaps in the DCHs of UEs with another cell near.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CompressedMode {
-    /// A UE has gaps if another cell is worse than its own by at most this, in dB.
-    pub within_db: f64,
-    /// Length of a gap in slots.
-    pub gap: u32,
-    /// Time from one gap to the next.
-    pub every: Duration,
-    /// Method that makes room for the gap.
-    pub method: CompressedBy,
-    /// Increase of the target in frames with a gap, in dB.
-    pub raise_db: f64,
+options! {
+    /// Compressed mode: the cost of gaps in which a user measures another cell.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CompressedMode as "Compressed" {
+        /// A user has gaps if it receives a second cell that is worse than its own by at most this
+        /// margin.
+        [label = "Margin for gaps", range = "0 dB to 30 dB", source = "an assumption"]
+        pub within: Db = Db(3.0),
+        /// Length of a gap in slots; a frame has 15 slots.
+        [label = "Length of a gap", range = "3, 4, 5, 7, 10 or 14", source = "TS 25.215 §6.1.1.2"]
+        pub gap: u8 = 7,
+        /// Time from the start of one gap to the start of the next.
+        [label = "Interval of gaps", range = "whole TTIs of 20 ms, 20 ms to 1.44 s",
+            source = "TS 25.331 §10.3.6.33: 1 to 144 frames"]
+        pub every: Duration = Duration::from_millis(80),
+        /// Method by which room is made for a gap.
+        [label = "Method of compressed mode", source = "TS 25.212 §4.4.3"]
+        pub method: CompressedBy = CompressedBy::HalfSf,
+        /// Increase of the Eb/N0 target in frames with a gap.
+        [label = "Raised target of frames with a gap", range = "0 dB to 10 dB",
+            source = "an assumption; TS 25.331 §10.3.6.33: 0 to 3 dB are signalled"]
+        pub raise: Db = Db(1.0),
+    }
 }
 
 /// Method that makes room for a gap.
@@ -55,13 +66,13 @@ impl CompressedMode {
             CompressedBy::HalfSf => 2.0,
             CompressedBy::Puncturing => SLOTS * compressed / left,
         };
-        let raised = libm::exp10(self.raise_db / 10.0) * boost * left / SLOTS;
+        let raised = libm::exp10(self.raise.0 / 10.0) * boost * left / SLOTS;
         (FRAMES - compressed + raised) / FRAMES
     }
 
-    /// Whether another cell is worse than `own` by at most `within_db`, so that the UE has gaps.
+    /// Whether another cell is worse than `own` by at most `within`, so that the UE has gaps.
     pub fn is_near(&self, own: CellId, gains: &Gains) -> bool {
-        let min_gain = libm::exp10(-self.within_db / 10.0) * gains.of(own);
+        let min_gain = libm::exp10(-self.within.0 / 10.0) * gains.of(own);
         gains.iter().any(|(cell, gain)| cell != own.index() && gain >= min_gain)
     }
 }
@@ -75,10 +86,8 @@ mod tests {
 
     #[test]
     fn power_factor_matches_the_closed_forms() {
-        let of = |method, gap, raise_db| {
-            let mode =
-                CompressedMode { within_db: 3.0, gap, every: Duration::from_millis(80), method, raise_db };
-            mode.factor()
+        let of = |method, gap, raise| {
+            CompressedMode { gap, method, raise: Db(raise), ..CompressedMode::default() }.factor()
         };
         // In one of two frames, 8 of 15 slots have twice the power.
         assert!((of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
@@ -95,13 +104,7 @@ mod tests {
 
     #[test]
     fn ues_near_another_cell_have_gaps() {
-        let mode = CompressedMode {
-            within_db: 3.0,
-            gap: 7,
-            every: Duration::from_millis(80),
-            method: CompressedBy::HalfSf,
-            raise_db: 0.0,
-        };
+        let mode = CompressedMode::default();
         let gains = |other: f64| {
             let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0])));
             gains.each_site().for_each(|(_, of)| *of = [1e-12, 1e-12 * libm::exp10(-other / 10.0), 0.0]);

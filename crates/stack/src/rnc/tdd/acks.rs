@@ -50,7 +50,7 @@ impl ControlChannels {
         }
         ControlChannels {
             turns: AckTurns::new(ack.downlink_per_frame),
-            contention: AckContention::new(ack.uplink_places, ack.uplink_backoff, draws),
+            contention: AckContention::new(ack.uplink_places, ack.uplink_backoff.0.into(), draws),
             places,
             boundary: None,
             next: None,
@@ -111,7 +111,7 @@ impl MacTdd {
         }
         let bits = transmission.sets().first().map_or(0, |sent| ues[sent.ue].channel(direction).block_bits);
         let crossing = config.iub.crossing(Iub::octets(1, bits));
-        air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
+        air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * u64::from(self.config.ack.delay.0));
     }
 
     /// The losses of a control PDU. Data in its slot interfere with the control PDU, but the control

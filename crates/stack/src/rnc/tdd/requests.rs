@@ -36,7 +36,12 @@ impl Demand {
         Demand {
             states: Vec::new(),
             planned: BTreeSet::new(),
-            access: TddAccess::new(rach.codes, rach.backoff, draws("rach/code"), draws("rach/backoff")),
+            access: TddAccess::new(
+                rach.codes,
+                rach.backoff.0.into(),
+                draws("rach/code"),
+                draws("rach/backoff"),
+            ),
             known: Requests::default(),
             schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
         }

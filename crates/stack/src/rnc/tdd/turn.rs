@@ -273,7 +273,7 @@ impl MacTdd {
             if is_heard {
                 self.demand.state_mut(ue, direction).heard();
                 let reported_sdus = Some(ues[ue].rlc[direction.index()].backlog().sdus);
-                let from = frame + self.config.rach.answer + 1;
+                let from = frame + self.config.rach.answer / FRAME + 1;
                 self.demand.known.push(Request { ue, direction, from, reported_sdus, was_refused: false });
             } else {
                 ctx.cx.record(|| TraceEvent::RachCollision { ue });

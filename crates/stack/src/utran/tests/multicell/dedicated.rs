@@ -3,14 +3,18 @@
 use super::*;
 use crate::environment::Environment;
 use crate::ids::CellId;
+use crate::radio::phy::ovsf::TreeShare;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls;
-use crate::rnc::multicell::{AssociatedConfig, OneTree, WithoutCode};
+use crate::rnc::multicell::{AssociatedConfig, CodeLimit, WithoutCode};
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::trace::{CallStep, Postponed, Real};
 
-const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
-const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
+const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
+/// Codes from the one tree of the cell, without common channels.
+fn one_tree() -> DchConfig {
+    DchConfig { codes: CodeLimit::OneTree, common: None, ..DchConfig::default() }
+}
 
 /// Number of call changes of one kind.
 fn steps(bench: &Bench, kind: CallStep) -> usize {
@@ -26,7 +30,7 @@ fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> Mul
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
     config.handover.soft = soft;
-    let calls = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
+    let calls = offered_calls(offered, Offered::Network, Duration::from_secs(36_000));
     config.calls = vec![CallClassConfig { mobility: standing(place), ..talk(calls) }];
     config
 }
@@ -104,7 +108,7 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
             config.power.control = control;
             config.environment.propagation.shadowing = ShadowingConfig::default();
             config.handover.soft = soft;
-            let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+            let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(120));
             let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
             config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
             let mut bench = Bench::new(&config, &[]);
@@ -136,8 +140,8 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
 #[test]
 fn blocking_follows_erlang_b() {
     let mut config = sectors(4.0, ERROR_FREE);
-    config.dch.codes = Some(ONE_TREE);
-    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(20) };
+    config.dch = one_tree();
+    let calls = offered_calls(24.0, Offered::Cell, Duration::from_secs(20));
     config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(240);
@@ -160,10 +164,10 @@ fn blocking_follows_erlang_b() {
 /// Moving calls in cells with few codes.
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
-    config.dch.codes = Some(OneTree { without, ..ONE_TREE });
+    config.dch = DchConfig { without_code: without, ..one_tree() };
     config.environment.propagation.shadowing = ShadowingConfig::default();
     config.handover.soft = soft;
-    let calls = CallsConfig { offered: 22.0, per: Offered::Cell, holding: Duration::from_secs(60) };
+    let calls = offered_calls(22.0, Offered::Cell, Duration::from_secs(60));
     let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
     config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
     let mut bench = Bench::new(&config, &[]);
@@ -189,8 +193,8 @@ fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
 fn compressed_mode_takes_codes_and_power() {
     let with = |compressed| {
         let mut config = sectors(4.0, ERROR_FREE);
-        config.handover.compressed = compressed;
-        let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        config.handover.compressed_mode = compressed;
+        let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(600));
         config.calls = vec![talk(calls)];
         let mut bench = Bench::new(&config, &[]);
         bench.seconds(4);
@@ -209,12 +213,12 @@ fn compressed_mode_takes_codes_and_power() {
         }
         (power, codes, gaps / calls, lost / (2.0 * calls))
     };
-    let mode = |method, within_db| CompressedMode {
-        within_db,
+    let mode = |method, within| CompressedMode {
+        within: Db(within),
         gap: 14,
         every: Duration::from_millis(80),
         method,
-        raise_db: 2.0,
+        raise: Db(2.0),
     };
     let (plain, no_codes, none, loss) = with(None);
     assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
@@ -234,17 +238,15 @@ fn compressed_mode_takes_codes_and_power() {
 fn with_associated(without: bool) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     let place = config.environment.layout.centre(CellId(0));
-    let associated =
-        AssociatedConfig { spreading_factor: 256, processing: CHIP_RATE / 3_400.0, target: linear(5.0) };
     // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
-    let common = Some(Code { spreading_factor: 2, number: 0 });
-    config.dch.codes = Some(OneTree { common, ..ONE_TREE });
-    config.dch.associated = Some(associated);
+    let (common, associated) = (Some(TreeShare::of(2)), Some(AssociatedConfig::default()));
+    config.dch = DchConfig { common, associated, ..one_tree() };
     if without {
-        let calls =
-            CallsConfig { offered: 10.0, per: Offered::Network, holding: Duration::from_secs(36_000) };
-        config.calls =
-            vec![CallClassConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
+        let calls = offered_calls(10.0, Offered::Network, Duration::from_secs(36_000));
+        config.calls = vec![CallClassConfig {
+            mobility: standing(place),
+            ..talk(CallsConfig { spreading_factor: 4, ..calls })
+        }];
     }
     let mut bench = Bench::new(&config, &[standing(place)]);
     bench.sends(100, 0, 1, 570);

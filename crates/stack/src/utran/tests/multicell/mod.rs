@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use umts_kernel::EventQueue;
 use umts_kernel::random::Streams;
-use umts_units::{Bytes, Db, Duration, Time};
+use umts_units::{Bytes, Db, Duration, Erlang, Time};
 
 use crate::EventContext;
 use crate::environment::{
@@ -20,6 +20,7 @@ use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::PowerFormat;
 use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
 use crate::radio::phy::{ErrorModel, LinkTable};
@@ -86,22 +87,20 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
             },
             mean_over: Duration::from_secs(1),
         },
-        handover: HandoverConfig {
-            hysteresis_db: 1.0,
-            interruption: Duration::ZERO,
-            rlc: RlcAtHandover::Kept,
-            buffer: BufferAtHandover::Kept,
-            soft: None,
-            compressed: None,
-        },
+        handover: HandoverConfig::default(),
         dch: DchConfig::default(),
         calls: Vec::new(),
     }
 }
 
+fn offered_calls(offered: f64, per: Offered, holding: Duration) -> CallsConfig {
+    let offered = Erlang::new(offered).expect("it is not negative");
+    CallsConfig { offered, per, holding, ..CallsConfig::default() }
+}
+
 fn talk(calls: CallsConfig) -> CallClassConfig {
     let (target, errors) = (linear(2.25), LinkTable::logistic(2.25, 2.5).into());
-    CallClassConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
+    CallClassConfig { calls, mobility: MobilityConfig::Still, target, errors }
 }
 
 /// Stands at `place`. With `MobilityConfig::Still` the place would be random.
@@ -144,7 +143,7 @@ impl Bench {
                 cell: 0,
                 mobility: Some(mobility.clone()),
                 qos: QosConfig::default(),
-                pdcp: None,
+                pdcp: PdcpConfig::default(),
                 rlc: rlc.clone(),
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
@@ -262,7 +261,7 @@ fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = control;
     config.environment.propagation.shadowing = ShadowingConfig::default();
-    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+    let calls = offered_calls(24.0, Offered::Cell, Duration::from_secs(120));
     config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(seconds);
@@ -299,7 +298,7 @@ fn calls_out_of_reach_do_not_exceed_the_power_limit() {
     config.power.control = PowerControl::Steps;
     config.environment.propagation.shadowing = ShadowingConfig::default();
     let holding = Duration::from_secs(120);
-    config.calls = vec![talk(CallsConfig { offered: 45.0, per: Offered::Cell, holding })];
+    config.calls = vec![talk(offered_calls(45.0, Offered::Cell, holding))];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(4);
     let (mut limited, mut ttis) = (0, 0);
@@ -318,7 +317,7 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
     let with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);
         config.power.outer_loop = outer_loop;
-        let calls = CallsConfig { offered: 20.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        let calls = offered_calls(20.0, Offered::Cell, Duration::from_secs(600));
         config.calls = vec![talk(calls)];
         config.environment.propagation.shadowing = ShadowingConfig::default();
         let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; 36]);
@@ -344,7 +343,7 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
 fn calls_do_not_depend_on_the_scheduler() {
     let told = |per_tti: f64| {
         let mut config = sectors(per_tti, 2.25);
-        let calls = CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10) };
+        let calls = offered_calls(5.0, Offered::Cell, Duration::from_secs(10));
         config.calls = vec![talk(calls)];
         let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
         for n in 0..200 {

@@ -119,7 +119,7 @@ fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> B
     config.power.control = control;
     config.environment.propagation.shadowing = ShadowingConfig::default();
     let holding = Duration::from_secs(120);
-    config.calls = vec![talk(CallsConfig { offered: calls, per: Offered::Cell, holding })];
+    config.calls = vec![talk(offered_calls(calls, Offered::Cell, holding))];
     let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; usize::from(users)]);
     for n in 0..2_000 {
         bench.sends(2 * n, (n * 7 % u64::from(users)) as u16, n, 570);

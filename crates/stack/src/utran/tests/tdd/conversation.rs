@@ -13,7 +13,7 @@ fn alone() -> Bench {
 fn narrow(refused: Refused) -> TddConfig {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUDDDDDDDDDDDDC").expect("it fits"));
-    let grant = GrantConfig { weights: [3, 3, 3], refused, ..tdd().grant };
+    let grant = GrantConfig { weights: vec![3, 3, 3], refused, ..tdd().grant };
     TddConfig { pattern, grant, ..tdd() }
 }
 
@@ -92,7 +92,7 @@ fn rnc_can_queue_a_refused_request() {
 fn refused_requests_of_the_rnc_wait_in_their_order() {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUUUUUUUUUUUUDC").expect("it fits"));
-    let grant = GrantConfig { weights: [3, 3, 3], ..tdd().grant };
+    let grant = GrantConfig { weights: vec![3, 3, 3], ..tdd().grant };
     let mut bench = Bench::new(TddConfig { pattern, grant, ..tdd() }, rlc(), 3, 1);
     for ue in [2, 0, 1] {
         bench.sends(3, ue, Downlink, ue.into(), 300);
@@ -139,7 +139,7 @@ fn new_sdus_use_the_present_grant() {
 
 #[test]
 fn unused_grant_ends_before_its_data_are_acknowledged() {
-    let ack = AckConfig { delay: 3, ..tdd().ack };
+    let ack = AckConfig { delay: Frames(3), ..tdd().ack };
     let mut bench = Bench::new(TddConfig { ack, ..tdd() }, rlc(), 1, 1);
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(40);
@@ -215,7 +215,7 @@ fn nothing_happens_without_requests() {
 fn single_user_has_the_throughput_of_the_closed_form() {
     for sdus in [1_u64, 5, 20] {
         for blocks in [1_u64, 2, 4] {
-            let grant = GrantConfig { sdus: sdus as u32, weights: [blocks as u32; 3], ..tdd().grant };
+            let grant = GrantConfig { sdus: sdus as u32, weights: vec![blocks as u32; 3], ..tdd().grant };
             let mut bench = Bench::new(TddConfig { grant, ..tdd() }, rlc(), 1, 1);
             (0..400).for_each(|id| bench.sends(0, 0, Uplink, id, 1064));
             bench.frames(20_000);

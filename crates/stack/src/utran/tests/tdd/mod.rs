@@ -11,11 +11,13 @@ use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
 use crate::EventContext;
+use crate::count::Frames;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
@@ -35,22 +37,9 @@ fn tdd() -> TddConfig {
     TddConfig {
         layout: LayoutKind::HighChipRate,
         pattern: None,
-        grant: GrantConfig {
-            sdus: 20,
-            levels: [1, 5],
-            weights: [1, 2, 4],
-            refused: Refused::BackOff,
-            order: GrantOrder::FirstCome,
-        },
-        rach: TddRachConfig { codes: 8, answer: 2, backoff: 64 },
-        ack: AckConfig {
-            channel: AckChannel::Common,
-            downlink_per_frame: None,
-            uplink_places: 1,
-            uplink_backoff: 8,
-            delay: 0,
-            errors: true,
-        },
+        grant: GrantConfig::default(),
+        rach: TddRachConfig::default(),
+        ack: AckConfig::default(),
         radio: None,
     }
 }
@@ -98,7 +87,7 @@ impl Bench {
             cell: 0,
             mobility: None,
             qos: QosConfig::default(),
-            pdcp: None,
+            pdcp: PdcpConfig::default(),
             rlc: rlc.into(),
             wire_mode: false,
             channels: [channel; 2],

@@ -71,24 +71,28 @@ fn cell() -> impl Strategy<Value = TddConfig> {
     ];
     let grant = (1u32..40, weights, refused, order).prop_map(|(sdus, weights, refused, order)| GrantConfig {
         sdus,
-        levels: [1, 5],
-        weights,
+        weights: weights.into(),
         refused,
         order,
+        ..GrantConfig::default()
     });
     let channel = prop_oneof![3 => Just(AckChannel::Common), 1 => Just(AckChannel::Dedicated)];
     let per_frame = prop_oneof![Just(None), Just(Some(1)), Just(Some(4))];
-    let ack = (channel, per_frame, 1u32..5, 8u64..20, 0u64..4, any::<bool>()).prop_map(
+    let ack = (channel, per_frame, 1u32..5, 8u32..20, 0u32..4, any::<bool>()).prop_map(
         |(channel, downlink_per_frame, uplink_places, uplink_backoff, delay, errors)| AckConfig {
             channel,
             downlink_per_frame,
             uplink_places,
-            uplink_backoff,
-            delay,
+            uplink_backoff: Frames(uplink_backoff),
+            delay: Frames(delay),
             errors,
         },
     );
-    let rach = (2u32..17, 1u64..5).prop_map(|(codes, answer)| TddRachConfig { codes, answer, backoff: 64 });
+    let rach = (2u32..17, 1u64..5).prop_map(|(codes, answer)| TddRachConfig {
+        codes,
+        answer: FRAME * answer,
+        ..TddRachConfig::default()
+    });
     (pattern, grant, ack, rach, radio()).prop_map(|((layout, letters), grant, ack, rach, radio)| TddConfig {
         layout,
         pattern: letters.map(|letters| layout.layout().pattern(letters).expect("it fits")),

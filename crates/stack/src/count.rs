@@ -1,6 +1,6 @@
 //! Counts with their units: `"5 SDUs"`, `"64 frames"`.
 
-use umts_units::{as_text, count_of};
+use umts_units::count_of;
 
 /// Defines a count with text form, as in `"9 things"` and `"1 thing"`.
 macro_rules! count {
@@ -25,7 +25,8 @@ macro_rules! count {
             }
         }
 
-        as_text!($name, $title, $description, $pattern);
+        #[cfg(feature = "schema")]
+        umts_units::as_text!($name, $title, $description, $pattern);
     };
 }
 
