@@ -23,7 +23,6 @@ mod rrc;
 mod runs;
 mod schedulers;
 mod sectors;
-mod service_classes;
 mod sharing;
 mod tdd;
 mod traffic;
