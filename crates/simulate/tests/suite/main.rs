@@ -24,7 +24,6 @@ mod rrc;
 mod runs;
 mod schedulers;
 mod sectors;
-mod service_classes;
 mod sharing;
 mod tdd;
 mod traffic;
