@@ -35,7 +35,8 @@ fn blocks_have_the_sizes_and_counts_of_ts_34108() {
 
 #[test]
 fn a_named_bearer_runs_like_a_declared_one() {
-    let declared = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"384 kbit/s\", tti = \"10 ms\" }\n\
+    let declared = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"384 kbit/s\", tti = \"10 ms\", \
+                    transport_formats = [0, 1, 2, 4, 8, 12] }\n\
                     uplink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n";
     let metrics = |scenario: &Scenario| {
         let output = umts_simulate::run(scenario, umts_simulate::RunOptions::default()).expect("it runs");
