@@ -73,7 +73,7 @@ traffic = "file"
 size = "30 kB"
 start = "5 s"
 """
-"""One user on common channels, to whom admission grants a DCH or refuses it."""
+"""One user on common channels. Admission grants it a DCH or refuses it."""
 
 OTHER = """
 [[ue]]

@@ -23,7 +23,7 @@ id!(
 );
 id!(CellId(u16));
 id!(
-    /// A transport channel, or the dedicated channels whose TTIs begin together.
+    /// A transport channel, or the dedicated channels with TTIs that begin together.
     CarrierId(u16)
 );
 id!(
@@ -35,7 +35,7 @@ id!(
     LinkId(u32)
 );
 id!(
-    /// A packet that a script delays, or whose later loss is already decided.
+    /// A packet that a script delays, or that will be lost later in its path.
     HeldId(u32)
 );
 id!(

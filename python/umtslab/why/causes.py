@@ -228,7 +228,7 @@ def _reset_links(timeline: Timeline, ue: int, until_s: float, effect: str) -> li
 def wait_links(
     timeline: Timeline, connection: int, packet: Row | None, start_s: float, end_s: float, label: str
 ) -> list[Link]:
-    """Explain the wait for a packet, by the cause that explains most of the time among those of `label`.
+    """Explain the wait for a packet by the longest cause that `label` covers.
 
     `label` is a label of a timeout, or a cause.
     """

@@ -12,7 +12,7 @@ use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values};
 
-/// The table under construction. A PDU whose fate is open at the end of the run counts as not lost.
+/// The table under construction. A PDU in transit at the end of the run counts as not lost.
 #[derive(Debug, Default)]
 pub(super) struct PduTable {
     rows: Vec<Row>,

@@ -18,7 +18,7 @@ pub(super) struct Connection {
     ends: [Sender; 2],
 }
 
-/// What one end of a connection has sent.
+/// State of one end of a connection as a sender.
 #[derive(Debug, Default)]
 struct Sender {
     /// Last copy of each unacknowledged segment: number after its last byte, and packet, by its

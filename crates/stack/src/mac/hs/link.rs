@@ -85,7 +85,8 @@ impl Link {
         self.happens(tti, HS_SCCH_DRAW, self.config.missed_hs_scch)
     }
 
-    /// What the Node B reads as the answer to the transmission in TTI number `tti`.
+    /// Returns the answer that the Node B reads after the transmission in TTI number `tti`: `answer`, or a
+    /// wrong one by an error of the feedback.
     pub fn read_answer(&self, tti: u64, answer: Feedback) -> Feedback {
         let (error, wrong) = match answer {
             Feedback::Ack => (self.config.ack_to_nack, Feedback::Nack),

@@ -31,7 +31,7 @@ impl Sdu {
         Sdu::compressed(packet, entered, 0)
     }
 
-    /// A packet whose headers PDCP shortened by `octets`.
+    /// A packet with headers that PDCP shortened by `octets`.
     #[inline]
     pub fn compressed(packet: Packet, entered: Time, octets: u16) -> Self {
         let size = packet.payload() + u32::from(packet.header()) - u32::from(octets);

@@ -45,7 +45,7 @@ fn a_user_in_the_middle_of_a_tti_keeps_its_code() {
     let eighths = [code(8, 6), code(8, 7)];
     // Number and users with a request: codes granted, and users refused.
     assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
-    // Odd users have what even ones leave, from the other end of the branch.
+    // Odd UE numbers get the codes that even ones leave free, from the other end of the branch.
     assert_eq!(decided(&mut mac, 1, &[1, 3]), (vec![(1, eighths[1])], vec![3]));
     // The TTI of UE 0 has ended, the TTI of UE 1 has not.
     assert_eq!(decided(&mut mac, 2, &[2, 4]), (vec![(2, eighths[0])], vec![4]));
