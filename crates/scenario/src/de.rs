@@ -30,7 +30,7 @@ impl de::Error for Problem {
             "u16" | "u32" | "u64" => "a whole number".to_owned(),
             "a string" => "a text in quotes".to_owned(),
             "a boolean" => "true or false".to_owned(),
-            "a sequence" => "an array of tables, as in [[ue]],".to_owned(),
+            "a sequence" => "a list, as in [1, 2], or an array of tables, as in [[ue]],".to_owned(),
             "a map" => "a table".to_owned(),
             other if other.starts_with("struct ") => "a table".to_owned(),
             other if other.starts_with("enum ") => "one of the known words, in quotes,".to_owned(),

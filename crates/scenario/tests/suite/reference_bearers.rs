@@ -64,6 +64,8 @@ fn a_declared_bearer_has_any_number_of_blocks_or_its_own_formats() {
     let expected =
         "the largest format of the downlink of bearer `own` has 8 blocks, but 384 kbit/s carries 12 PDUs";
     assert!(error.contains(expected) && error.contains("end the set with 12"), "{error}");
+    let error = render(", transport_formats = \"any\"");
+    assert!(error.contains("a list, as in [1, 2]"), "{error}");
     let error = render(", shared = true, transport_formats = [0, 12]");
     assert!(error.contains("only dedicated channels have a transport format set"), "{error}");
 }
