@@ -223,7 +223,7 @@ mod tests {
             let [minimum, mean, maximum] = [minimum, mean, maximum].map(Duration::from_millis);
             InternetDelay { minimum, mean, maximum, ..InternetDelay::default() }
         };
-        for (config, is_one) in [
+        for (config, has_law) in [
             (with(35, 62, 1_500), true),
             (with(0, 1, 2), true),
             (with(62, 35, 1_500), false),
@@ -231,7 +231,7 @@ mod tests {
             (with(35, 62, 62), false),
             (with(35, 36, 60_000), false),
         ] {
-            assert_eq!(config.law().is_some(), is_one, "{config:?}");
+            assert_eq!(config.law().is_some(), has_law, "{config:?}");
         }
         let far = with(35, 36, 60_000);
         let nearer = InternetDelay { maximum: far.longest_maximum(), ..far };

@@ -1,4 +1,5 @@
-//! Log-normal shadows along the path of a mobile, one value per site.
+//! Log-normal shadowing along the path of a mobile, one value per site. A shadow is the deviation
+//! of the gain from the path loss model.
 //!
 //! ```text
 //!   knots, one decorrelation distance apart:  K' = ρ K + √(1 - ρ²) w,   ρ = 1/2

@@ -63,7 +63,7 @@ impl Streets {
         self.blocks.map(|blocks| f64::from(blocks) * self.period() + last_street)
     }
 
-    /// Number of streets that cross an axis.
+    /// Number of streets that cross an axis: streets along the other axis.
     fn lines(&self, axis: usize) -> u32 {
         self.blocks[axis] + u32::from(self.border != Border::Torus)
     }

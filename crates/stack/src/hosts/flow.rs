@@ -317,7 +317,8 @@ impl FlowConnection {
         Some(event)
     }
 
-    /// Whether one end is waiting for a timer: it will receive a RST, or give up.
+    /// Whether an open end has a running timer. The end will retransmit and receive a RST, or give
+    /// up.
     fn is_half_open(&self) -> bool {
         let waits = |end: usize| !self.closed[end] && self.ends[end].poll_timeout().is_some();
         !self.one_way && (waits(0) || waits(1))

@@ -31,8 +31,8 @@ impl Snoop {
             return true;
         }
         let octets = u64::from(segment.payload);
-        // A segment out of order was lost before the proxy. The duplicate ACKs for it must reach
-        // the server.
+        // A segment below `passed` is a retransmission by the server. It is not copied, so that the
+        // duplicate ACKs for a segment that was lost before the proxy reach the server.
         let is_next = segment.seq >= self.passed;
         self.passed = self.passed.max(segment.end());
         if is_data(segment) && !is_next && segment.seq != self.acked {

@@ -175,7 +175,7 @@ impl Utran {
 
     fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
-        let deadline = context.admission.look_again_at();
+        let deadline = context.admission.retry_at();
         ctx.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
     }
 }

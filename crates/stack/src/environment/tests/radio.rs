@@ -29,9 +29,9 @@ fn path_loss_matches_umts_30_03() {
 /// Loss in dB from each sector of a site, at a distance and an angle from its first antenna.
 fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTORS] {
     let angle = degrees * std::f64::consts::PI / 180.0;
-    let way = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
+    let vector = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
     let mut gains = [0.0; SECTORS];
-    Propagation::new(config).gains(way, 0.0, 0.0, &mut gains);
+    Propagation::new(config).gains(vector, 0.0, 0.0, &mut gains);
     gains.map(|gain| -decibels(gain))
 }
 
@@ -92,8 +92,8 @@ fn power_of_other_cells_excludes_the_own_cell() {
                 cells.iter().filter(|(cell, _)| *cell != own).map(|(cell, gain)| gain * powers[*cell]);
             let (is, others) = (gains.from_others(&powers, CellId(own as u16)), others.sum::<f64>());
             assert!((is - others).abs() < 1e-12 * others, "{own}: {is} {others}");
-            let is_heard = sites.contains(&((own / SECTORS) as u16));
-            assert_eq!(gains.of(CellId(own as u16)) > 0.0, is_heard);
+            let is_within_reach = sites.contains(&((own / SECTORS) as u16));
+            assert_eq!(gains.of(CellId(own as u16)) > 0.0, is_within_reach);
         }
     }
 }

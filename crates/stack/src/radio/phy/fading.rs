@@ -36,7 +36,7 @@ impl RayleighFading {
     /// Process number `process` of a stream of random numbers. `doppler` in Hz.
     pub fn new(stream: &AddressedStream, process: u64, doppler: f64) -> Self {
         let draws = stream.tti(process);
-        let angle = |block: usize| PI * (2.0 * draws.uniform(block as u32) - 1.0);
+        let angle = |number: usize| PI * (2.0 * draws.uniform(number as u32) - 1.0);
         let paths = std::array::from_fn(|n| {
             let arrival = (2.0 * PI * (n + 1) as f64 + angle(n)) / PATHS as f64;
             (2.0 * PI * doppler * libm::cos(arrival), angle(PATHS + n))
@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    /// The covariance of the powers is J_0², as for Rayleigh fading, less 1/M since the paths have
-    /// equal powers. Standard error at most 0.014.
+    /// The covariance of the powers is J_0², as for Rayleigh fading, minus 1/M because the M paths
+    /// have equal powers. Standard error at most 0.014.
     #[test]
     fn covariance_over_time_follows_jakes() {
         let processes = processes(4_000);

@@ -54,8 +54,8 @@ impl LinkTable {
         Ok(LinkTable::through(points.iter().map(|&(ebn0_db, ratio)| (ebn0_db, logit(ratio))).collect()))
     }
 
-    /// A logistic curve for formats without measurements: 1 % at `target_db`, and `slope` less in
-    /// the logit per dB.
+    /// A logistic curve for formats without measurements: 1 % at `target_db`. The logit falls by
+    /// `slope` per dB.
     pub fn logistic(target_db: f64, slope: f64) -> Self {
         let at_target = logit(0.01);
         LinkTable::through(vec![(target_db, at_target), (target_db + 1.0, at_target - slope)])

@@ -1,8 +1,8 @@
 //! HARQ of MAC-hs: stop-and-wait processes at the Node B and at the UE (TS 25.321 §11.6.1.3 and
 //! §11.6.2.2).
 //!
-//! The UE combines the transmissions of a block: each one adds its energy (Chase combining). It
-//! knows a new block from an inverted new data indicator.
+//! The UE combines the transmissions of a block: each one adds its energy (Chase combining). An
+//! inverted new data indicator announces a new block to it.
 
 /// Largest number of HARQ processes of a UE.
 pub const MAX_PROCESSES: usize = 8;
@@ -126,7 +126,7 @@ impl<B: Copy> HarqSender<B> {
         matches!(self.processes[usize::from(process)].state, State::Idle)
     }
 
-    /// Transmits the block of a process again, if it may be.
+    /// Transmits the block of a process again if the block awaits its next transmission.
     pub fn resend_in(&mut self, process: u8) -> Option<Announcement> {
         let at = self.turns.iter().position(|turn| *turn == process)?;
         self.turns.remove(at);

@@ -17,7 +17,7 @@ pub struct ReorderingConfig {
     pub t1: Duration,
 }
 
-/// What became of blocks, since the beginning.
+/// Counts of blocks that were dropped or given up, and of T1 expiries, since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReorderingCounts {
     /// Blocks received before, or too late: dropped.
@@ -101,7 +101,8 @@ impl<B> ReorderingQueue<B> {
         self.update_t1(now);
     }
 
-    /// Appends all blocks to `up` in the order of their numbers, and starts anew (TS 25.321 §11.6.2, MAC-hs reset).
+    /// Appends all blocks to `up` in the order of their numbers, and returns to the initial state
+    /// (TS 25.321 §11.6.2, MAC-hs reset).
     pub fn reset(&mut self, up: &mut Vec<B>) {
         let lower_edge = self.lower_edge();
         up.extend((0..MODULUS).filter_map(|steps| self.held[slot(lower_edge.plus(steps))].take()));
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_block_releases_those_that_waited_for_it() {
+    fn a_late_block_releases_the_blocks_that_waited_for_it() {
         let mut queue = queue(16);
         assert_eq!(arrive(&mut queue, [0, 2, 3]), [0]);
         assert_eq!(queue.poll_timeout(), Some(at(1) + T1));
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn t1_gives_up_what_is_missing_before_the_block_that_started_it() {
+    fn t1_gives_up_missing_blocks_before_the_block_that_started_it() {
         let mut queue = queue(16);
         // Blocks 1 and 4 are missing: block 2 starts T1.
         assert_eq!(arrive(&mut queue, [0, 2, 3, 5]), [0]);
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn a_block_above_the_window_moves_it() {
         let mut queue = queue(4);
-        // Block 0 is missing. Block 4 leaves the window 1 to 4, block 9 the window 6 to 9.
+        // Block 0 is missing. Block 4 moves the window to 1 to 4, block 9 moves it to 6 to 9.
         assert_eq!(arrive(&mut queue, [1, 2, 4]), [1, 2]);
         assert_eq!(queue.counts().skipped_by_window, 1);
         let mut up = Vec::new();
@@ -258,9 +259,9 @@ mod tests {
         assert_eq!(queue.counts().skipped_by_window, 3);
     }
 
-    /// With a small window, a jump of up to 64 less the window is a jump forward.
+    /// A TSN outside the window moves it forward, by up to 64 minus the window size.
     #[test]
-    fn a_jump_of_sixty_blocks_is_understood_with_a_window_of_four() {
+    fn a_jump_of_sixty_blocks_moves_a_window_of_four_forward() {
         let mut queue = queue(4);
         assert_eq!(arrive(&mut queue, [0, 1, 2, 3, 63]), [0, 1, 2, 3]);
         let mut up = Vec::new();

@@ -11,7 +11,7 @@ use super::reordering::{ReorderingConfig, ReorderingQueue};
 
 const TTI: Duration = Duration::from_millis(2);
 
-/// One transmission as the test decides it.
+/// Result of one transmission, chosen by the test.
 #[derive(Debug, Clone, Copy)]
 struct Fate {
     is_decoded: bool,
@@ -81,14 +81,14 @@ fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
             let answer = if fate.is_missed {
                 Feedback::Dtx
             } else {
-                // The SNR of 1 does not matter, because the fate decides.
-                let heard = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
-                if heard.is_delivered {
+                // `fate` decides instead of the SNR.
+                let reception = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
+                if reception.is_delivered {
                     decoded += 1;
                     let block = &blocks[count as usize];
                     reordering.handle_block(now, block.tsn(), block.pdus.clone(), &mut up);
                 }
-                if heard.is_acknowledged == fate.is_inverted { Feedback::Nack } else { Feedback::Ack }
+                if reception.is_acknowledged == fate.is_inverted { Feedback::Nack } else { Feedback::Ack }
             };
             feedback.push_back((now + TTI * fate.delay, announcement.process, answer));
         }
@@ -127,7 +127,8 @@ proptest! {
         prop_assert!(outcome.most_held < usize::from(of.window));
     }
 
-    /// With patience and a feedback without errors, nothing is lost: each PDU goes up exactly once.
+    /// With many transmissions per block, a long T1 and error-free feedback, nothing is lost: each
+    /// PDU goes up exactly once.
     #[test]
     fn all_pdus_go_up_once_if_no_block_fails_for_good(
         of in parameters(),
