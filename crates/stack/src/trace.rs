@@ -415,8 +415,9 @@ pub enum TraceEvent {
     /// Meanwhile `blocks` were sent, and `sdus` were acknowledged or given up.
     CapacityReleased { ue: UeId, direction: Direction, frames: u32, blocks: u32, sdus: u32 },
     /// A frame of a TDD cell with granted capacity. `slots`: number in each direction. `held`,
-    /// `used`: resource units. `sent`, `lost`: blocks, indexed by the number of blocks of other UEs
-    /// in the same slot (3: three or more).
+    /// `used`: resource units that are allocated, and that carried blocks, by direction. `sent`,
+    /// `lost`: blocks, indexed by the number of blocks of other UEs in the same slot (3: three or
+    /// more).
     FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2], sent: [u8; 4], lost: [u8; 4] },
     /// A UE collided with another on the common channel of uplink acknowledgments.
     AckCollision { ue: UeId },

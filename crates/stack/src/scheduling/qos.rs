@@ -86,7 +86,8 @@ pub struct RateGuarantee {
     rate: BitRate,
     /// Time in which the empty bucket is filled.
     depth: Duration,
-    /// Instant at which the bucket has no tokens. Later ones add the tokens of the time since then.
+    /// Instant at which the bucket is empty. At a later instant the bucket has the tokens of the
+    /// time in between.
     empty_at: Time,
 }
 

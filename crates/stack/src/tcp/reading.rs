@@ -42,6 +42,7 @@ impl Reader {
         Reader { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
     }
 
+    /// Removes the data that the application has read up to `now` from the backlog.
     fn read_until(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.since).as_nanos();
         self.since = now;

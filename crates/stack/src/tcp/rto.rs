@@ -274,10 +274,13 @@ impl Ns2 {
 /// deviation counts an eighth, so that the timeout does not grow because the path became faster.
 #[derive(Debug, Clone)]
 struct Linux {
+    /// 8 times SRTT. 0: no sample yet.
     srtt8: i64,
-    /// 4 times the mean deviation, its maximum in this window, and the deviation in use.
+    /// 4 times the mean deviation.
     mdev4: i64,
+    /// Maximum of `mdev4` in this window, at least `min`.
     mdev4_max: i64,
+    /// 4 times the deviation in use.
     rttvar4: i64,
     min: i64,
     /// The window ends when this sequence number is acknowledged.
