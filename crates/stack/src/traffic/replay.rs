@@ -63,6 +63,7 @@ pub struct Replay {
     /// Records below this index are due.
     due: usize,
     step: Step,
+    /// The end that must close its direction, because `sender` has closed.
     answer_close: Option<End>,
 }
 
@@ -141,7 +142,8 @@ impl Replay {
         (self.step != Step::Done).then_some(self.start + record.at)
     }
 
-    /// Returns the action of the next record. After the last one the trace is repeated or ends.
+    /// Returns the action of the next record. After the last record the recording is repeated or
+    /// ends.
     fn send(&mut self) -> Action {
         let Record { at, bytes, direction } = self.config.records[self.next];
         self.next += 1;

@@ -60,7 +60,7 @@ impl Utran {
                 Order::UseDch(dch) => {
                     self.cells[cell.index()].admission.holder_settled();
                     settled = true;
-                    self.look_whether_full(ctx, cell);
+                    self.record_if_full_changed(ctx, cell);
                     self.use_channels(ctx, ue, 1 + usize::from(dch));
                 }
                 Order::Reestablish => self.ues[ue].reestablish(&mut ctx.cx),

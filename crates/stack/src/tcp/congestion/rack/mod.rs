@@ -59,7 +59,7 @@ pub struct Rack {
     wait: Duration,
     /// The first lost segment is sent regardless of the window.
     must_send_first: bool,
-    /// A segment was retransmitted.
+    /// A segment was retransmitted since losses were last marked.
     has_retransmitted: bool,
     /// All retransmissions are acknowledged when this sequence number is.
     retransmitted_to: u64,
