@@ -4,7 +4,7 @@ use super::*;
 use crate::ids::CellId;
 use crate::trace::Postponed;
 
-/// Moves from the centre of one cell to the centre of the next, at 50 km/h, and back.
+/// Moves from the centre of cell 0 to the centre of cell 1 and back, again and again.
 fn commuter(config: &MulticellConfig) -> MobilityConfig {
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
@@ -56,7 +56,7 @@ fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
     assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
 }
 
-/// Handovers with a full buffer: the delivered SDUs, and the octets lost with buffers.
+/// Handovers with a full buffer that is lost. Returns the bench and the number of octets lost.
 fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
     let mut config = sectors(4.0, ERROR_FREE);
     (config.handover.rlc, config.handover.buffer) = (rlc, BufferAtHandover::Lost);
@@ -85,9 +85,9 @@ fn lost_buffer_has_the_unsent_sdus() {
             bench.trace.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. }));
         let (missing, discarded) = (7_000 - came.len() as u64, discarded.count() as u64);
         match rlc {
-            // What was begun goes on in the new cell.
+            // SDUs in transmission continue in the new cell.
             RlcAtHandover::Kept => assert_eq!((lost, discarded), (570 * missing, missing)),
-            // What had come and was not acknowledged is given up as well.
+            // SDUs in transmission are discarded as well. Some of them had already arrived.
             RlcAtHandover::Reestablished => assert!(lost < 570 * missing && missing <= discarded),
         }
         assert!(lost > 570 * 100, "it was full: {lost}");
@@ -105,7 +105,7 @@ fn idle_user_is_measured_when_it_gets_data() {
     let config = sectors(4.0, ERROR_FREE);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
-    // In the other cell, after a minute of silence.
+    // The first packet. After a minute the user is near the centre of the other cell.
     bench.sends(62_000, 0, 1, 570);
     bench.seconds(64);
     let begun = Time::ZERO + Duration::from_millis(62_000);
@@ -120,7 +120,8 @@ fn a_handover_without_backlog_postpones_nothing() {
     config.handover.interruption = Duration::from_millis(200);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
-    // A packet takes 300 ms, so that most of the time it is the only one, and a handover ends it.
+    // A packet takes 300 ms of the 310 ms to the next one. It is thus the only one in the buffer
+    // most of the time, and after a handover that loses it the buffer is empty.
     let packets = Duration::from_millis(310);
     for n in 0..700 {
         bench.sends(310 * n, 0, n, 570);

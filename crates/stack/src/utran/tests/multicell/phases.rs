@@ -1,4 +1,5 @@
-//! Decisions each frame: the users are in two phases, and each TTI covers two frames.
+//! The DSCH is scheduled in each frame. TTIs of two frames start with even frames for half of the
+//! users and with odd frames for the others. These are the two phases.
 
 use super::*;
 use crate::environment::Environment;
@@ -74,7 +75,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     });
     let pilot = config.power.common;
     let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
-    // All cells but the own one send their pilots.
+    // All cells but the user's own one send only their pilots.
     let link = |ue: usize| {
         let others: f64 =
             (0..gains[ue].len()).filter(|cell| *cell != ue).map(|cell| gains[ue][cell] * pilot).sum();
@@ -112,7 +113,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     );
 }
 
-/// 36 cells with overloaded DSCHs, in phases.
+/// 36 cells with overloaded DSCHs, scheduled as `decision` says.
 fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> Bench {
     let mut config = sectors(8.0, 2.25);
     config.dsch.decision = decision;
@@ -189,7 +190,7 @@ fn calls_in_two_phases_lose_one_percent_under_ideal_control() {
             ttis[(at.as_nanos() / 10_000_000 % 2) as usize] += f64::from(*sent);
         }
     }
-    // 360,000 blocks: a deviation of 0.0002.
+    // 360,000 blocks: the ratio has a standard deviation of 0.0002.
     assert!(blocks > 300_000.0 && (losses / blocks - 0.01).abs() < 0.001, "{losses} of {blocks}");
     assert!((ttis[0] / ttis[1] - 1.0).abs() < 0.2, "half of the calls in each: {ttis:?}");
 }
