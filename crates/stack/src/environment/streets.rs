@@ -156,8 +156,9 @@ impl Streets {
         }
         if places.is_empty() {
             let spot = self.spot(middle);
-            let of = |axis: usize| spot.lines[axis].map(|line| place_in_street(axis, at[axis], line));
-            places.extend(of(0).or_else(|| of(1)));
+            let place_along =
+                |axis: usize| spot.lines[axis].map(|line| place_in_street(axis, at[axis], line));
+            places.extend(place_along(0).or_else(|| place_along(1)));
         }
         places
     }

@@ -59,7 +59,7 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
 
 #[test]
 fn each_limit_applies_independently() {
-    let of = |rates, dchs| {
+    let dchs_granted = |rates, dchs| {
         let mut cell = Admission::new(Limits { rates, dchs, ..Limits::default() }, Reserved::default());
         let mut given = 0;
         while cell.request(ms(0), interactive(UeId(given)), &[dch(64, 32)], no_inactive_ue) == FREE {
@@ -70,10 +70,10 @@ fn each_limit_applies_independently() {
         }
         given
     };
-    assert_eq!(of([Some(rate(200)), None], None), 3);
-    assert_eq!(of([None, Some(rate(64))], None), 2);
-    assert_eq!(of([None, None], Some(5)), 5);
-    assert_eq!(of([None, None], None), 100);
+    assert_eq!(dchs_granted([Some(rate(200)), None], None), 3);
+    assert_eq!(dchs_granted([None, Some(rate(64))], None), 2);
+    assert_eq!(dchs_granted([None, None], Some(5)), 5);
+    assert_eq!(dchs_granted([None, None], None), 100);
 }
 
 #[test]

@@ -153,7 +153,9 @@ mod tests {
 
     #[test]
     fn categories_1_to_12_exist() {
-        assert!((1..=12).all(|number| Category::new(number).is_some_and(|of| of.number() == number)));
+        assert!(
+            (1..=12).all(|number| Category::new(number).is_some_and(|category| category.number() == number))
+        );
         assert!([0, 13, 14, 20, 255].into_iter().all(|number| Category::new(number).is_none()));
     }
 

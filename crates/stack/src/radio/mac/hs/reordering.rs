@@ -186,7 +186,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// Blocks that go up when the blocks `counts` arrive at the times 0, 1, 2 … ms.
+    /// Blocks that are delivered when the blocks `counts` arrive at the times 0, 1, 2 … ms.
     fn arrive(queue: &mut ReorderingQueue<u64>, counts: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let mut up = Vec::new();
         for (ms, count) in (0..).zip(counts) {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_in_order_go_up_at_once() {
+    fn blocks_in_order_are_delivered_at_once() {
         for window in [1, 4, 16, 32] {
             let mut queue = queue(window);
             assert_eq!(arrive(&mut queue, 0..200), (0..200).collect::<Vec<_>>());

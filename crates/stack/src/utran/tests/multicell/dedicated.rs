@@ -264,7 +264,7 @@ fn one_user_with_associated_dch(without: bool) -> Bench {
 #[test]
 fn associated_dch_has_a_code_and_power_while_there_is_data() {
     let bench = one_user_with_associated_dch(false);
-    assert_eq!(bench.came(), [1]);
+    assert_eq!(bench.delivered_ids(), [1]);
     let reports: Vec<_> = bench
         .trace
         .iter()
@@ -285,7 +285,7 @@ fn associated_dch_has_a_code_and_power_while_there_is_data() {
 #[test]
 fn a_user_without_a_code_is_postponed() {
     let bench = one_user_with_associated_dch(true);
-    assert!(bench.came().is_empty() && bench.grants().is_empty());
+    assert!(bench.delivered_ids().is_empty() && bench.grants().is_empty());
     let is_for_codes =
         |event: &TraceEvent| matches!(event, TraceEvent::DschPostponed { why: Postponed::Codes, .. });
     assert!(bench.trace.iter().filter(|(_, event)| is_for_codes(event)).count() > 50);

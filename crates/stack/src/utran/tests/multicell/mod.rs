@@ -217,7 +217,7 @@ impl Bench {
     }
 
     /// Delivered packets in order.
-    fn came(&self) -> Vec<u64> {
+    fn delivered_ids(&self) -> Vec<u64> {
         self.delivered.iter().map(|(_, _, id)| *id).collect()
     }
 }
@@ -249,7 +249,7 @@ fn timeout_scheduler_counts_the_length_indicator() {
         bench.sends(20 + 200 * n, 0, n, 160);
     }
     bench.seconds(3);
-    assert_eq!(bench.came(), (0..10).collect::<Vec<_>>());
+    assert_eq!(bench.delivered_ids(), (0..10).collect::<Vec<_>>());
     for &(at, _, id) in &bench.delivered {
         let sent = Time::ZERO + Duration::from_millis(20 + 200 * id);
         assert!(at - sent <= Duration::from_millis(28), "packet {id} took {}", at - sent);

@@ -96,7 +96,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
     assert!(second_db < mean_db - 0.2 && mean_db < first_db - 0.2, "{second_db}, {mean_db}, {first_db}");
     // A curve so steep that all blocks are lost a tenth of a dB below a level, and none above.
-    let came_at = |threshold_db: f64| {
+    let delivered_at = |threshold_db: f64| {
         let mut config = config.clone();
         let steep: Arc<LinkTable> = LinkTable::logistic(threshold_db, 1000.0).into();
         config.dsch.formats.iter_mut().for_each(|format| format.errors = steep.clone());
@@ -106,9 +106,9 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
         bench.seconds(1);
         bench.delivered.iter().find(|(_, ue, _)| *ue == UeId(0)).map(|(at, ..)| *at)
     };
-    assert_eq!(came_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
+    assert_eq!(delivered_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
     assert!(
-        came_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
+        delivered_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
         "though the first frame alone would lose none"
     );
 }
@@ -212,6 +212,6 @@ fn handover_between_phases_loses_nothing() {
         }
         bench.seconds(240);
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
-        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
     }
 }
