@@ -66,8 +66,8 @@ impl Tti<'_> {
     /// Increase of the cell's power in mW if this user is granted the format and no other user of
     /// the DSCH has a grant. `None` if no power is enough.
     pub fn power_for(&self, of: &RankedCandidate, format: usize) -> Option<f64> {
-        let with = self.load.with(Load::of(self.power, &self.link(of, format)));
-        Some(with.total(self.power.common)? - self.load.total(self.power.common)?)
+        let load = self.load.with(Load::of(self.power, &self.link(of, format)));
+        Some(load.total(self.power.common)? - self.load.total(self.power.common)?)
     }
 
     /// Transmit power in mW with which this user receives its cell as strongly as noise and other

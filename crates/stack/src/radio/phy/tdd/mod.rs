@@ -192,8 +192,8 @@ fn user<'a>(
 ) -> &'a mut User {
     let place = place(of);
     if users.get(place).is_none_or(Option::is_none) {
-        let known = users.len().max(place + 1);
-        users.resize(known, None);
+        let length = users.len().max(place + 1);
+        users.resize(length, None);
         users[place] = Some(User::new(law, streams, of));
     }
     users[place].as_mut().expect("it was created above")

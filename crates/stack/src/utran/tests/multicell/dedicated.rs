@@ -108,7 +108,7 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
 #[test]
 fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
     for control in [PowerControl::Frame, PowerControl::Steps, PowerControl::Ideal] {
-        let with = |soft| {
+        let run_with = |soft| {
             let mut config = sectors(4.0, ERROR_FREE);
             config.power.control = control;
             config.environment.propagation.shadowing = ShadowingConfig::default();
@@ -131,12 +131,12 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
             }
             (1.0 + legs / calls, losses / blocks, bench)
         };
-        let (legs, lost, bench) = with(Some(SOFT));
+        let (legs, lost, bench) = run_with(Some(SOFT));
         assert!((1.1..1.8).contains(&legs), "{legs} legs");
         let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| steps(&bench, kind));
         assert!(updates.iter().all(|&number| number > 100), "{updates:?}");
         assert_eq!(steps(&bench, CallStep::HandedOver), 0);
-        let (none, hard, _) = with(None);
+        let (none, hard, _) = run_with(None);
         assert_eq!(none, 1.0);
         assert!(lost < 1.3 * hard + 0.002, "{control:?}: {lost}, {hard}");
     }
@@ -197,7 +197,7 @@ fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
 
 #[test]
 fn compressed_mode_takes_codes_and_power() {
-    let with = |compressed| {
+    let run_with = |compressed| {
         let mut config = sectors(4.0, ERROR_FREE);
         config.handover.compressed_mode = compressed;
         let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(600));
@@ -226,17 +226,17 @@ fn compressed_mode_takes_codes_and_power() {
         method,
         raise: Db(2.0),
     };
-    let (plain, no_codes, none, loss) = with(None);
+    let (plain, no_codes, none, loss) = run_with(None);
     assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
     // Each call has another cell within 200 dB, and so a gap in every fourth TTI.
-    let (all, halves, quarter, same) = with(Some(mode(CompressedBy::HalfSf, 200.0)));
+    let (all, halves, quarter, same) = run_with(Some(mode(CompressedBy::HalfSf, 200.0)));
     assert!((quarter - 0.25).abs() < 0.01, "{quarter}");
     assert!(all > 1.05 * plain, "{all}, {plain}");
     assert!((same - loss).abs() < 0.002, "targets are raised because blocks need it: {same}, {loss}");
-    let (_, codes, _, _) = with(Some(mode(CompressedBy::Puncturing, 200.0)));
+    let (_, codes, _, _) = run_with(Some(mode(CompressedBy::Puncturing, 200.0)));
     // New calls have no gaps before their first measurement.
     assert!((halves / codes - 2.0).abs() < 1e-3, "{halves}, {codes}");
-    let (_, _, few, _) = with(Some(mode(CompressedBy::HalfSf, 3.0)));
+    let (_, _, few, _) = run_with(Some(mode(CompressedBy::HalfSf, 3.0)));
     assert!(few > 0.01 && few < 0.15, "{few}");
 }
 

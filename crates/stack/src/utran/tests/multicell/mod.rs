@@ -318,7 +318,7 @@ fn calls_out_of_reach_do_not_exceed_the_power_limit() {
 
 #[test]
 fn outer_loop_holds_one_percent_despite_late_powers() {
-    let with = |outer_loop| {
+    let run_with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);
         config.power.outer_loop = outer_loop;
         let calls = offered_calls(20.0, Offered::Cell, Duration::from_secs(600));
@@ -337,7 +337,7 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
         }
         losses / blocks
     };
-    let (fixed, moved) = (with(None), with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
+    let (fixed, moved) = (run_with(None), run_with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
     assert!(fixed > 1.02 * moved, "losses by bursts of other users are compensated: {fixed}, {moved}");
     // 4.3 million blocks.
     assert!((moved - 0.01).abs() < 0.0004, "{moved}");
