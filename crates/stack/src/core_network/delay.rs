@@ -106,12 +106,16 @@ const CORRELATION_TIMES_S: [f64; 9] = [
 #[derive(Debug, Clone)]
 pub struct Delays {
     config: InternetDelay,
+    /// Mean of the logarithm of the delay above the minimum, in ns.
     mu: f64,
+    /// Standard deviation of this logarithm.
     sigma: f64,
-    /// Parts of the driver, each of variance 1, and their weights.
+    /// Parts of the driver, each of variance 1, by correlation time.
     parts: [f64; CORRELATION_TIMES_S.len()],
+    /// Weights of the parts.
     weights: [f64; CORRELATION_TIMES_S.len()],
     draws: Stream,
+    /// Time of the last draw. `None`: there was none.
     drawn_at: Option<Time>,
 }
 

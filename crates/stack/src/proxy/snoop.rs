@@ -10,11 +10,13 @@ use crate::trace::Help;
 pub(super) struct Snoop {
     /// Copies of segments, by sequence number.
     copies: BTreeMap<u64, Packet>,
+    /// Payload of all copies in octets.
     octets: u64,
     /// End of the data that passed towards the UE.
     passed: u64,
-    /// Highest acknowledgment number of the UE, and its last window.
+    /// Highest acknowledgment number of the UE.
     acked: u64,
+    /// Last window of the UE.
     window: u32,
     /// Number of duplicate ACKs that the segments after the retransmitted one will still cause.
     /// `None`: no segment was retransmitted since the last new ACK.

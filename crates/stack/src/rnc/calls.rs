@@ -196,11 +196,13 @@ pub struct Calls {
     first_end: Time,
     arrivals: Stream,
     lengths: Stream,
-    /// Mean time between arrivals, and mean length.
+    /// Mean time between arrivals.
     gap: Duration,
+    /// Mean length of a call.
     holding: Duration,
     /// The next arrival.
     next: Option<Time>,
+    /// Number of the next call.
     number: u64,
     /// Number of calls at the start of the run.
     at_start: u64,

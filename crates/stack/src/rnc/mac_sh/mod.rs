@@ -105,8 +105,9 @@ struct DschState<'a> {
     candidate: &'a Candidate,
     sdus: &'a [WaitingSdu],
     credit: &'a mut Credit,
-    /// TTI number, and weight of the past in a mean rate.
+    /// Number of the TTI.
     tti: u64,
+    /// Weight of the past in a mean rate.
     memory: f64,
 }
 

@@ -49,7 +49,8 @@ pub struct RateSampler {
     /// Retransmitted payload, in bytes.
     retransmitted: u64,
     first_sent_at: Time,
-    /// Samples are limited by the application until this much is delivered. 0: they are not.
+    /// Samples are limited by the application until this much payload is delivered, in bytes. 0:
+    /// they are not limited.
     app_limited_until: u64,
     snapshots: VecDeque<Snapshot>,
     /// Number of the first snapshot's segment.
