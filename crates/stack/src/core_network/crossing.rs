@@ -215,8 +215,8 @@ impl CoreNetwork {
         output.down
     }
 
-    /// Sends a packet into the link at `position` of its route, and at once into the following
-    /// links that have no other input, because all packets that can affect it there have already
+    /// Sends a packet into the link at `position` of its route. Also sends it at once into the
+    /// following links that have no other input: all packets that can affect it there have already
     /// been sent. Only the last of these links stores the packet until it leaves.
     fn cross<T: TraceSink<TraceEvent>>(
         &mut self,

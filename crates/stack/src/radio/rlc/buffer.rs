@@ -87,9 +87,9 @@ impl SegmentationRules {
     /// Number of PDUs for `octets` octets of SDUs and this number of length indicators.
     ///
     /// Exact in acknowledged mode with indicators of one octet according to TS 25.322. Otherwise a
-    /// lower bound, for three reasons: an indicator of two octets can leave one octet of a PDU
-    /// unused, unacknowledged mode can need further indicators for starts of SDUs, and the
-    /// indicators of EURANE are not counted, because only ends inside a PDU have one.
+    /// lower bound, for three reasons. An indicator of two octets can leave one octet of a PDU
+    /// unused. Unacknowledged mode can need further indicators for starts of SDUs. The indicators
+    /// of EURANE are not counted, because only ends inside a PDU have one.
     #[inline]
     pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
         let indicators = match self.indicator_rule {
