@@ -62,6 +62,7 @@ options! {
     }
 }
 
+/// What RED does with an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Pass,

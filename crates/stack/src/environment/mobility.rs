@@ -14,6 +14,7 @@ use umts_units::Duration;
 use super::layout::{Layout, Place};
 use super::walk::{Walk, Walker};
 
+/// How a mobile moves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum MobilityConfig {
     #[default]

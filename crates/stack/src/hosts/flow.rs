@@ -20,6 +20,7 @@ use crate::traffic::{ConnectionIndex, Traffic, TrafficConfig};
 /// two segment lifetimes of 30 s, as in common implementations.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
+/// Configuration of a flow: its data, its start, and the TCP of both ends.
 #[derive(Debug, Clone)]
 pub struct FlowConfig {
     pub ue: UeId,
@@ -36,6 +37,7 @@ pub struct FlowConfig {
     pub helped: bool,
 }
 
+/// A flow, and its connections in progress.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub id: FlowId,

@@ -12,6 +12,7 @@ use super::config::{RtoRule, TcpConfig};
 #[derive(Debug, Clone)]
 pub struct RttEstimator {
     rule: Rule,
+    /// The back-off factor. Each expiry of the timer doubles it.
     backoff: u32,
     /// The timeout before bounds and back-off.
     base: Duration,
@@ -19,6 +20,7 @@ pub struct RttEstimator {
     max: Duration,
 }
 
+/// The rule for the timeout, with its state.
 #[derive(Debug, Clone)]
 enum Rule {
     Rfc6298(Rfc6298),

@@ -502,6 +502,7 @@ fn in_segments(window: u32, config: &TcpConfig) -> u32 {
     if config.is_one_way() { (window / config.mss()).max(1) } else { u32::MAX }
 }
 
+/// The rule that permits the next segment in order to be sent.
 #[derive(Debug, Clone, Copy)]
 enum Permission {
     Window,

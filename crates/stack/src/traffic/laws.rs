@@ -33,6 +33,7 @@ pub struct Distribution {
 /// The mean lies between them, so the density changes little there.
 const NARROW_SHARE: f64 = 0.01;
 
+/// The distribution before truncation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
     /// Mean and standard deviation of the logarithm.

@@ -44,6 +44,7 @@ pub enum Transport {
     Tcp,
 }
 
+/// A line of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Time since the start of the flow.

@@ -23,6 +23,7 @@ pub enum ErrorUnit {
     Tti,
 }
 
+/// How the blocks of a channel are lost.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErrorModel {
     ErrorFree,

@@ -6,6 +6,7 @@ use umts_kernel::random::{Chance, TtiDraws};
 use super::octaves::OctaveTable;
 use super::{Lost, independent_losses};
 
+/// Why points are not a link table.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LinkTableError {
     /// Fewer than two points.

@@ -35,6 +35,7 @@ pub enum Ended<B> {
     GivenUp(B),
 }
 
+/// State of a HARQ process of the Node B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State<B> {
     Idle,
@@ -50,8 +51,10 @@ enum State<B> {
     },
 }
 
+/// A HARQ process of the Node B.
 #[derive(Debug)]
 struct Process<B> {
+    /// The new data indicator of the last block. It toggles with each new block.
     new_data: bool,
     state: State<B>,
 }

@@ -12,6 +12,7 @@ use umts_units::Duration;
 
 use crate::ids::Direction;
 
+/// The purpose of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotUse {
     /// The RACH, for capacity requests.
@@ -32,6 +33,7 @@ pub enum SlotRule {
     OneSwitchingPoint,
 }
 
+/// The slots of a frame, and the codes of each slot.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub slots: &'static [SlotUse],
@@ -146,6 +148,7 @@ impl Layout {
     }
 }
 
+/// Why letters are not a valid pattern of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternError {
     /// The number of letters differs from the number of slots.
