@@ -82,7 +82,9 @@ pub struct Call {
 /// Mean Eb/N0 of a TTI so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EbN0Average {
+    /// Sum of the linear Eb/N0 of all turns.
     sum: f64,
+    /// Number of turns.
     turns: u32,
 }
 

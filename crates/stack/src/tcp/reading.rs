@@ -22,9 +22,11 @@ const OCTET: u128 = 8 * 1_000_000_000;
 pub(super) struct Reader {
     /// Reading rate. `None`: the application calls `handle_read`.
     rate: Option<BitRate>,
+    /// Size of the buffer in bytes.
     buffer: u64,
     /// Unread data at `since`, in units of 10⁻⁹ bits, so that rate times nanoseconds is exact.
     backlog: u128,
+    /// Time for which `backlog` holds.
     since: Time,
     /// The right edge of the advertised window: the sequence number after the last that may be
     /// sent.

@@ -223,7 +223,9 @@ struct Ns2 {
     srtt8: i64,
     /// 4 RTTVAR in ticks.
     rttvar4: i64,
+    /// Tick of the clock.
     tick: Duration,
+    /// Time since the last tick at the start of the run.
     phase: Duration,
     /// SRTT at the last sample, for reports.
     smoothed: Duration,
@@ -287,7 +289,9 @@ struct Linux {
     min: i64,
     /// The window ends when this sequence number is acknowledged.
     round_end: u64,
+    /// The oldest unacknowledged sequence number.
     una: u64,
+    /// The sequence number after the highest one sent.
     max_sent: u64,
 }
 

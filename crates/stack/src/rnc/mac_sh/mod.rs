@@ -89,6 +89,8 @@ pub struct MacSh {
 struct Ranked {
     level: PriorityLevel,
     rank: Rank,
+    /// Arrival of the oldest SDU, or the present if only control PDUs wait. The earliest is first
+    /// among equal ranks.
     since: Time,
     ue: UeId,
     /// Index among the candidates.
