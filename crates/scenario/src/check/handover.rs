@@ -18,7 +18,7 @@ const MAX_RAISE_DB: f64 = 10.0;
 /// Permitted lengths of gaps in slots (TS 25.215 §6.1.1.2).
 const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
 /// Longest time from one gap to the next.
-const LONGEST: Duration = Duration::from_millis(1440);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(1440);
 /// Smallest spreading factor of a DCH (TS 25.211 §5.3), also in compressed mode with half the
 /// spreading factor.
 const MIN_SF: u16 = 4;
@@ -41,7 +41,8 @@ impl Inspection<'_> {
         ues.try_for_each(|(i, ue)| ue.calls.as_ref().map_or(Ok(()), |calls| self.code_of_calls(i, calls)))
     }
 
-    fn out_of(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+    /// The error for a value out of its range.
+    fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
 
@@ -50,7 +51,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("a hysteresis cannot be {}", handover.hysteresis);
-        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
+        self.out_of_range("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
     /// The windows of soft handover are in range, and a cell leaves the active set later than it
@@ -60,7 +61,7 @@ impl Inspection<'_> {
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
             if !(0.0..=MAX_DB).contains(&window.0) {
                 let message = format!("a window cannot be {window}");
-                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
+                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
             }
         }
         if soft.drop < soft.add {
@@ -68,7 +69,7 @@ impl Inspection<'_> {
                 "with `add` = {} and `drop` = {} a cell would leave the active set as soon as it joins",
                 soft.add, soft.drop
             );
-            return self.out_of(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
+            return self.out_of_range(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
         }
         Ok(())
     }
@@ -76,26 +77,28 @@ impl Inspection<'_> {
     /// The gaps of compressed mode exist, are whole TTIs apart, and its levels are in range.
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
-        for (key, of, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
-            if !(0.0..=most).contains(&of.0) {
-                let message = format!("`{key}` cannot be {of}");
-                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
+        for (key, level, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
+            if !(0.0..=most).contains(&level.0) {
+                let message = format!("`{key}` cannot be {level}");
+                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(most)));
             }
         }
         if !GAPS.contains(&mode.gap) {
             let message = format!("there is no gap of {} slots", mode.gap);
-            return self.out_of(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
+            return self.out_of_range(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
         }
         if calls::TTI * (mode.every / calls::TTI) != mode.every
-            || !(calls::TTI..=LONGEST).contains(&mode.every)
+            || !(calls::TTI..=LONGEST_INTERVAL).contains(&mode.every)
         {
             let message = format!("gaps cannot be {} apart", mode.every);
-            let help = format!("choose whole TTIs of {}, up to {LONGEST}, as in \"80 ms\"", calls::TTI);
-            return self.out_of(&path("every"), message, help);
+            let help =
+                format!("choose whole TTIs of {}, up to {LONGEST_INTERVAL}, as in \"80 ms\"", calls::TTI);
+            return self.out_of_range(&path("every"), message, help);
         }
         Ok(())
     }
 
+    /// The codes of the common channels of cell `i` are outside the branch of the DSCH.
     fn common_codes(&self, i: usize, dch: &Dchs) -> Result<(), Problem> {
         let branch = self.branch(i);
         let Some((common, share)) = dch.common_code().zip(dch.common) else { return Ok(()) };
@@ -104,7 +107,7 @@ impl Inspection<'_> {
         }
         let message = format!("common channels with {share} of the tree leave no room for the DSCH");
         let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`".to_owned();
-        self.out_of(&format!("cell.{i}.dch.common"), message, help)
+        self.out_of_range(&format!("cell.{i}.dch.common"), message, help)
     }
 
     /// The branch of the code tree that the DSCH of a cell has.
@@ -113,20 +116,27 @@ impl Inspection<'_> {
         Code::last(dsch.codes.spreading_factor())
     }
 
+    /// Checks the DCH that each user of the DSCH also has: its code can carry its rate, and its
+    /// Eb/N0 is in range.
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
-        // A symbol carries two bits, before any coding.
+        // A code carries CHIP_RATE / spreading_factor symbols per second of two bits each (QPSK).
+        // Channel coding, which would leave fewer, is not counted.
         let max_rate = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
         if of.rate.bps() as f64 > max_rate {
             let message =
                 format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
             let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
-            return self.out_of(&path("rate"), message, help);
+            return self.out_of_range(&path("rate"), message, help);
         }
         if of.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", of.ebn0);
-            return self.out_of(&path("ebn0"), message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
+            return self.out_of_range(
+                &path("ebn0"),
+                message,
+                format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)),
+            );
         }
         Ok(())
     }
@@ -137,7 +147,7 @@ impl Inspection<'_> {
         }
         let nearest = factor.clamp(least, LARGEST_SF).next_power_of_two();
         let message = format!("the spreading factor cannot be {factor}");
-        self.out_of(
+        self.out_of_range(
             path,
             message,
             format!("choose a power of two from {least} to {LARGEST_SF}, as in {nearest}"),
@@ -161,6 +171,10 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
-        self.out_of(&path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
+        self.out_of_range(
+            &path,
+            message,
+            "choose a larger spreading factor, or reduce `dsch.codes`".to_owned(),
+        )
     }
 }
