@@ -18,6 +18,7 @@ fn load_valid(text: &str) -> Scenario {
     load(text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
 }
 
+/// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholders.
 fn with(placeholder: &str, keys: &str) -> String {
     let text = SMALL.replacen(placeholder, keys, 1);
     ["LAYOUT", "UE", "REST"]
@@ -373,6 +374,7 @@ fn positions_without_a_layout_are_refused() {
     }
 }
 
+/// Checks that `text` is refused with a mistake at `path`, and with this message and help.
 #[track_caller]
 fn mistake(text: &str, path: &str, message: &str, help: &str) {
     let error = load(text).expect_err(text);

@@ -6,6 +6,7 @@ use umts_scenario::model::{TcpProfile, TcpVariant, Window};
 use umts_scenario::{Scenario, profiles};
 use umts_units::{Bytes, Duration, Octets};
 
+/// Returns a scenario with two flows. `tcp`: tables at the end of the file.
 fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n{tcp}"

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use umts_scenario::Scenario;
 
+/// Returns a scenario with one user and a proxy with these keys.
 fn with_proxy(lines: &str) -> String {
     format!(
         "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{lines}\n[[ue]]\nname = \"user\"\n\
@@ -11,6 +12,7 @@ fn with_proxy(lines: &str) -> String {
     )
 }
 
+/// Returns the rendered error for a proxy with these keys.
 fn refused(lines: &str) -> String {
     match Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]) {
         Ok(_) => panic!("accepted: {lines}"),

@@ -14,6 +14,7 @@ fn load(cell: &str, user: &str, more: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(&text, "test.toml", Path::new(""), &[])
 }
 
+/// A layout of two sites.
 const LAYOUT: &str = "[layout]\nsites = [1, 2]\n";
 
 #[test]

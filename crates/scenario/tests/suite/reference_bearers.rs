@@ -6,6 +6,7 @@ use umts_scenario::{Scenario, ScenarioError};
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration};
 
+/// Loads a scenario with one user of this bearer. `more`: further tables.
 fn loaded(bearer: &str, more: &str) -> Result<umts_scenario::Loaded, ScenarioError> {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"

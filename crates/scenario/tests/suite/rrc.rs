@@ -6,6 +6,7 @@ use umts_scenario::model::{Promotion, RestingState, Rrc};
 use umts_scenario::{Loaded, Scenario, ScenarioError, rrc_profiles};
 use umts_units::{Bytes, Duration, MilliWatts};
 
+/// Loads a scenario with one switched user, these tables and these overrides.
 fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n{tables}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
@@ -15,11 +16,13 @@ fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioErro
     Scenario::parse(&text, "test.toml", Path::new(""), &overrides)
 }
 
+/// Returns the RRC of the user of a valid scenario.
 fn rrc(tables: &str, overrides: &[(&str, &str)]) -> Rrc {
     let loaded = load(tables, overrides).unwrap_or_else(|error| panic!("{}", error.render(false)));
     loaded.scenario.rrc_of(&loaded.scenario.ue[0]).expect("the users are switched").clone()
 }
 
+/// Returns the rendered error for these tables.
 fn refused(tables: &str) -> String {
     match load(tables, &[]) {
         Ok(loaded) => panic!("accepted, with {:?}", loaded.warnings),
@@ -27,6 +30,7 @@ fn refused(tables: &str) -> String {
     }
 }
 
+/// Head of a cell. Keys of its admission follow.
 const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.admission]\n";
 
 #[test]

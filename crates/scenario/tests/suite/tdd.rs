@@ -14,6 +14,7 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
+/// Returns [`SMALL`] with `keys` instead of the placeholder `place`, and without the others.
 fn with(place: &str, keys: &str) -> String {
     let text = SMALL.replacen(place, keys, 1);
     ["CELL", "TDD", "UE", "REST"]
