@@ -402,6 +402,7 @@ impl Analyser {
         }
     }
 
+    /// Time from the first packet of the capture to the last.
     fn window(&self) -> Duration {
         self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
     }
