@@ -63,6 +63,7 @@ enum Mode {
 #[derive(Debug)]
 pub(super) struct Bearer {
     mode: Mode,
+    /// SDUs that are not delivered, in the order in which they entered RLC.
     sdus: VecDeque<QueuedSdu>,
     /// Count of the next new PDU that leaves RLC; counts do not wrap. `next_on_air` is the count of
     /// the next new PDU that goes on the air. It lags behind if blocks wait at the Node B.
@@ -72,6 +73,7 @@ pub(super) struct Bearer {
     last_ended: Option<u64>,
     /// Number of blocks that wait at the Node B.
     at_nodeb: u32,
+    /// PDUs that were lost and have not arrived since.
     missing: MissingPdus,
     /// All PDUs below this count are acknowledged.
     acknowledged: u64,

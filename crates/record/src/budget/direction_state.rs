@@ -26,9 +26,12 @@ pub(super) enum Position {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SegmentInTransit {
     pub packet: PacketId,
+    /// First sequence number and end.
     seq: u64,
     end: u64,
+    /// Acknowledgment number.
     ack: u64,
+    /// Where the segment is, or that it was lost.
     pub place: Position,
 }
 
@@ -56,10 +59,14 @@ pub(super) struct DirectionState {
     pub max_sent: u64,
     pub una: u64,
     pub rcv_next: u64,
+    /// Sequence number of the FIN.
     fin: Option<u64>,
+    /// Congestion window and slow start threshold in segments.
     cwnd: f64,
     ssthresh: f64,
+    /// Window that the peer advertises, in bytes.
     peer_window: u64,
+    /// Payload of a full segment, in bytes.
     mss: u32,
     /// The congestion window before a spurious timeout, while the window is still smaller.
     cwnd_before_spurious: Option<f64>,

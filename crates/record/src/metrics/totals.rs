@@ -8,7 +8,7 @@ use super::cells::CellSupply;
 use super::rtt::RttSamples;
 use super::stalls::Stalls;
 
-/// Number and sum of intervals.
+/// Number and sum of time intervals, for a mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Intervals {
     pub count: u64,
@@ -26,10 +26,12 @@ impl Intervals {
     }
 }
 
-/// TCP totals, of one connection or of all.
+/// TCP totals, of one connection or of all. Segments and octets are the ones of the sender of the
+/// data, unless stated otherwise.
 #[derive(Debug, Default)]
 pub(super) struct TcpTotals {
     // ── Denominators ──
+    /// Length of the measurement window.
     pub window: Duration,
     /// Time in which any connection was active, and the part of it after the first data segment.
     pub active_union: Duration,
@@ -38,16 +40,22 @@ pub(super) struct TcpTotals {
     pub capacity: Option<BitRate>,
     // ── Payload bytes ──
     pub acknowledged: u64,
+    /// Delivered to the application in order.
     pub delivered: u64,
+    /// Retransmissions included, then each byte once.
     pub sent: u64,
     pub sent_once: u64,
     // ── Counters ──
     pub connections_with_data: u64,
+    /// Segments with new payload.
     pub data_segments: u64,
+    /// Retransmitted segments: all, because of duplicate acknowledgments or after a timeout, and
+    /// of which the receiver had the data already.
     pub retransmissions: u64,
     pub by_dupack: u64,
     pub by_rto: u64,
     pub unneeded: u64,
+    /// Expiries of the retransmission timer.
     pub expiries: u64,
     /// SYN and SYN-ACK segments that either end retransmitted.
     pub syn_retransmissions: u64,
@@ -61,7 +69,9 @@ pub(super) struct TcpTotals {
     pub spurious_undone: u64,
     /// Connections that failed.
     pub failed: u64,
+    /// Times that three duplicate acknowledgments arrived in a row.
     pub dupack_runs: u64,
+    /// Acknowledgments that the sender received.
     pub acks_received: u64,
     /// ECN: marks that arrived, their echoes, the answers to echoes, and window reductions.
     pub ecn_marks: u64,
@@ -69,6 +79,7 @@ pub(super) struct TcpTotals {
     pub ecn_answers: u64,
     pub ecn_reductions: u64,
     pub keep_alives: u64,
+    /// Windows of zero that the sender received, its probes of them, and the time until they opened.
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub zero_window_time: Duration,
@@ -78,6 +89,7 @@ pub(super) struct TcpTotals {
     pub stalls: Stalls,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
+    /// Outstanding data: integral in full segments times seconds, and maximum in full segments.
     pub outstanding_segment_s: f64,
     pub max_outstanding: f64,
     /// Latest round-trip time, integrated over active time, in nanoseconds squared; and the active
@@ -90,8 +102,10 @@ pub(super) struct TcpTotals {
     pub last_packet: Option<Time>,
     /// Time without a connection before this one.
     pub off_time: Duration,
+    /// Times of downloads: from the SYN, and from the first data segment, to the last byte.
     pub downloads: Intervals,
     pub data_downloads: Intervals,
+    /// Times of packet calls, such as web pages.
     pub packet_calls: Intervals,
 }
 
@@ -210,23 +224,29 @@ pub(super) struct RadioTotals {
     pub window: Duration,
     /// Time in which any UE's RLC buffer held data.
     pub buffered: Duration,
+    /// Transport blocks on the Iub, and their bits.
     pub iub_blocks: u64,
     pub iub_bits: u64,
+    /// Transport blocks on the air: sent, and lost.
     pub blocks: u64,
     pub block_errors: u64,
+    /// PDUs with data that left RLC, retransmissions among them, and PDUs dropped before the air.
     pub pdus: u64,
     pub retransmitted_pdus: u64,
     pub pdus_dropped: u64,
+    /// RLC resets, and STATUS PDUs.
     pub resets: u64,
     pub status_pdus: u64,
     pub sdus_entered: u64,
     pub sdus_delivered: u64,
+    /// SDUs that the sender discarded.
     pub sdus_discarded: u64,
     /// SDUs that were never delivered: discarded by the sender, or lost without retransmission.
     pub sdus_lost: u64,
+    /// SDUs that the full buffer refused.
     pub sdus_refused: u64,
     pub delivered_bits: u64,
-    /// In nanoseconds, and nanoseconds squared.
+    /// Sums of the delays of delivered SDUs in nanoseconds, and of their squares.
     pub delay_ns: u128,
     pub delay_squares: u128,
 }
@@ -264,6 +284,7 @@ pub(super) struct CellTotals {
     pub dch_grants_after_release: u64,
     pub dch_refusals: u64,
     pub dch_queued: u64,
+    /// Times from the first request of a need to the state CELL_DCH.
     pub dch_waits: Intervals,
     /// Reserved downlink bit/s times nanoseconds, and DCHs times time, summed over cells.
     pub reserved_bit_ns: u128,
@@ -341,7 +362,8 @@ pub(super) struct TddTotals {
     /// Grants that ended, and the SDUs that were acknowledged or discarded in them.
     pub grants: [u64; 2],
     pub grant_sdus: [u64; 2],
-    /// Frames with granted capacity; slots in each direction; resource units held and used in them.
+    /// Frames with granted capacity; slots in each direction; resource units that grants hold, and
+    /// that carry blocks.
     pub frames: u64,
     pub slots: [u64; 2],
     pub held: [u64; 2],
@@ -368,17 +390,21 @@ pub(super) struct LayoutTotals {
     pub ttis: u64,
     pub scaled: u64,
     pub overloaded: u64,
-    /// Sum of mW and sum of dBm.
+    /// Transmit power, summed over TTIs of cells in mW and in dBm.
     pub power: f64,
     pub power_db: f64,
+    /// Load factors, and their squares.
     pub load: f64,
     pub load_squares: f64,
+    /// Calls in TTIs of cells, and their blocks.
     pub calls: u64,
     pub call_blocks: u64,
     pub call_blocks_lost: u64,
+    /// Grants of TTIs on DSCHs.
     pub grants: u64,
     /// Grants that continue in their second frame.
     pub held: u64,
+    /// Grants with a larger spreading factor than requested.
     pub halved: u64,
     /// Blocks sent in grants, and capacity of their formats in blocks.
     pub blocks: u64,
@@ -388,7 +414,7 @@ pub(super) struct LayoutTotals {
     pub block_factors: f64,
     pub codes: f64,
     pub dsch_power: f64,
-    /// By reason: codes, power, credit, handover.
+    /// Requests that were refused, by reason: codes, power, credit, handover.
     pub postponed: [u64; 4],
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that their users left.
@@ -407,12 +433,14 @@ pub(super) struct LayoutTotals {
     /// Octets of downlink SDUs that entered RLC, and that were delivered.
     pub offered: u64,
     pub delivered: u64,
+    /// Absolute differences between the delays of consecutive SDUs of a user.
     pub delay_steps: Intervals,
 }
 
 /// Blocks and PDUs on the HS-DSCHs.
 #[derive(Debug, Default)]
 pub(super) struct HsTotals {
+    /// Transmissions of blocks: all, the first ones, and first ones that failed.
     pub transmissions: u64,
     pub first_transmissions: u64,
     pub first_failures: u64,
@@ -421,12 +449,19 @@ pub(super) struct HsTotals {
     pub lost: u64,
     /// Sum of the CQIs of the formats of new blocks.
     pub cqis: u64,
+    /// Expiries of T1, after which the reordering queue gives up a block.
     pub t1_expiries: u64,
+    /// PDUs discarded because the queue of the user was full or their timer expired.
     pub pdus_discarded: u64,
+    /// PDUs flushed because RLC no longer needed them, or the user left the HS-DSCH.
     pub pdus_flushed: u64,
+    /// Blocks decoded after the reordering queue had given them up.
     pub blocks_dropped: u64,
+    /// Blocks that the reordering queue took for others with the same transmission sequence number.
     pub tsns_misread: u64,
+    /// NACKs that the Node B read as ACKs.
     pub false_acks: u64,
+    /// PDUs that RLC retransmitted while the former transmission was under way.
     pub needless_retransmissions: u64,
 }
 

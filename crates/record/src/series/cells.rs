@@ -27,16 +27,20 @@ struct Row {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     ttis: u32,
+    /// Load factors.
     load: f64,
     /// In mW.
     power: f64,
+    /// TTIs in which the power was too low for all DCHs.
     limited: u64,
     calls: u64,
     call_blocks: u64,
     call_blocks_lost: u64,
+    /// Grants on the DSCH, their spreading factors and the blocks that they sent.
     grants: u64,
     factors: u64,
     blocks: u64,
+    /// Requests that were refused.
     postponed: u64,
 }
 
