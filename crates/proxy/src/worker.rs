@@ -74,6 +74,7 @@ pub struct Worker {
     pub pipes: Pipes,
     /// Limits the number of host names being resolved.
     pub resolver_permits: Arc<Semaphore>,
+    /// Number of open connections of this worker, and a notification when it becomes 0.
     open: AtomicUsize,
     emptied: Notify,
 }

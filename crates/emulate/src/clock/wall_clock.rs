@@ -82,9 +82,12 @@ pub struct WallClock {
     epoll: Epoll,
     timer: TimerFd,
     signals: SignalFd,
+    /// End of a pipe that closes when the parent process exits, which ends the emulation.
     _parent: OwnedFd,
     ports: Vec<Port>,
+    /// Packets that were read and not handled yet, with the times at which they were read.
     waiting: VecDeque<(Time, Arrival)>,
+    /// Time from when an event is due until it is handled.
     lateness: Lateness,
     /// CPU time from each wake-up to the next sleep.
     work: Lateness,
@@ -99,6 +102,7 @@ pub struct WallClock {
     ending: Option<(Ending, Time)>,
     /// Number of SIGINTs received.
     interrupts: u32,
+    /// Numbers of the ports whose device was removed.
     gone: Vec<usize>,
 }
 

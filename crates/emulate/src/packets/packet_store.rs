@@ -48,7 +48,9 @@ struct StoreState {
     octets: u64,
     /// Packets by UE, direction and leg, in the order in which they entered.
     paths: BTreeMap<PathKey, VecDeque<PacketId>>,
+    /// Packets that RLC discarded, the oldest first.
     discarded: VecDeque<PacketId>,
+    /// Whether RLC may deliver packets of a path out of order.
     may_overtake: bool,
     losses: Losses,
 }

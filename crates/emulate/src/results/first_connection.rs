@@ -36,10 +36,13 @@ pub struct BeforeConnection {
 #[derive(Debug)]
 pub struct FirstConnection {
     packet_store: PacketStore,
+    /// When the first packet was sent.
     began: Option<Time>,
     /// Start of the promotion in progress, if there is one.
     promoted_since: Option<Time>,
+    /// Duration of the promotions so far.
     promotion: Duration,
+    /// Whether a DNS query preceded the connection.
     has_lookup: bool,
     /// Time at which the first packet of the first connection arrived at the UE.
     connected: Option<Time>,

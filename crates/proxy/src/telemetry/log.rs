@@ -42,6 +42,7 @@ pub struct Log {
 struct Shared {
     /// Number of lines passed to [`Log::add`].
     added: AtomicU64,
+    /// Number of lines written to the file.
     written: AtomicU64,
     /// The writer must reopen the file before it handles the next order. A flag, because the queue
     /// may have no space for an order.
