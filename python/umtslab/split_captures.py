@@ -286,6 +286,7 @@ def _opening_distance_s(one: _Connection, other: _Connection) -> float:
 
 
 def _transfer(one: _Connection, other: _Connection) -> SplitTransfer:
+    """Join two connections into a transfer, in the order in which data pass them."""
     never = (float("inf"), float("inf"))
     legs = [(one, *one.progress()), (other, *other.progress())]
     # The data pass first through the connection with the earlier first byte. If the first bytes

@@ -153,6 +153,7 @@ class Where:
             raise self._wrong("it divides by zero") from None
 
     def _number(self, value: object) -> float:
+        """Return a plain number. A quantity with a unit is an error."""
         as_quantity = quantity(value)
         if as_quantity is None or as_quantity.unit:
             raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
@@ -174,6 +175,7 @@ class Where:
 
 
 def _equal(a: object, b: object) -> bool:
+    """Whether two values are equal; quantities are compared with their units."""
     left, right = quantity(a), quantity(b)
     if left is not None and right is not None:
         return left.kind == right.kind and left.base == right.base

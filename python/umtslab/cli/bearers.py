@@ -65,6 +65,7 @@ def bearers(containing: str, *, json: bool) -> int:
 
 
 def _all() -> list[dict[str, Any]]:
+    """Return reference bearers, switched bearers and flat profiles, each with its kind."""
     from umtslab import _core
 
     return [

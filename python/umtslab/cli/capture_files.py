@@ -75,6 +75,7 @@ def _is_result(folder: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> list[Path]:
+    """Return the captures in a folder; none is an error."""
     found = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
     if not found:
         raise UsageError(

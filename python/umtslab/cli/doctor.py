@@ -75,6 +75,7 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
 
 
 def _components() -> Iterator[tuple[str, str, str]]:
+    """Yield name, version and remark of each component."""
     from importlib.metadata import version
 
     from umtslab import proxy

@@ -118,6 +118,7 @@ def _summary_metrics(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool
 
 
 def _heading(runs: Sequence[Run]) -> str:
+    """Return the caption of a table of runs: scenario, changes and number of runs."""
     changes = changes_text(Runs(runs).changes)
     return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
 

@@ -100,6 +100,7 @@ def not_yet(claim: Claim, detail: str) -> Scored:
 
 
 def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
+    """Score a claim with additional conditions."""
     judge = _Judge(claim, plan, results)
     try:
         resolved = resolve_conditions(claim, plan, results.points(), results.sets(), **overrides)
