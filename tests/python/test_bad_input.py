@@ -84,7 +84,10 @@ WRONG_USAGE = {
         ("sweep", CAMPAIGNS / "rlc-best-goodput.toml"),
         "an optimisation study: umts optimise /",
     ),
-    "a sensitivity analysis for umts sweep": (("sweep", CAMPAIGNS / "rlc-sensitivity.toml"), "umts sensitivity /"),
+    "a sensitivity analysis for umts sweep": (
+        ("sweep", CAMPAIGNS / "rlc-sensitivity.toml"),
+        "umts sensitivity /",
+    ),
     "a campaign for umts optimise": (("optimise", CAMPAIGNS / "fach-error-rate.toml"), "umts sweep /"),
     "a scenario for umts sensitivity": (("sensitivity", FTP), "is a scenario: umts run /"),
     "a plan of a reproduction for umts sweep": (("sweep", PLAN), "umts reproduce dubois2005/ch6"),

@@ -123,7 +123,7 @@ def _place(value: float | None, known: Sequence[float], summary: Summary) -> dic
         return None
 
     def position(of: float) -> float:
-        """Return the position of a time on the axis, from 0 to 1."""
+        """Return the position of a value between both, limited to 0 and 1."""
         return min(1.0, max(0.0, (of - low) / (high - low)))
 
     return {
