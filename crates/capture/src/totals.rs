@@ -40,7 +40,7 @@ pub(crate) struct Totals {
     pub rtt_every: RttSums,
     /// Round-trip times from echoed timestamps.
     pub rtt_timestamps: RttSums,
-    /// Connections whose handshake gives a round-trip time, and the sum of these times.
+    /// Connections with a round-trip time from the handshake, and the sum of these times.
     pub handshakes: u64,
     pub handshake_ns: u128,
     /// The next four count segments of both ends.

@@ -55,7 +55,7 @@ impl SentSegment {
     }
 }
 
-/// The segment whose round trip is being measured: one at a time (RFC 6298 §3).
+/// The segment that is being timed: one at a time (RFC 6298 §3).
 #[derive(Debug, Clone, Copy)]
 struct TimedSegment {
     end: u64,

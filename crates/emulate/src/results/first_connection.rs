@@ -40,7 +40,7 @@ pub struct FirstConnection {
     began: Option<Time>,
     /// Start of the promotion in progress, if there is one.
     promoted_since: Option<Time>,
-    /// Duration of the promotions so far.
+    /// Total duration of promotions.
     promotion: Duration,
     /// Whether a DNS query preceded the connection.
     has_lookup: bool,

@@ -35,7 +35,7 @@ pub struct Meter {
     buffers: Vec<[u64; 2]>,
     /// Sum of the RLC delays since the last reading, in nanoseconds, and their number.
     delays: (u64, u64),
-    /// RRC state of the first UE, and the state to which it is switching.
+    /// RRC state of the first UE, and the target state during a switch.
     state: Option<(RrcState, Option<RrcState>)>,
 }
 
