@@ -82,6 +82,7 @@ pub(super) struct Connection {
     /// State of both directions, by sending end.
     directions: [DirectionState; 2],
     pub log: Log,
+    /// Expiries of the retransmission timers of both ends.
     pub timeouts: Timeouts,
     /// End of the log: the causes up to this time are known.
     since: Time,

@@ -101,10 +101,12 @@ impl DirectionState {
         }
     }
 
+    /// The application wrote data.
     pub fn wrote(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }
 
+    /// Sets the congestion window and the slow start threshold, in segments.
     pub fn window(&mut self, cwnd: f64, ssthresh: f64) {
         (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
         self.cwnd_before_spurious =
@@ -126,6 +128,7 @@ impl DirectionState {
         self.peer_window = u64::from(bytes);
     }
 
+    /// A segment left the sender. It is at `place`.
     pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Position) {
         if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
             // A connection without a SYN.
@@ -143,12 +146,14 @@ impl DirectionState {
         });
     }
 
+    /// A segment moved to another part of the network.
     pub fn moved(&mut self, packet: PacketId, place: Position) {
         if let Some(segment) = self.in_transit.iter_mut().find(|segment| segment.packet == packet) {
             segment.place = place;
         }
     }
 
+    /// A segment was lost. One without data is removed, because it is not retransmitted.
     pub fn lost(&mut self, packet: PacketId, loss: Loss) {
         let Some(at) = self.in_transit.iter().position(|segment| segment.packet == packet) else { return };
         if self.in_transit[at].seq == self.in_transit[at].end {
@@ -184,6 +189,7 @@ impl DirectionState {
         self.in_transit.retain(|segment| segment.is_alive() || segment.end > next);
     }
 
+    /// All numbers below `una` were acknowledged.
     pub fn acknowledged(&mut self, una: u64) {
         self.una = self.una.max(una);
     }
@@ -237,6 +243,7 @@ impl DirectionState {
         if self.unsent() == 0 {
             return None;
         }
+        // The window that the next segment needs, in bytes.
         let next = self.unsent().min(u64::from(self.mss));
         let needed_window = (self.max_sent - self.una).saturating_add(next);
         let congestion = self.cwnd.floor().max(1.0) * f64::from(self.mss);
