@@ -237,7 +237,7 @@ pub fn replay(
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
-    let radio_side = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
+    let radio_side = real_ues.map_or(Behind::OneUe, |count| Behind::Ues { count, are_split: splits });
     let recorded =
         Recorded { packets: &recording, end, behind: radio_side, has_internet, keeps_flows: keep_flows };
     let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &output));

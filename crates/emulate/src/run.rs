@@ -30,7 +30,7 @@ use crate::outside::replay::Replay;
 use crate::packets::packet_store::PacketStore;
 use crate::programs::children::Children;
 use crate::programs::surroundings::Surroundings;
-use crate::programs::{Internet, Others, Programs};
+use crate::programs::{Internet, PerProgram, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::first_connection::{BeforeConnection, FirstConnection};
@@ -73,7 +73,7 @@ pub struct Outcome {
     pub status: i32,
     /// Exit statuses of the programs of the other UEs, of the servers, and of the built-in servers
     /// or the resolver. `None` for programs that were still running when the command ended.
-    pub others: Others<Option<i32>>,
+    pub others: PerProgram<Option<i32>>,
     /// Whether the parent process exited or stopped the emulation before the command ended.
     pub is_abandoned: bool,
     /// Effects of the machine on the emulation.
@@ -254,7 +254,7 @@ pub fn replay(
 
 /// Whether the server side accepts packets to every address.
 fn has_every_address(behind: Behind, has_internet: bool) -> bool {
-    behind != Behind::Anybody && !has_internet
+    behind != Behind::OneUe && !has_internet
 }
 
 /// Whether the network has simulated users in addition to programs.

@@ -78,7 +78,7 @@ pub fn fragment_octets(packet: &[u8]) -> usize {
 
 /// One of the two ends of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum PacketEnd {
     /// Source.
     Sender,
     /// Destination.
@@ -87,15 +87,15 @@ pub enum Whose {
 
 /// Replaces an address by another one of the same version, and updates the checksums. [`read`] or
 /// [`fragments`] must accept the packet.
-pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
+pub fn set_address(packet: &mut [u8], packet_end: PacketEnd, address: IpAddr) {
     let checksum = read(packet).and_then(|_| udp_checksum(packet));
     match address {
         IpAddr::V4(address) => {
-            let at = if whose == Whose::Sender { 12 } else { 16 };
+            let at = if packet_end == PacketEnd::Sender { 12 } else { 16 };
             put(packet, at, &address.octets(), [Some(IPV4_CHECKSUM), checksum]);
         }
         IpAddr::V6(address) => {
-            let at = if whose == Whose::Sender { 8 } else { 24 };
+            let at = if packet_end == PacketEnd::Sender { 8 } else { 24 };
             put(packet, at, &address.octets(), [None, checksum]);
         }
     }
@@ -103,10 +103,10 @@ pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
 }
 
 /// Replaces a port and updates the checksum. [`read`] must accept the packet.
-pub fn set_port(packet: &mut [u8], whose: Whose, port: u16) {
+pub fn set_port(packet: &mut [u8], packet_end: PacketEnd, port: u16) {
     let Some(upper) = foreign::upper(packet) else { return };
     let checksum = udp_checksum(packet);
-    let at = if whose == Whose::Sender { upper.at } else { upper.at + 2 };
+    let at = if packet_end == PacketEnd::Sender { upper.at } else { upper.at + 2 };
     put(packet, at, &port.to_be_bytes(), [None, checksum]);
     avoid_zero(packet, checksum);
 }
@@ -250,11 +250,11 @@ mod tests {
             let to: IpAddr = if from.is_ipv4() { v4(2) } else { "fd45::2".parse().unwrap() };
             let other: IpAddr = other.parse().unwrap();
             let mut packet = build((from, 53), (to, 65_000), b"odd");
-            set_address(&mut packet, Whose::Sender, other);
-            set_port(&mut packet, Whose::Receiver, 4000);
+            set_address(&mut packet, PacketEnd::Sender, other);
+            set_port(&mut packet, PacketEnd::Receiver, 4000);
             assert_eq!(packet, build((other, 53), (to, 4000), b"odd"));
-            set_address(&mut packet, Whose::Receiver, from);
-            set_port(&mut packet, Whose::Sender, 7);
+            set_address(&mut packet, PacketEnd::Receiver, from);
+            set_port(&mut packet, PacketEnd::Sender, 7);
             assert_eq!(packet, build((other, 7), (from, 4000), b"odd"));
         }
     }
@@ -263,7 +263,7 @@ mod tests {
     fn missing_udp_checksum_stays_missing() {
         let mut packet = build((v4(1), 53), (v4(2), 9), b"");
         packet[26..28].fill(0);
-        set_address(&mut packet, Whose::Sender, v4(77));
+        set_address(&mut packet, PacketEnd::Sender, v4(77));
         assert_eq!(packet[26..28], [0, 0]);
         assert_eq!(read(&packet).unwrap().from, (v4(77), 53));
     }
@@ -290,10 +290,10 @@ mod tests {
             if let Ok((from, _)) = foreign::addresses(&packet) {
                 let _ = (reported(&packet), fragment_octets(&packet));
                 if read(&packet).is_some() || fragments(&packet).is_some() {
-                    set_address(&mut packet, Whose::Sender, from);
+                    set_address(&mut packet, PacketEnd::Sender, from);
                 }
                 if read(&packet).is_some() {
-                    set_port(&mut packet, Whose::Receiver, port);
+                    set_port(&mut packet, PacketEnd::Receiver, port);
                     prop_assert_eq!(read(&packet).unwrap().to.1, port);
                 }
             }

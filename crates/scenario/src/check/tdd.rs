@@ -253,7 +253,7 @@ fn loses_nothing(radio: &Radio) -> bool {
     is_none(&radio.downlink) && radio.uplink.as_ref().is_none_or(is_none)
 }
 
-/// Says what is wrong with a slot pattern.
+/// Returns the message about an error in a slot pattern.
 fn pattern_message(pattern: &str, wrong: PatternError) -> String {
     match wrong {
         PatternError::Length { is, needed } => {
