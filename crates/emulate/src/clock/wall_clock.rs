@@ -87,7 +87,7 @@ pub struct WallClock {
     ports: Vec<Port>,
     /// Packets that were read and not handled yet, with the times at which they were read.
     waiting: VecDeque<(Time, Arrival)>,
-    /// Time from when an event is due until it is handled.
+    /// Time between the due time of an event and the handling.
     lateness: Lateness,
     /// CPU time from each wake-up to the next sleep.
     work: Lateness,

@@ -44,7 +44,7 @@ impl ProxyNode {
         namespace.within(|| set_sysctl("net/ipv4/conf/all/rp_filter", "0"))?;
         let [servers, users] = DEVICES.map(|name| Tun::new(namespace.again()?, name, &[]));
         let tuns = [servers?, users?];
-        // Adds the routes that `to` makes for the index of a device, with the settings of its side.
+        // Adds the routes that `to` makes for the index of a device, with the settings of the side.
         let routes = |at: usize, to: &mut dyn FnMut(u32) -> Vec<Route>| {
             let metrics = &sides[at].metrics;
             let routes = to(tuns[at].index()).into_iter();

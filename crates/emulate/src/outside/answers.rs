@@ -49,12 +49,12 @@ struct Flow {
 /// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Flows by their addresses and ports at the server side, and these by the program's own.
+    /// Flows by the addresses and ports at the server side, and these by the program's own.
     flows: BTreeMap<ServerSideFlow, Flow>,
     by_program_flow: BTreeMap<ProgramFlow, ServerSideFlow>,
     /// Flows by the sequence number of their last packet.
     by_use: BTreeMap<u64, ServerSideFlow>,
-    /// Number of packets so far, the sequence number of the last one.
+    /// Number of packets that were translated. Each has this number as sequence number.
     packets: u64,
     /// Last port that was substituted for a program's port.
     last_port: u16,
@@ -114,8 +114,8 @@ impl Answers {
         of_port.max_by_key(|(_, flow)| flow.used).map(|(server_flow, _)| *server_flow)
     }
 
-    /// Adds a flow. Returns it as the server side sees it: with the program's port, or with another
-    /// one if a flow to the same server port uses that already.
+    /// Adds a flow. Returns the flow at the server side: with the program's port, or with another
+    /// port if a flow to the same server port uses the program's port already.
     fn begin(&mut self, program_flow: ProgramFlow) -> ServerSideFlow {
         if self.flows.len() >= MAX_FLOWS
             && let Some((_, oldest)) = self.by_use.pop_first()
@@ -147,7 +147,7 @@ impl Answers {
         flow
     }
 
-    /// Sets an address of a packet, and of later fragments of its datagram.
+    /// Sets an address of a packet, and of later fragments of the same datagram.
     fn readdress(
         &mut self,
         packet: &mut [u8],

@@ -34,7 +34,7 @@ use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
 /// short ones by one or two ticks, long ones by up to an eighth of their time (timer wheel).
 /// Measured round trips include the delays of the script's segments.
 const LATE: Duration = Duration::from_millis(40);
-/// Divisor of the time of a departure, for the part of the tolerance that grows with it.
+/// Divisor of the time of a departure, for the part of the tolerance that grows with time.
 const LATE_PART: u64 = 8;
 /// Tolerance for early departures.
 const EARLY: Duration = Duration::from_millis(4);
@@ -51,7 +51,7 @@ const PEER_PORT: u16 = 6001;
 /// beyond the window are dropped.
 const OLDEST: (u32, u32) = (6, 17);
 
-/// Returns why the kernel of this machine is too old for the scripts. `None` if it is not.
+/// Returns why the kernel of this machine is too old for the scripts. `None`: new enough.
 fn why_too_old() -> Option<String> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse().ok());
