@@ -66,7 +66,7 @@ impl<'a> Octets<'a> {
 
     pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], SkipReason> {
         let octets = self.captured.get(at..at + N).ok_or(SkipReason::Short)?;
-        Ok(octets.try_into().expect("it has this length"))
+        Ok(octets.try_into().expect("the slice has N octets"))
     }
 
     pub fn octet(&self, at: usize) -> Result<u8, SkipReason> {

@@ -631,7 +631,7 @@ mod tests {
             let networks =
                 [("a", "192.0.2.0", 24), ("b", "0.0.0.0", 0), ("c", "2001:db8::", 33), ("d", "::1", 128)];
             for (name, network, length) in networks {
-                let to = steps::is_to(network.parse().expect("an address"), length);
+                let to = steps::is_to(network.parse().expect("the address is valid"), length);
                 let chain = Chain { name, ..CHAIN };
                 table.chain(chain, &[Rule::new("to", &[&to, &steps::accept()])]);
             }

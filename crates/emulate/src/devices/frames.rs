@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn has_valid_checksums(packet: &[u8]) -> bool {
-        let transport = transport(packet).expect("TCP or UDP");
+        let transport = transport(packet).expect("the packet carries TCP or UDP");
         let body = &packet[transport.offset..];
         fold(transport.pseudo_sum + body.len() as u32 + sum(body)) == 0xffff && {
             packet[0] >> 4 == 6 || fold(sum(&packet[..20])) == 0xffff
@@ -219,7 +219,7 @@ mod tests {
 
     /// Leaves the checksum to the device, as a kernel with checksum offload does.
     fn offload_checksum(packet: &mut [u8]) {
-        let transport = transport(packet).expect("TCP or UDP");
+        let transport = transport(packet).expect("the packet carries TCP or UDP");
         let pseudo = fold(transport.pseudo_sum + (packet.len() - transport.offset) as u32);
         let at = transport.offset + if transport.protocol == TCP { 16 } else { 6 };
         packet[at..at + 2].copy_from_slice(&pseudo.to_be_bytes());

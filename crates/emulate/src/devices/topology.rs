@@ -127,8 +127,9 @@ mod tests {
         let mut packet = [0; 2000];
         while !done() {
             for tun in tuns {
-                while let Some(length) = tun.read(&mut packet).expect("the device is there") {
-                    let (_, to) = foreign::addresses(&packet[..length]).expect("the kernel made it");
+                while let Some(length) = tun.read(&mut packet).expect("the device exists") {
+                    let (_, to) =
+                        foreign::addresses(&packet[..length]).expect("the kernel sends valid packets");
                     assert!(tuns[port_of(to)].write(&packet[..length]));
                 }
             }

@@ -160,12 +160,13 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     let version = *inner.first()? >> 4;
     let (header, protocol, from, to) = match version {
         4 if inner.len() >= 20 => {
-            let address = |at: usize| IpAddr::from(<[u8; 4]>::try_from(&inner[at..at + 4]).expect("four"));
+            let address =
+                |at: usize| IpAddr::from(<[u8; 4]>::try_from(&inner[at..at + 4]).expect("four octets"));
             (usize::from(inner[0] & 15) * 4, inner[9], address(12), address(16))
         }
         6 if inner.len() >= 40 => {
             let address =
-                |at: usize| IpAddr::from(<[u8; 16]>::try_from(&inner[at..at + 16]).expect("sixteen"));
+                |at: usize| IpAddr::from(<[u8; 16]>::try_from(&inner[at..at + 16]).expect("sixteen octets"));
             (40, inner[6], address(8), address(24))
         }
         _ => return None,

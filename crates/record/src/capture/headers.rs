@@ -191,7 +191,8 @@ impl EncodedHeaders {
     pub fn comment(&self, packet: &Packet, cause: Option<SendCause>) -> String {
         let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), content } = packet;
         let mut comment = format!("packet {id}");
-        let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
+        let mut add =
+            |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("writing to a String cannot fail");
         if let Content::Segment(segment) = content {
             add(format_args!(", connection {}", segment.connection.0));
         }
@@ -268,7 +269,7 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     if !syn && charged > written {
         let mut padded = [1; MAX_OPTIONS];
         padded[..written].copy_from_slice(tcp.options.as_slice());
-        tcp.set_options_raw(&padded[..charged]).expect("they fit");
+        tcp.set_options_raw(&padded[..charged]).expect("the options fit");
     }
 }
 

@@ -210,7 +210,7 @@ impl Row {
             for step in 0..u64::from(run.count) {
                 let separator = if self.missing.is_empty() { "" } else { " " };
                 write!(self.missing, "{separator}{}", run.first.plus(step).value())
-                    .expect("a string takes all");
+                    .expect("writing to a String cannot fail");
             }
         }
     }
