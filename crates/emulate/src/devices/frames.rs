@@ -1,6 +1,6 @@
 //! Ethernet frames between two given devices. [`route`] selects the frames whose IP packets cross
-//! the radio. The others prepare these packets: they remove the padding, complete checksums and cut
-//! segments that the kernel left to the network card.
+//! the radio. The other functions prepare these packets: they remove the padding, and they do what
+//! the kernel left to the network card, which is to complete checksums and to cut large segments.
 
 use crate::packets::foreign;
 
@@ -84,7 +84,7 @@ pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     &packet[..length.min(packet.len())]
 }
 
-/// What segmentation and checksums need to know about a TCP or UDP packet.
+/// The parts of a TCP or UDP packet that segmentation and checksums need.
 struct Transport {
     /// Offset of the TCP or UDP header in the packet.
     offset: usize,

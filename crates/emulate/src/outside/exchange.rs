@@ -70,15 +70,15 @@ pub struct Exchange {
     behind: Behind,
     packet_store: PacketStore,
     counts: Counts,
-    /// Address translation of UDP answers, if the server side has every address.
+    /// Address translation of UDP answers, if the server side accepts packets to every address.
     answers: Option<Answers>,
     /// Time at which the last packet entered.
     pub last_entry: Time,
 }
 
 impl Exchange {
-    /// Creates the border for the hosts in `behind`. With `every_address`, the server side has
-    /// every address, and answers of UDP servers are translated.
+    /// Creates the border for the hosts in `behind`. With `every_address`, the server side accepts
+    /// packets to every address, and answers of UDP servers are translated.
     pub fn new(behind: Behind, every_address: bool, packet_store: PacketStore) -> Self {
         let answers = every_address.then(Answers::default);
         Exchange { behind, packet_store, counts: Counts::default(), answers, last_entry: Time::ZERO }

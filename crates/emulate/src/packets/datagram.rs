@@ -43,9 +43,14 @@ pub fn read(packet: &[u8]) -> Option<Datagram> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet).filter(|upper| upper.protocol == UDP)?;
     let header: &[u8; 8] = packet[upper.at..upper.end].first_chunk()?;
-    let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let u16_at = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let fragments = if upper.is_fragment { fragments(packet) } else { None };
-    Some(Datagram { from: (from, half(0)), to: (to, half(2)), payload: half(4).saturating_sub(8), fragments })
+    Some(Datagram {
+        from: (from, u16_at(0)),
+        to: (to, u16_at(2)),
+        payload: u16_at(4).saturating_sub(8),
+        fragments,
+    })
 }
 
 /// Identification of a fragmented datagram. Returns `None` if the packet is not a fragment of UDP.
@@ -68,11 +73,11 @@ const FRAGMENT: u8 = 44;
 
 /// Bytes of a fragmented datagram, UDP header included, that this fragment carries.
 pub fn fragment_octets(packet: &[u8]) -> usize {
-    let half = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
+    let u16_at = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
     if packet[0] >> 4 == 4 {
-        half(2).saturating_sub(usize::from(packet[0] & 15) * 4)
+        u16_at(2).saturating_sub(usize::from(packet[0] & 15) * 4)
     } else {
-        half(4).saturating_sub(8)
+        u16_at(4).saturating_sub(8)
     }
 }
 
@@ -172,8 +177,8 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
         _ => return None,
     };
     let ports: &[u8; 4] = inner.get(header..)?.first_chunk()?;
-    let half = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
-    (is_error && protocol == UDP).then_some(((from, half(0)), (to, half(2)), upper.at + 8 + header))
+    let u16_at = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+    (is_error && protocol == UDP).then_some(((from, u16_at(0)), (to, u16_at(2)), upper.at + 8 + header))
 }
 
 /// Replaces the source port in the packet that an ICMP error reports. `at` is the offset that

@@ -87,16 +87,16 @@ const FRAGMENT: u8 = 44;
 /// Finds the upper-layer part of a packet with valid [`addresses`]. Returns `None` for a later
 /// fragment, or if the upper layer would begin after the end of the packet.
 pub fn upper(packet: &[u8]) -> Option<UpperLayer> {
-    let half = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    let u16_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     if packet[0] >> 4 == 4 {
         // The more-fragments flag and the fragment offset.
-        let fragment = half(6) & 0x3fff;
+        let fragment = u16_at(6) & 0x3fff;
         let at = usize::from(packet[0] & 15) * 4;
         let upper =
-            UpperLayer { protocol: packet[9], at, end: usize::from(half(2)), is_fragment: fragment != 0 };
+            UpperLayer { protocol: packet[9], at, end: usize::from(u16_at(2)), is_fragment: fragment != 0 };
         return (fragment & 0x1fff == 0).then_some(upper);
     }
-    let end = 40 + usize::from(half(4));
+    let end = 40 + usize::from(u16_at(4));
     let (mut at, mut protocol, mut is_fragment) = (40, packet[6], false);
     while SKIPPED.contains(&protocol) || protocol == FRAGMENT {
         let header: &[u8; 8] = packet[..end].get(at..)?.first_chunk()?;
