@@ -125,7 +125,9 @@ pub struct EventQueue<E> {
     far: BinaryHeap<Reverse<HeapEntry<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
+    /// Instant of the event that was popped last.
     now: Time,
+    /// Number of events that have been scheduled.
     inserted: u64,
 }
 
@@ -155,6 +157,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         &self.days[self.today as usize % DAYS]
     }
 
+    /// Like [`open`](Self::open), to change them.
     #[inline]
     fn open_mut(&mut self) -> &mut Vec<Entry<E>> {
         &mut self.days[self.today as usize % DAYS]
