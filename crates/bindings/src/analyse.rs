@@ -137,8 +137,9 @@ impl Analysis {
 /// Analyse captures, each separately.
 ///
 /// `time_sequence` is the number of the connection whose `series` are recorded. With more than
-/// `most_connections` connections, the first ones have rows; `connection` always has one. Other threads run meanwhile. `progress` is called with the fraction of all files that is
-/// read. An exception that it raises, or a pending Ctrl-C, stops the analysis.
+/// `most_connections` connections, the first ones have rows; `connection` always has one. Other
+/// threads run meanwhile. `progress` is called with the fraction of all files that is read. An
+/// exception that it raises, or a pending Ctrl-C, stops the analysis.
 #[pyfunction]
 #[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
 pub fn analyse(
