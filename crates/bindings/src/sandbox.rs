@@ -77,7 +77,8 @@ impl Place {
 impl Place {
     /// Takes the network namespace. The place cannot be entered afterwards.
     pub fn take_network(&self) -> PyResult<NetNamespace> {
-        take_once(&self.place, "the place was not built, or its network was already taken").map(|place| place.network)
+        take_once(&self.place, "the place was not built, or its network was already taken")
+            .map(|place| place.network)
     }
 }
 

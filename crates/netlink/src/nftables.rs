@@ -4,7 +4,7 @@
 //! process ends.
 //!
 //! Messages consist of attributes with a number and a value. The numbers that this module passes to
-//! [`text`], [`number`], [`nested`] and [`attribute`] are those of the enumerations `nft_*_attributes`
+//! `text`, `number`, `nested` and `attribute` are those of the enumerations `nft_*_attributes`
 //! in `linux/netfilter/nf_tables.h`, counted from 1.
 
 use std::io;
