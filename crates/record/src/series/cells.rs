@@ -24,8 +24,10 @@ struct Row {
     sums: Sums,
 }
 
+/// Sums over the TTIs of a cell in one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
+    /// Number of TTIs.
     ttis: u32,
     /// Load factors.
     load: f64,
@@ -33,6 +35,7 @@ struct Sums {
     power: f64,
     /// TTIs in which the power was too low for all DCHs.
     limited: u64,
+    /// Calls in progress, and their blocks that were sent and lost.
     calls: u64,
     call_blocks: u64,
     call_blocks_lost: u64,
