@@ -37,7 +37,7 @@ impl Ends {
 
     /// Takes the end that `select` chooses: the first or the second.
     fn take(&self, select: fn((UnixStream, UnixStream)) -> UnixStream) -> PyResult<UnixStream> {
-        take_once(&self.0, "this process has already taken its end of the connection").map(select)
+        take_once(&self.0, "this process has already taken an end of the connection").map(select)
     }
 }
 
@@ -77,7 +77,7 @@ impl Place {
 impl Place {
     /// Takes the network namespace. The place cannot be entered afterwards.
     pub fn take_network(&self) -> PyResult<NetNamespace> {
-        take_once(&self.place, "the place was not built, or its network was already taken")
+        take_once(&self.place, "the place was not built, or the network was already taken")
             .map(|place| place.network)
     }
 }
@@ -97,7 +97,7 @@ impl Waiting {
     #[pyo3(signature = (words, variables, *, has_terminal))]
     fn new(words: Vec<OsString>, variables: Vec<(OsString, OsString)>, has_terminal: bool) -> PyResult<Self> {
         if words.is_empty() {
-            return Err(PyValueError::new_err("the command of a program is empty: it needs a name"));
+            return Err(PyValueError::new_err("the command of a program is empty"));
         }
         let program = Program { words, environment: variables, has_terminal };
         Ok(Waiting { program, ends: Ends::new()?, waiting: Mutex::new(None) })
@@ -124,6 +124,9 @@ impl Waiting {
 impl Waiting {
     /// Takes the program, which can run only once.
     pub fn take(&self) -> PyResult<umts_emulate::Waiting> {
-        take_once(&self.waiting, "no process waits to execute the program, or it was already started")
+        take_once(
+            &self.waiting,
+            "no process waits to execute the program, or the program was already started",
+        )
     }
 }

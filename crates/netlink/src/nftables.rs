@@ -31,7 +31,8 @@ const NEW_SET: u16 = 9;
 const TABLE_OWNED: u32 = 2;
 /// Hook of forwarded packets.
 const FORWARD: u32 = 2;
-/// The register that all steps of a rule use: one step loads a value, the next one uses it.
+/// The register of all rules: one step of a rule loads a value, the next one compares or stores the
+/// value.
 const REGISTER: u32 = 1;
 /// The register of the verdict on a packet.
 const VERDICT: u32 = 0;

@@ -60,7 +60,7 @@ sockopt_impl!(
 pub struct Frames {
     /// Frames that went directly to the other device.
     pub bypassed: u64,
-    /// Frames for the other device that its kernel queue rejected.
+    /// Frames that the kernel queue of the other device rejected.
     pub bypass_lost: u64,
     /// IP packets for a single host with an invalid IP header.
     pub malformed: u64,
