@@ -248,10 +248,12 @@ pub fn replay(
 /// Pairs of name and value.
 type Pairs = Vec<(String, String)>;
 
+/// Parses TCP settings. An invalid one raises ``ValueError``.
 fn settings(pairs: &Pairs) -> PyResult<TcpSettings> {
     TcpSettings::from_pairs(pairs).map_err(PyValueError::new_err)
 }
 
+/// Creates the exception for a failed emulation.
 fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
     let exception = EmulationError::new_err(error.to_string());
     match exception.value(py).setattr("status", error.exit_status()) {
@@ -295,6 +297,7 @@ fn call_notice(notice: Option<&Py<PyAny>>, what: &str) {
     }
 }
 
+/// Calls the Python function `started` with the effective settings and the changes.
 fn call_started(started: Option<&Py<PyAny>>, info: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
     let settings_map = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };

@@ -41,6 +41,7 @@ impl Ends {
     }
 }
 
+/// Takes a value that can be taken only once. Raises ``ValueError`` with `message` otherwise.
 fn take_once<T>(from: &Mutex<Option<T>>, message: &'static str) -> PyResult<T> {
     from.lock().expect(NO_PANIC).take().ok_or_else(|| PyValueError::new_err(message))
 }

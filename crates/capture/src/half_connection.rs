@@ -247,6 +247,7 @@ impl HalfConnection {
         }
     }
 
+    /// Adds the time for which the receiver's window was zero, if it was.
     fn end_zero_window(&mut self, now: Time) {
         if let Some(since) = self.zero_window_since.take() {
             self.counters.zero_window_time += u128::from(now.saturating_since(since).as_nanos());
@@ -365,6 +366,7 @@ impl HalfConnection {
         self.highest.max(self.una)
     }
 
+    /// Extends a sequence number to 64 bits, near the highest number in use.
     fn unwrap(&self, number: u32) -> u64 {
         self.reference().map_or(ORIGIN + u64::from(number), |known| unwrap(number, known))
     }

@@ -86,6 +86,8 @@ impl Rack {
         (self.xmit_ts, self.end_seq) > (sent_at, end)
     }
 
+    /// Returns whether a segment was sent after the last-sent of the delivered segments: later, or
+    /// at the same time with a higher end (`RACK_sent_after`, RFC 8985 §6.2).
     fn is_after(&self, sent_at: Time, end: u64) -> bool {
         (sent_at, end) > (self.xmit_ts, self.end_seq)
     }

@@ -230,6 +230,7 @@ impl Recoveries {
         self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
     }
 
+    /// Processes an acknowledgment in or outside a recovery. `advances`: it acknowledges new data.
     fn process_ack(&mut self, info: &AckInfo, advances: bool) {
         self.last_ack = Some(info.now);
         self.probes.confirm_new_data();
@@ -351,6 +352,7 @@ impl Recoveries {
         }
     }
 
+    /// Returns whether a retransmission answers the last acknowledgment.
     fn is_answer(&self, resent: &Retransmission) -> bool {
         self.last_ack.is_some_and(|at| resent.now.saturating_since(at) <= resent.reaction())
     }

@@ -121,6 +121,7 @@ impl PacketWithPayload {
         }
     }
 
+    /// Passes the packet to the analyser.
     fn analyse(&self, analyser: &mut Analyser) {
         analyser.set_payload(&self.payload);
         analyser.process_parsed(self.time, self.length, self.parsed, &self.packet);

@@ -123,6 +123,7 @@ impl UnackedSegments {
         }
     }
 
+    /// Adds a segment. Beyond the limit, the oldest one is removed.
     #[inline]
     fn insert(&mut self, sent: SentSegment, has_acks: bool) {
         let limit = if has_acks { MAX_TIMED } else { MAX_TIMED_WITHOUT_ACKS };

@@ -225,6 +225,8 @@ impl WallClock {
         Ok(())
     }
 
+    /// Waits for events for at most `timeout`, and handles them: packets, signals, the end of the
+    /// parent.
     fn poll_events(&mut self, timeout: EpollTimeout) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 16];
         let count = match self.epoll.wait(&mut events, timeout) {
@@ -259,6 +261,7 @@ impl WallClock {
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
     }
 
+    /// Reads the pending signals.
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.read_signal()? {
             if signal.ssi_signo == Signal::SIGTERM as u32 {
@@ -272,6 +275,7 @@ impl WallClock {
         Ok(())
     }
 
+    /// Reads the waiting packets of a device, up to a limit.
     fn read(&mut self, number: usize) -> io::Result<()> {
         let port = &self.ports[number];
         let mut buffer = [0; MTU as usize + 1];
@@ -342,6 +346,7 @@ pub fn cpu_time() -> io::Result<Duration> {
     read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Reads a clock of the kernel.
 fn read(clock: ClockId) -> io::Result<Duration> {
     let now = clock_gettime(clock)?;
     Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
