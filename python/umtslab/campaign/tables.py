@@ -68,6 +68,7 @@ def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
 
 
 def _stacked(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    """Stack tables with different columns. Missing values are null."""
     import polars as pl
 
     return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()

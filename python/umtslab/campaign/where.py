@@ -100,10 +100,12 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
+        """Return the error for this condition."""
         excerpt = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
         return CampaignError(f"where = {excerpt!r}: {why}")
 
     def _refuse_other_syntax(self) -> None:
+        """Raise an error if the condition uses other syntax than comparisons, logic and arithmetic."""
         allowed = (
             ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq,
             ast.NotEq, *_COMPARE, ast.In, ast.NotIn, ast.BinOp, *_COMPUTE, ast.Name, ast.Load, ast.Constant,
@@ -141,12 +143,14 @@ class Where:
         raise self._wrong(_ALLOWED_SYNTAX)
 
     def _boolean(self, node: ast.expr, point: Mapping[str, object]) -> bool:
+        """Evaluate a part that must be true or false."""
         value = self._value(node, point)
         if not isinstance(value, bool):
             raise self._wrong(f"{value!r} is not true or false")
         return value
 
     def _compute(self, kind: type[ast.operator], a: object, b: object) -> float:
+        """Apply an arithmetic operator to two numbers."""
         try:
             return _COMPUTE[kind](self._number(a), self._number(b))
         except ZeroDivisionError:
@@ -160,6 +164,7 @@ class Where:
         return as_quantity.number
 
     def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
+        """Apply a comparison operator."""
         if issubclass(kind, ast.In | ast.NotIn):
             if not isinstance(b, list):
                 raise self._wrong("`in` needs a list, for example tcp.variant in ('reno', 'sack')")

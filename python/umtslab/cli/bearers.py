@@ -149,6 +149,7 @@ def _dch(name: str) -> str:
 
 
 def _row(bearer: dict[str, Any]) -> dict[str, str]:
+    """Return a bearer as a row of the table."""
     return {
         "bearer": bearer["name"],
         "description": bearer["description"],
@@ -159,6 +160,7 @@ def _row(bearer: dict[str, Any]) -> dict[str, str]:
 
 
 def _flat_row(bearer: dict[str, Any]) -> dict[str, str]:
+    """Return a flat profile as a row of the table."""
     return {
         "flat profile": bearer["name"],
         "down": f"{bearer['downlink_bps'] / 1000:g} kbit/s",

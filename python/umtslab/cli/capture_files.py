@@ -68,6 +68,7 @@ def _has_capture_suffix(path: Path) -> bool:
 
 
 def _is_result(folder: Path) -> bool:
+    """Whether a folder is a run or a store."""
     from umtslab.store.folder import is_run_folder
     from umtslab.store.reader import is_store
 

@@ -161,6 +161,7 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
 
 
 def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
+    """Raise an error if the figure cannot be drawn, before the captures are read."""
     check_figure_file(plot)
     if len(captures) > 1:
         raise UsageError("--plot draws a connection of one capture: give one capture")
@@ -198,6 +199,7 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: P
 
 
 def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:
+    """Print each analysis: counts of packets, then one connection or the tables."""
     for index, analysis in enumerate(analyses):
         if index:
             print()
