@@ -65,9 +65,10 @@ pub(super) struct Bearer {
     mode: Mode,
     /// SDUs that are not delivered, in the order in which they entered RLC.
     sdus: VecDeque<QueuedSdu>,
-    /// Count of the next new PDU that leaves RLC; counts do not wrap. `next_on_air` is the count of
-    /// the next new PDU that goes on the air. It lags behind if blocks wait at the Node B.
+    /// Count of the next new PDU that leaves RLC. Unlike sequence numbers, counts do not wrap.
     next: u64,
+    /// Count of the next new PDU that goes on the air. Smaller than `next` if blocks wait at the
+    /// Node B.
     next_on_air: u64,
     /// The last PDU in which an SDU ended. The following SDU begins in this PDU or in the next one.
     last_ended: Option<u64>,
@@ -78,17 +79,18 @@ pub(super) struct Bearer {
     /// All PDUs below this count are acknowledged.
     acknowledged: u64,
     is_resetting: bool,
-    /// Serial of the block set that left RLC last.
+    /// Serial number of the block set that left RLC last.
     last_serial: u64,
-    /// Block sets up to this serial left before a re-establishment and are ignored on arrival.
+    /// Block sets up to this serial number left before a re-establishment and are ignored on arrival.
     void_serial: u64,
     /// The connection that sends new data on the channel, and the time until which the channel
     /// carries these data. Retransmitted PDUs do not count.
     new_data: (Option<ConnectionId>, Time),
     /// Time until which a DCH would have carried the same data.
     new_data_on_dch: Time,
-    /// Times until which the channel carries blocks of this bearer and of other bearers.
+    /// Time until which the channel carries blocks of this bearer.
     served_until: Time,
+    /// Time until which the channel carries blocks of other bearers.
     others_until: Time,
 }
 

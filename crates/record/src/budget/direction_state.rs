@@ -26,8 +26,9 @@ pub(super) enum Position {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SegmentInTransit {
     pub packet: PacketId,
-    /// First sequence number and end.
+    /// First sequence number.
     seq: u64,
+    /// Sequence number after the last one.
     end: u64,
     /// Acknowledgment number.
     ack: u64,
@@ -36,6 +37,7 @@ pub(super) struct SegmentInTransit {
 }
 
 impl SegmentInTransit {
+    /// Whether the segment is not lost.
     pub fn is_alive(&self) -> bool {
         !matches!(self.place, Position::Lost(_))
     }
@@ -45,6 +47,7 @@ impl SegmentInTransit {
         self.is_alive() && self.seq < self.end && self.end <= rcv_next
     }
 
+    /// Whether the segment contains this sequence number.
     fn carries(&self, number: u64) -> bool {
         self.seq <= number && number < self.end
     }
@@ -53,11 +56,13 @@ impl SegmentInTransit {
 #[derive(Debug)]
 pub(super) struct DirectionState {
     pub is_established: bool,
-    /// Numbers: after the last byte written, after the highest sent, the oldest unacknowledged, and
-    /// the next to arrive.
+    /// Sequence number after the last byte written by the application.
     written: u64,
+    /// Sequence number after the highest one sent.
     pub max_sent: u64,
+    /// The oldest number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
     pub una: u64,
+    /// The next number that the receiver expects (RCV.NXT, RFC 9293 §3.3.1).
     pub rcv_next: u64,
     /// Sequence number of the FIN.
     fin: Option<u64>,
