@@ -48,10 +48,13 @@ pub(crate) struct Totals {
     pub packets: u64,
     pub resets: u64,
     pub fins: u64,
-    /// The next four describe data of the other end: octets, then numbers of segments.
+    /// Octets of payload that the other end sent.
     pub reverse_payload: u64,
+    /// Distinct data segments of the other end.
     pub reverse_segments: u64,
+    /// Retransmissions of the other end.
     pub reverse_retransmissions: u64,
+    /// Keep-alives of the other end.
     pub reverse_keep_alives: u64,
     /// Segments of either end that count as retransmissions but may have been late: they have no
     /// timestamps.
