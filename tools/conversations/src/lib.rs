@@ -61,8 +61,8 @@ pub fn play_with(implementation: Implementation, path: &Path) -> Result<(), Prob
 ///
 /// The first line that cannot be parsed, or that is not met.
 pub fn play_text(file: &str, text: &str) -> Result<(), Problem> {
-    let hold = || run_with_model(text, |script, end| run::run(&script, end));
-    play_with_model().map_err(|mistake| mistake.in_file(file))
+    let played = run_with_model(text, |script, end| run::run(&script, end));
+    played.map_err(|mistake| mistake.in_file(file))
 }
 
 /// Plays a script, and returns a line for each event, whatever the script expects.
@@ -87,8 +87,8 @@ const ATTEMPTS: u32 = 3;
 /// one. Returns the problems that remain.
 pub fn play_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
     let first = std::thread::scope(|scope| {
-        let held = |file| scope.spawn(move || play_with(Implementation::Kernel, file).err());
-        let threads: Vec<_> = files.iter().map(|file| (file, held(file))).collect();
+        let start = |file| scope.spawn(move || play_with(Implementation::Kernel, file).err());
+        let threads: Vec<_> = files.iter().map(|file| (file, start(file))).collect();
         let failed =
             |thread: std::thread::ScopedJoinHandle<'_, Option<Problem>>| !matches!(thread.join(), Ok(None));
         threads.into_iter().filter_map(|(file, thread)| failed(thread).then_some(file)).collect::<Vec<_>>()
@@ -96,15 +96,16 @@ pub fn play_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
     first.into_iter().filter_map(|file| play_again(file).err()).collect()
 }
 
+/// Plays a conversation with the kernel until it succeeds, at most [`ATTEMPTS`] times.
 fn play_again(file: &Path) -> Result<(), Problem> {
-    let mut held = play_with(Implementation::Kernel, file);
+    let mut played = play_with(Implementation::Kernel, file);
     for _ in 1..ATTEMPTS {
-        if held.is_ok() {
+        if played.is_ok() {
             break;
         }
-        held = play_with(Implementation::Kernel, file);
+        played = play_with(Implementation::Kernel, file);
     }
-    held
+    played
 }
 
 /// Returns why conversations with the kernel of this machine are impossible. `None` if they are
