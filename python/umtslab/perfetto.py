@@ -80,7 +80,6 @@ def _metadata(kind: str, ue: int, thread: int, name: str) -> Event:
 def _of_row(
     lane: dict[str, str], row: dict[str, Any], ids: tuple[int, int, int], start: str, duration_s: float
 ) -> Iterator[Event]:
-    """Yield the trace events of one row of a lane."""
     ue, thread, serial = ids
     content = {name: value for name, value in row.items() if value not in (None, "")}
     name = str(row[lane["text"]] or lane["name"])

@@ -449,19 +449,16 @@ pub(super) struct LayoutTotals {
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that their users left.
     pub handover_lost: u64,
-    /// TTIs of cells with recorded dedicated channels. The next five are sums over these TTIs.
+    /// TTIs of cells with recorded dedicated channels. In these TTIs: additional legs, power of
+    /// additional legs and of the DCHs associated with DSCHs in mW, calls with a gap, shares of the
+    /// code tree.
     pub dch_ttis: u64,
-    /// Legs of calls that other cells serve (soft handover).
     pub further_legs: u64,
-    /// Power of these legs, in mW.
     pub further_power: f64,
-    /// Power of the DCHs associated with DSCHs, in mW.
     pub associated_power: f64,
-    /// Calls with a gap of compressed mode.
     pub compressed: u64,
-    /// Shares of the code tree.
     pub dch_codes: f64,
-    /// Steps of calls, by kind.
+    /// By kind of step.
     pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that entered RLC, and that were delivered.
     pub offered: u64,

@@ -42,7 +42,7 @@ impl Inspection<'_> {
     }
 
     /// The error for a value out of its range.
-    fn out_of_range(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+    fn out_of(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
 
@@ -51,7 +51,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("a hysteresis cannot be {}", handover.hysteresis);
-        self.out_of_range("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
+        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MAX_HYSTERESIS_DB} dB"))
     }
 
     /// The windows of soft handover are in range, and a cell leaves the active set later than it
@@ -61,7 +61,7 @@ impl Inspection<'_> {
         for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
             if !(0.0..=MAX_DB).contains(&window.0) {
                 let message = format!("a window cannot be {window}");
-                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
+                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MAX_DB)));
             }
         }
         if soft.drop < soft.add {
@@ -69,7 +69,7 @@ impl Inspection<'_> {
                 "with `add` = {} and `drop` = {} a cell would leave the active set as soon as it joins",
                 soft.add, soft.drop
             );
-            return self.out_of_range(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
+            return self.out_of(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
         }
         Ok(())
     }
@@ -80,12 +80,12 @@ impl Inspection<'_> {
         for (key, level, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
             if !(0.0..=most).contains(&level.0) {
                 let message = format!("`{key}` cannot be {level}");
-                return self.out_of_range(&path(key), message, format!("choose 0 dB to {}", Db(most)));
+                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
             }
         }
         if !GAPS.contains(&mode.gap) {
             let message = format!("there is no gap of {} slots", mode.gap);
-            return self.out_of_range(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
+            return self.out_of(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
         }
         if calls::TTI * (mode.every / calls::TTI) != mode.every
             || !(calls::TTI..=LONGEST_INTERVAL).contains(&mode.every)
@@ -93,7 +93,7 @@ impl Inspection<'_> {
             let message = format!("gaps cannot be {} apart", mode.every);
             let help =
                 format!("choose whole TTIs of {}, up to {LONGEST_INTERVAL}, as in \"80 ms\"", calls::TTI);
-            return self.out_of_range(&path("every"), message, help);
+            return self.out_of(&path("every"), message, help);
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Inspection<'_> {
         }
         let message = format!("common channels with {share} of the tree leave no room for the DSCH");
         let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`".to_owned();
-        self.out_of_range(&format!("cell.{i}.dch.common"), message, help)
+        self.out_of(&format!("cell.{i}.dch.common"), message, help)
     }
 
     /// The branch of the code tree that the DSCH of a cell has.
@@ -121,22 +121,17 @@ impl Inspection<'_> {
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
-        // A code carries CHIP_RATE / spreading_factor symbols per second of two bits each (QPSK).
-        // Channel coding, which would leave fewer, is not counted.
+        // A symbol carries two bits, before any coding.
         let max_rate = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
         if of.rate.bps() as f64 > max_rate {
             let message =
                 format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
             let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
-            return self.out_of_range(&path("rate"), message, help);
+            return self.out_of(&path("rate"), message, help);
         }
         if of.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", of.ebn0);
-            return self.out_of_range(
-                &path("ebn0"),
-                message,
-                format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)),
-            );
+            return self.out_of(&path("ebn0"), message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
         }
         Ok(())
     }
@@ -147,7 +142,7 @@ impl Inspection<'_> {
         }
         let nearest = factor.clamp(least, LARGEST_SF).next_power_of_two();
         let message = format!("the spreading factor cannot be {factor}");
-        self.out_of_range(
+        self.out_of(
             path,
             message,
             format!("choose a power of two from {least} to {LARGEST_SF}, as in {nearest}"),
@@ -171,10 +166,6 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
-        self.out_of_range(
-            &path,
-            message,
-            "choose a larger spreading factor, or reduce `dsch.codes`".to_owned(),
-        )
+        self.out_of(&path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
     }
 }
