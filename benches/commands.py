@@ -130,6 +130,7 @@ def main() -> int:
 
 
 def _print(bare: Measured, measured: dict[Command, list[Measured]]) -> None:
+    """Print the medians and ranges of the commands' CPU times, with their goals."""
     print(f"{'CPU time in ms, median (least to most)':<58}{'at most':>8}   here")
     print(f"{'python -c pass':<58}{'':>8} {bare}")
     for command, (here, *there) in measured.items():

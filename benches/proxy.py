@@ -49,6 +49,7 @@ def main() -> None:
 
 
 def _measure(name: str, seconds: float | None) -> None:
+    """Run one of the benches, each for `seconds` or its default."""
     from proxying import floods, path
 
     if name == "peers":

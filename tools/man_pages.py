@@ -56,6 +56,7 @@ def page(verb: str) -> Iterator[str]:
 
 
 def _options(parser: Parser) -> Iterator[str]:
+    """Yield the sections with the options of a command."""
     for group in parser._action_groups:
         if group._group_actions:
             yield f".SH {_text((group.title or 'options').upper())}"
@@ -64,6 +65,7 @@ def _options(parser: Parser) -> Iterator[str]:
 
 
 def _named(action: Action) -> str:
+    """Return an argument or an option with its names and its value, in roff."""
     value = rf" \fI{_text(str(action.metavar or action.dest))}\fR"
     if not action.option_strings:
         return value.strip()
@@ -72,12 +74,14 @@ def _named(action: Action) -> str:
 
 
 def _head(name: str, sentence: str) -> Iterator[str]:
+    """Yield the title line and the section NAME."""
     version = _core.version()["version"]
     yield rf'.TH {_text(name).upper()} 1 "" "umtslab {version}" "umtslab"'
     yield from (".SH NAME", rf"{_text(name)} \- {_text(sentence).rstrip('.')}")
 
 
 def _literal_or_filled(paragraph: str) -> Iterator[str]:
+    """Yield a paragraph. Line breaks are kept in a paragraph of several lines."""
     if "\n" in paragraph:
         yield from (".nf", *map(_text, paragraph.splitlines()), ".fi")
     else:

@@ -57,7 +57,7 @@ def main() -> None:
     readings = Readings.load(options.paper)
     if unknown := set(options.of or []) - set(readings.open_points):
         parser.error(
-            f"no interpretation is of {', '.join(sorted(unknown))}; "
+            f"no interpretation concerns {', '.join(sorted(unknown))}; "
             f"there are: {', '.join(readings.open_points)}"
         )
     readings = readings.only(options.of or readings.open_points)

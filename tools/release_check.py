@@ -102,11 +102,13 @@ def _built(root: Path) -> str:
 
 
 def _first(root: Path, name: str, pattern: str) -> str | None:
+    """Return the first group of the first match in a file, or None."""
     match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
     return match[1] if match else None
 
 
 def _toml(root: Path, name: str) -> dict[str, Any]:
+    """Read a TOML file of the tree."""
     return tomllib.loads((root / name).read_text(encoding="utf-8"))
 
 

@@ -90,4 +90,5 @@ def _simulated() -> list[float]:
 
 
 def _mean_ms(values: list[float]) -> float:
+    """Return the mean of times in seconds, in milliseconds."""
     return 1000 * sum(values) / len(values)

@@ -62,6 +62,7 @@ def check(seconds: float) -> None:
 
 
 def _show(control: str, direction: str, version: int, done: Emulation) -> None:
+    """Print a measured goodput and its bound."""
     measured, bound = done.answer["bits_per_s"], expected_bps(version)
     # The metrics count STATUS PDUs by the direction on which they report. Those that share the
     # channel with the data report on the direction of the acknowledgments.

@@ -60,6 +60,7 @@ def _raise_priority() -> None:
 
 
 def _listener(port: int) -> socket.socket:
+    """Return a socket that listens on IPv4 and IPv6."""
     return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
 
 

@@ -45,5 +45,6 @@ def write(path: Path, packets: Iterable[Packet], ports: int) -> None:
 
 
 def _block(kind: int, body: bytes) -> bytes:
+    """Return a block of pcapng."""
     length = struct.pack("<I", len(body) + 12)
     return struct.pack("<I", kind) + length + body + length

@@ -41,6 +41,7 @@ def check(seconds: float) -> None:
 
 
 def _show(bearer: str, done: Emulation) -> None:
+    """Print the round-trip times of a bearer, measured and predicted."""
     round_trips_ms = [1000 * value for value in done.answer["round_trips_s"] if value is not None]
     predicted = [1000 * value for value in predict(done)]
     if len(round_trips_ms) != len(predicted):

@@ -84,6 +84,7 @@ def emulations(*options: Sequence[str]) -> Iterator[list[Emulation]]:
 
 
 def _finished(out: Path, process: subprocess.Popen[str]) -> Emulation:
+    """Wait for the end of an emulation, and read its results."""
     output, _ = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(f"{process.args!r} ended with {process.returncode}")

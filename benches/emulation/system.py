@@ -32,5 +32,6 @@ def check(seconds: float) -> None:
 
 
 def _ms(done: Emulation, quantity: str) -> str:
+    """Return the 99th percentile and the maximum of a quantity, in milliseconds, as text."""
     p99, maximum = (1000 * done.fidelity[f"{quantity}_{name}_s"] for name in ("p99", "max"))
     return f"p99 {p99:.3f}, max {maximum:.3f} ms"

@@ -54,6 +54,7 @@ def ours() -> Iterator[Peer]:
 
 
 def _umts(port: int) -> subprocess.Popen[str]:
+    """Start `umts proxy` for one port of the server."""
     options = ["--listen", f"{HOST}:{8000 + port}", "--to", f"{SERVER[0]}:{port}", "--workers", "1"]
     command = [sys.executable, "-m", "umtslab", "proxy", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -136,6 +137,7 @@ def _cpu(peer: Peer) -> float:
 
 
 def _measure_peer(peer: Peer, seconds: float) -> dict[str, float]:
+    """Measure rates, delays and CPU times of one proxy."""
     row = {}
     for flows in (1, 4):
         start = _cpu(peer)

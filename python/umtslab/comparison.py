@@ -113,6 +113,7 @@ def compare(first: Sequence[Run], second: Sequence[Run]) -> Comparison:
 
 
 def _pairs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Metrics, Metrics]]:
+    """Return the metrics of runs with the same seed and number."""
     second_metrics = {(run.seed, run.run): run.metrics for run in second}
     return [
         (run.metrics, second_metrics[run.seed, run.run])

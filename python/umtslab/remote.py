@@ -152,6 +152,7 @@ class BatchSize:
 
 
 def _count_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:
+    """Count the workers that each task of a batch has lost. Too many losses are an error."""
     for task in batch:
         losses[task.identity.key] += 1
         if losses[task.identity.key] >= _TRIES:

@@ -100,11 +100,13 @@ class _Connection:
     """Bytes of the sender's data. A FIN takes a sequence number but is not a byte of data."""
 
     def row(self) -> Row:
+        """Return the row of the connection in the table of its capture."""
         row: Row = json.loads(self.core.connection_lines(self.number, 1))
         return row
 
     @property
     def hosts(self) -> frozenset[str]:
+        """The addresses without ports."""
         return frozenset(address.rpartition(":")[0] for address in self.addresses)
 
     def progress(self) -> tuple[Progress, Progress]:
@@ -239,6 +241,7 @@ def _pairs(
         lambda connection: (connection.hosts, connection.content),
         lambda connection: connection.hosts,
         lambda connection: connection.content,
+        # Only the data of the server, then only the data of the client.
         lambda connection: (connection.content and connection.content[1]) or None,
         lambda connection: (connection.content and connection.content[0]) or None,
         headers_only_key,
@@ -286,6 +289,7 @@ def _opening_distance_s(one: _Connection, other: _Connection) -> float:
 
 
 def _transfer(one: _Connection, other: _Connection) -> SplitTransfer:
+    """Join two connections into a transfer, in the order in which data pass them."""
     never = (float("inf"), float("inf"))
     legs = [(one, *one.progress()), (other, *other.progress())]
     # The data pass first through the connection with the earlier first byte. If the first bytes

@@ -161,11 +161,11 @@ def two_at_once() -> list[dict[str, Any]]:
 
 
 VICTIMS = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
-"""Parts of the command lines of an emulation's processes. Each of the first two restores the host if
-the other is killed."""
+"""Parts of the command lines by which the processes of an emulation are found. Each of the first two
+processes restores the host if the other is killed."""
 
 LATEST_S = 3.0
-"""Latest kill after the start: the programs run then."""
+"""Latest time of a kill in seconds after the start: by then, the programs run."""
 
 
 def killed() -> list[dict[str, Any]]:

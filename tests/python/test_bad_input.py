@@ -27,6 +27,7 @@ WRONG_FILES = {
 CAMPAIGNS = FTP.parents[1] / "campaigns"
 PLAN = FTP.parents[1] / "reproductions" / "dubois2005" / "ch6.toml"
 
+# Command lines that must fail, each with a part of the error message.
 WRONG_USAGE = {
     "missing file": (("run", "missing.toml"), "missing.toml"),
     "a folder as scenario": (("run", "."), ""),
@@ -37,7 +38,7 @@ WRONG_USAGE = {
     "unknown verb": (("rnu", FTP), "rnu"),
     "no scenario": (("run",), "SCENARIO"),
     "no runs": (("run", FTP, "--runs", "0"), "--runs"),
-    "runs that are no number": (("run", FTP, "--runs", "many"), "many"),
+    "a number of runs that is not a number": (("run", FTP, "--runs", "many"), "many"),
     "a first run beyond the range of a database": (
         ("run", FTP, "--first-run", 2**63 - 1, "--runs", 2),
         "numbers of runs end at 2^63 - 1",
@@ -48,13 +49,13 @@ WRONG_USAGE = {
         ("run", FTP, "--set", "radio.model=trace", "--set", "radio.file=/dev/zero"),
         "/dev/zero: it is a device",
     ),
-    "repair of nothing": (("doctor", "--repair"), "umts doctor FOLDER --repair"),
-    "doctor of no results": (("doctor", "here.txt"), "not a results folder"),
+    "repair without a folder": (("doctor", "--repair"), "umts doctor FOLDER --repair"),
+    "doctor of a file": (("doctor", "here.txt"), "not a results folder"),
     "no workers": (("run", FTP, "--jobs", "0"), "--jobs"),
     "negative seed": (("run", FTP, "--seed=-1"), "--seed"),
     "runs and precision": (("run", FTP, "--runs", "5", "--precision", "5%"), "--precision"),
     "precision of 0": (("run", FTP, "--precision", "0%"), "--precision"),
-    "precision of nothing known": (("run", FTP, "--precision", "5%", "--metric", "speed"), "speed"),
+    "precision of an unknown metric": (("run", FTP, "--precision", "5%", "--metric", "speed"), "speed"),
     "a file as results folder": (("run", FTP, "--out", "here.txt"), "here.txt"),
     "a results folder below a file": (("run", FTP, "--out", "here.txt/results"), "here.txt"),
     "a results folder in /proc": (("run", FTP, "--out", "/proc/results"), "/proc/results"),
@@ -73,20 +74,23 @@ WRONG_USAGE = {
         ("sensitivity", "no.toml", "-o", "no/x.png"),
         "no/x.png: the folder no does not exist",
     ),
-    "export to nothing": (("export", "nothing"), "--csv"),
+    "export without a format": (("export", "nothing"), "--csv"),
     "no such key": (("params", "nonsense"), "nonsense"),
-    "a campaign that is run": (
+    "a campaign for umts run": (
         ("run", CAMPAIGNS / "fach-error-rate.toml"),
         "fach-error-rate.toml is a campaign: umts sweep /",
     ),
-    "a study that is swept": (
+    "an optimisation for umts sweep": (
         ("sweep", CAMPAIGNS / "rlc-best-goodput.toml"),
         "an optimisation study: umts optimise /",
     ),
-    "another study that is swept": (("sweep", CAMPAIGNS / "rlc-sensitivity.toml"), "umts sensitivity /"),
-    "a campaign that is optimised": (("optimise", CAMPAIGNS / "fach-error-rate.toml"), "umts sweep /"),
-    "a scenario that is a study": (("sensitivity", FTP), "is a scenario: umts run /"),
-    "a plan that is swept": (("sweep", PLAN), "umts reproduce dubois2005/ch6"),
+    "a sensitivity analysis for umts sweep": (
+        ("sweep", CAMPAIGNS / "rlc-sensitivity.toml"),
+        "umts sensitivity /",
+    ),
+    "a campaign for umts optimise": (("optimise", CAMPAIGNS / "fach-error-rate.toml"), "umts sweep /"),
+    "a scenario for umts sensitivity": (("sensitivity", FTP), "is a scenario: umts run /"),
+    "a plan of a reproduction for umts sweep": (("sweep", PLAN), "umts reproduce dubois2005/ch6"),
     "a key without its table": (("run", FTP, "--set", "bler=0.1"), "did you mean radio.bler"),
     "per cent for a probability": (("run", FTP, "--set", "radio.bler=10%"), "│ radio.bler=10%"),
     "per cent in a sweep": (("sweep", FTP, "-P", "radio.bler=10%"), "help: write 0.1"),

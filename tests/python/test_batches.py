@@ -1,4 +1,8 @@
-"""Batches of runs for executors: their size, and runs after a failed batch."""
+"""Batches of runs for executors (processes or a Dask cluster): their size, and failures.
+
+A batch is the list of runs that a worker simulates with one call. Its size follows from the durations
+of earlier batches: see `BATCH_S`.
+"""
 
 from __future__ import annotations
 

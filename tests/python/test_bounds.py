@@ -1,4 +1,8 @@
-"""Plans and studies of any size answer at once: they are counted first, and long lists are cut."""
+"""Limits on the size of campaigns and studies.
+
+Points and runs are counted without listing them, so that a command with too many of them fails at
+once, and `--plan` prints only the first points.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def campaign(folder: Path, text: str) -> Path:
     return file
 
 
-def test_runs_of_a_plan_with_many_runs_are_counted_and_refused(umts: Umts, tmp_path: Path) -> None:
+def test_a_plan_with_too_many_runs_is_counted_and_refused(umts: Umts, tmp_path: Path) -> None:
     # Four runs are stored: two at each of two points.
     campaign(tmp_path, CAMPAIGN.replace("RUNS", "2"))
     umts("sweep", "large.toml")

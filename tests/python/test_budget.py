@@ -11,7 +11,7 @@ from umtslab import Store, simulate
 from umtslab.budget import MissingBudget, causes
 
 BUDGET_S = 19.5
-"""Time of the budget of a run of 20 s, because FTP starts at 0.5 s."""
+"""Time in seconds that the budget of a run of 20 s covers: FTP starts at 0.5 s."""
 
 
 def test_a_requested_budget_covers_the_time_of_the_connection() -> None:
@@ -22,7 +22,7 @@ def test_a_requested_budget_covers_the_time_of_the_connection() -> None:
     assert total == pytest.approx(BUDGET_S)
     assert budget["time_s"].sum() == pytest.approx(total)
     assert budget["share_pct"].sum() == pytest.approx(100)
-    # A fifth of the blocks is lost.
+    # A fifth of the blocks is lost, so RLC recovery takes a good part of the time.
     assert budget["time_s"].item(causes().index("rlc_recovery")) > 1
 
 
@@ -69,8 +69,8 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
 def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts) -> None:
     file = FTP.with_name("three-losses.toml")
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
-    # The times of the row "needed RTO" and of the row below for the only part. The first row also has a
-    # percentage.
+    # All needed timeouts follow a loss in the core network, so the row of this part has the same time as
+    # the row "needed RTO". Only the latter ends with a percentage.
     needed = [line.split()[-2] for line in printed if line.strip().startswith("needed RTO")]
     after_loss = [line.split()[-1] for line in printed if line.strip().startswith("after core network loss")]
     assert needed == after_loss
@@ -79,9 +79,9 @@ def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts)
     assert any(line.split()[:-1] == ["Needed", "timeouts:", "core", "network", "loss"] for line in printed)
 
 
-def test_the_option_for_a_waterfall_needs_no_other_but_its_key_does(umts: Umts) -> None:
+def test_the_option_for_a_waterfall_implies_the_budget_and_its_key_does_not(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--waterfall", "0", "--out", "results", "--quiet")
-    # The key needs measure.budget.
+    # Without measure.budget = true the key is an error.
     umts("run", FTP, "--set", "measure.waterfall=0", "--quiet", status=2)
 
 
@@ -114,8 +114,8 @@ def test_the_budget_of_split_transfers_adds_up(umts: Umts) -> None:
     words = ("run", FTP.with_name("split-download.toml"), "--budget", "--quiet")
     of_transfers = umts(*words).stdout.partition("time budget of transfers")[2].partition("\n\n")[0]
     rows = [line.rsplit(maxsplit=2) for line in of_transfers.splitlines()[1:]]
-    times = {what.strip(): float(time) for what, time, _ in rows}
+    times = {part.strip(): float(time) for part, time, _ in rows}
     total = times.pop("total")
     assert sum(times.values()) == pytest.approx(total, rel=0.01)
-    assert {what.partition(":")[0] for what in times} >= {"server leg", "radio leg"}
+    assert {part.partition(":")[0] for part in times} >= {"server leg", "radio leg"}
     assert "of transfers" not in umts(*words, "--set", "proxy.mode=pass").stdout

@@ -117,31 +117,44 @@ def test_any_command_line_is_parsed_or_refused(words: list[str], verb: str) -> N
         assert set(values) == destinations(parser)
 
 
+# Command lines with a mistake, each with a part of the error message.
 WRONG = {
-    "an option nearly": (("run", FTP, "--sed", "1"), "umts run has no option --sed; did you mean --seed?"),
-    "a part of an option": (("run", FTP, "--prec", "5%"), "did you mean --precision?"),
-    "a synonym": (("run", FTP, "--replications", "5"), "did you mean --runs?"),
+    "a misspelt option": (("run", FTP, "--sed", "1"), "umts run has no option --sed; did you mean --seed?"),
+    "an abbreviated option": (("run", FTP, "--prec", "5%"), "did you mean --precision?"),
+    "a synonym of an option": (("run", FTP, "--replications", "5"), "did you mean --runs?"),
     "another verb's option": (("run", FTP, "-o", "x"), "did you mean --out?"),
-    "a scenario key": (("run", FTP, "--tcp.variant=vegas"), "did you mean --set tcp.variant=vegas?"),
-    "the end of a key": (("run", FTP, "--bler", "0.1"), "did you mean --set radio.bler=VALUE?"),
-    "nothing like it": (("run", FTP, "--zzzzzz"), "`umts run --help` lists them"),
-    "--set forgotten": (("run", FTP, "tcp.variant=vegas"), "did you mean --set tcp.variant=vegas?"),
+    "a scenario key as option": (
+        ("run", FTP, "--tcp.variant=vegas"),
+        "did you mean --set tcp.variant=vegas?",
+    ),
+    "the last word of a key as option": (
+        ("run", FTP, "--bler", "0.1"),
+        "did you mean --set radio.bler=VALUE?",
+    ),
+    "an option like no other": (("run", FTP, "--zzzzzz"), "`umts run --help` lists them"),
+    "an assignment without --set": (
+        ("run", FTP, "tcp.variant=vegas"),
+        "did you mean --set tcp.variant=vegas?",
+    ),
     "an unexpected word": (("replay", "a", "b"), "unexpected word 'b': umts replay RESULT"),
-    "a word missing": (("plot", "a"), "KIND is missing: umts plot RESULT [RESULT …] KIND"),
-    "no value": (("run", FTP, "--runs", "--json"), "--runs takes a value: --runs N"),
+    "a missing word": (("plot", "a"), "KIND is missing: umts plot RESULT [RESULT …] KIND"),
+    "an option instead of a value": (("run", FTP, "--runs", "--json"), "--runs takes a value: --runs N"),
     "no value at the end": (("run", FTP, "--runs"), "--runs takes a value: --runs N"),
     "a value of a flag": (("run", FTP, "--json=yes"), "--json takes no value"),
-    "no number": (("run", FTP, "-j", "many"), "-j takes a whole number, not 'many'"),
-    "another choice": (("export", "a", "--table", "run"), "--table takes one of runs, summary, connections"),
-    "a verb nearly": (("swep", CAMPAIGN), "there is no verb 'swep'; did you mean umts sweep?"),
-    "a verb by another name": (("simulate", FTP), "did you mean umts run?"),
+    "a value that is not a number": (("run", FTP, "-j", "many"), "-j takes a whole number, not 'many'"),
+    "a value that is not a choice": (
+        ("export", "a", "--table", "run"),
+        "--table takes one of runs, summary, connections",
+    ),
+    "a misspelt verb": (("swep", CAMPAIGN), "there is no verb 'swep'; did you mean umts sweep?"),
+    "a synonym of a verb": (("simulate", FTP), "did you mean umts run?"),
     "American spelling": (("analyze", "a.pcap"), "did you mean umts analyse?"),
-    "no such verb": (("frobnicate",), "`umts --help` lists them"),
+    "a verb like no other": (("frobnicate",), "`umts --help` lists them"),
     "a scenario as verb": ((FTP,), f"the verb is missing: umts run {FTP}"),
     "a campaign as verb": ((CAMPAIGN,), f"the verb is missing: umts sweep {CAMPAIGN}"),
     "a capture as verb": (("trace.pcapng",), "the verb is missing: umts analyse trace.pcapng"),
     "an option as verb": (("--json", "run", FTP), "the verb is missing: umts run --json …"),
-    "an option alone": (("--versoin",), "there is no option '--versoin'"),
+    "an unknown option without a verb": (("--versoin",), "there is no option '--versoin'"),
 }
 
 
@@ -171,7 +184,7 @@ def test_handled_exceptions_exist_by_name() -> None:
 
 
 @pytest.mark.parametrize("words", [("help", "run"), ("run", "-h"), ("run", "x.toml", "--help", "--sed")])
-def test_the_help_of_a_verb_has_several_spellings(words: tuple[str, ...], umts: Umts) -> None:
+def test_every_way_to_request_help_prints_the_same_text(words: tuple[str, ...], umts: Umts) -> None:
     assert umts(*words).stdout == umts("run", "--help").stdout
     assert umts("help").stdout == umts("--help").stdout == umts().stdout
 

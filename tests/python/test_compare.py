@@ -51,7 +51,7 @@ def test_one_pair_has_no_interval() -> None:
     assert difference.verdict is Verdict.ONE_RUN
 
 
-def test_three_equal_differences_decide_and_two_do_not() -> None:
+def test_three_equal_differences_are_significant_and_two_are_not() -> None:
     assert compare(runs([1.0, 2.0]), runs([1.5, 2.5]))["x"].verdict is Verdict.TOO_FEW
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 2.5, 3.5]))["x"].verdict is Verdict.HIGHER
     assert compare(runs([1.0, 2.0]), runs([1.0, 2.0]))["x"].verdict is Verdict.EQUAL

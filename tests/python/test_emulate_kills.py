@@ -31,7 +31,7 @@ VICTIMS = ("-m\0umtslab\0emulate", "emulate.launcher", "emulate.emulator")
 """The command, the launcher and the emulator."""
 
 LATEST_S = 4.0
-"""Latest kill after the start: the program runs then, even on a slow machine."""
+"""Latest time of a kill in seconds after the start: by then, the program runs even on a slow machine."""
 
 WAIT_S = 30
 """Timeout for the start and for the end of an emulation."""

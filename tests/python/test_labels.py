@@ -10,7 +10,7 @@ from umtslab.metrics import definitions, units
 
 
 def test_every_metric_has_a_unique_label() -> None:
-    # The labels of the time and of the share of a cause differ only by their unit.
+    # A cause of the budget has a time (s) and a share (%), whose labels differ only by the unit.
     labels_with_units = [metric_with_unit(name) for name in units()]
     assert len(set(labels_with_units)) == len(labels_with_units)
 

@@ -22,7 +22,7 @@ from umtslab.store.folder import _in_lines
 from umtslab.task import Task
 
 MANY = 10**12
-"""A number of runs of which no list could be made."""
+"""A number of runs so large that a list of them would not fit into memory."""
 
 SHIPPED = sorted(FTP.parent.glob("*.toml"))
 

@@ -1,4 +1,7 @@
-"""Figures of the time budget: bars of a campaign, and the waterfall of a connection."""
+"""Figures of the time budget: bars of a campaign or a run, and the waterfall of a connection.
+
+A waterfall shows segments, RLC PDUs, RRC states and the causes of the budget on one time axis.
+"""
 
 from __future__ import annotations
 
@@ -242,7 +245,10 @@ def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_pat
 
 
 def unwrapped_numbers(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
-    """Return the first and last PDU numbers of blocks of PDUs with these sequence numbers."""
+    """Return the first and last PDU number of each block of PDUs.
+
+    Each row has the kind of PDUs and the first and last sequence number of a block.
+    """
     table = pl.DataFrame(rows, schema=["what", "first", "last"], orient="row")
     return unwrapped(table).select("first", "last").rows()
 
@@ -251,6 +257,7 @@ def test_pdu_numbers_continue_when_sequence_numbers_wrap_around() -> None:
     """Numbers begin with 0 for the first new PDU. Retransmissions keep their numbers."""
     blocks = [("pdu", 4090, 4095), ("pdu", 0, 3), ("pdu_again", 4094, 4095), ("pdu", 4, 4)]
     assert unwrapped_numbers(*blocks) == [(0, 5), (6, 9), (4, 5), (10, 10)]
+    # A retransmission of an earlier PDU, three before the first new one, has a negative number.
     assert unwrapped_numbers(("pdu_again", 4095, 4095), ("pdu", 2, 3)) == [(-3, -3), (0, 1)]
     # Unacknowledged mode has sequence numbers of seven bits.
     assert unwrapped_numbers(("pdu", 120, 127), ("pdu", 0, 0)) == [(0, 7), (8, 8)]
@@ -282,7 +289,11 @@ def test_a_run_without_a_budget_names_the_option(umts: Umts) -> None:
 
 @pytest.fixture
 def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run with the table of programs of an emulation: a DNS lookup and two flows of two UEs."""
+    """A run whose budget table is replaced by the one of an emulation.
+
+    Its rows are a DNS lookup of 2.0 s and a TCP connection of 1.0 s, both of UE 0, and a UDP flow of
+    3.5 s of UE 1.
+    """
     spent = {seconds(cause): [0.0, 0.0, 0.0] for cause in causes()}
     spent[seconds("channel_switch")] = [2.0, 0.0, 0.5]
     spent[seconds("serialisation")] = [0.0, 1.0, 3.0]
@@ -331,6 +342,7 @@ def test_a_late_acknowledgment_does_not_lower_the_line_of_acknowledgments() -> N
 
     names = ["time_s", "end_s", "layer", "direction", "what", "first", "last", "lost", "lost_at"]
     rows = [
+        # Times of sending and arrival in seconds. The last two packets are in flight at the end.
         row(0.0, 0.2, "downlink", "segment", 1000),
         row(0.2, 0.6, "uplink", "ack", 1000),
         row(0.3, 0.5, "uplink", "ack", 2000),

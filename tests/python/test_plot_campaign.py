@@ -78,7 +78,7 @@ def test_markers_are_at_the_values_and_error_bars_beside_them(record: Record) ->
         assert curve.get_transform() == axes.transData
         assert np.asarray(curve.get_xdata()).tolist() == list(ERRORS)
         assert curve.get_markersize() == curves[0].get_markersize()
-    # The error bars of the two curves are 1.5 points (1/72 inch) left and right of the marker.
+    # The error bars of the two curves are 1.5 points (1 point = 1/72 inch) left and right of the marker.
     bars = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
     middle = axes.transData.transform((0.1, 20.0))[0]
     offsets = [(bar - middle) * 72 / figure.dpi for bar in bars]

@@ -1,4 +1,7 @@
-"""The number of replications for a requested precision."""
+"""The number of replications for a requested precision: the half width of the 95 % confidence interval.
+
+`Precision(0.05)` requires a half width of at most 5 % of the mean.
+"""
 
 from __future__ import annotations
 

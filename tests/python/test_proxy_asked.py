@@ -1,4 +1,4 @@
-"""``umts proxy --socks5``, in which clients name the server, and the PROXY protocol.
+"""``umts proxy --socks5``, where each client names the server it wants, and the PROXY protocol.
 
 The PROXY protocol is a header with the client's address and port, which the proxy sends to the
 server before the data (``--proxy-protocol``).

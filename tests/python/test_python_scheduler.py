@@ -219,7 +219,7 @@ def test_an_invalid_schedule_ends_the_run_with_its_location(
         ),
     ],
 )
-def test_an_unusable_class_is_with_class(tmp_path: Path, source: str, expected: str) -> None:
+def test_an_unusable_class_ends_the_run_with_its_name(tmp_path: Path, source: str, expected: str) -> None:
     with pytest.raises(SchedulerError, match=expected):
         simulate(with_class(tmp_path, source))
 

@@ -1,6 +1,7 @@
-"""Claims about recorded series: counts, phases, DCH requests; and traffic drawn without a run.
+"""Claims of ``umts reproduce`` about recorded series, and random traffic that is drawn without a run.
 
-The tables below are the series of one run of 20 s with two users. User 0 gets a DCH at 1.5 s and
+A claim may count rows of a series, name the phases of a transfer, or name the answers to requests
+for a DCH. The tables below are the series of one run of 20 s with two users. User 0 gets a DCH at 1.5 s and
 keeps it until 9.0 s, though it sends nothing after 3.01 s. User 1 requests that DCH three times and
 gets it at 9.0 s.
 """

@@ -1,4 +1,4 @@
-"""Points of a plan that are emulated in real time with the kernel's TCP.
+"""Points of a plan of ``umts reproduce`` that are emulated in real time with the kernel's TCP.
 
 The small document compares a simulated download of 300 KiB with an emulated one of 20 kB. An
 emulation that did not keep real time is marked as degraded and repeated, at most three times.

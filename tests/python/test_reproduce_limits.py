@@ -1,6 +1,10 @@
-"""Bounds on all values of a dimension, the value from which a curve is nearly as good as its best.
+"""Expressions in claims and plans of ``umts reproduce`` that compare several points.
 
-Also labels of points in orders, units in ratios, and dimensions in formulas.
+A dimension is a parameter that a plan varies, and a point has a value of each. The tests cover:
+
+- bounds that must hold at every value of a dimension, and bounds to a set of numbers,
+- ``reaches_95pct``, the first value at which a curve reaches 95 % of its maximum,
+- labels of points in orders, units in ratios, and dimensions in formulas.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ ROOT = Path(__file__).parents[2] / "reproductions"
 
 
 def test_reaches_95pct_is_the_first_value_of_each_run_within_95_percent_of_its_best() -> None:
-    # Values of two runs at 0, 2, 4 and 16.
+    # Values of two runs at 0, 2, 4 and 16. The first run has 95 % of its maximum at 2, the second at 4.
     rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
     assert reduced("reaches_95pct", rows) == [2.0, 4.0]
 
@@ -59,7 +63,8 @@ def test_an_inequality_over_the_varied_dimension_must_hold_at_each_value(
     tmp_path: Path, goodputs: tuple[float, ...], verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)
-    # The bounds at these block error rates are 3, 30 and 150 kbit/s.
+    # The bounds at these block error rates are 3, 30 and 150 kbit/s. The claim lists only the rates
+    # for which the test has a goodput.
     by_bler = dict(zip((0.01, 0.1, 0.5), goodputs, strict=False))
     results = Synthetic(plan, {"sent_kbps": lambda point: by_bler.get(float(point["bler"]))}, noise=[0.0] * 5)
     limits: dict[str, Any] = {"bler": list(by_bler)} if len(by_bler) < 3 else {}

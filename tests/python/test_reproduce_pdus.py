@@ -33,8 +33,9 @@ COLUMNS = (
     "missing",
     "lost",
 )
-"""Columns of the series ``rlc_pdus``. A status report acknowledges the PDUs below `lsn`, except
-those that `missing` lists. `polls` is the poll bit."""
+"""Columns of the series ``rlc_pdus``: when a PDU was sent and received, its sequence number `sn`, the
+number of the transmission from 1, and the poll bit `polls`. A status report acknowledges the PDUs below
+`lsn`, except the ones that `missing` lists."""
 
 PDUS = pl.DataFrame(
     [
@@ -62,7 +63,7 @@ REPORTS = {"kind": "status"}
         (PduTemplate({"polls": True, "transmission": 2}, {}, ("again #{number}",)), "again #2"),
         (PduTemplate(REPORTS, {}, ("ack={ack} {bitmap}",)), "ack=1 [0,1]; ack=3 []"),
         (PduTemplate(REPORTS, {}, ("first {ack}", "then {ack}")), "first 1; then 3"),
-        # TTIs since the first poll left, then since it arrived.
+        # TTIs from the first poll to each report: since the poll was sent, then since it was received.
         (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01), "i+2; i+5"),
         (PduTemplate(REPORTS, {"polls": True}, ("i+{later}",), tti_s=0.01, since_end=True), "i+1; i+4"),
         (PduTemplate({"kind": "reset"}, {}, ("{kind}",)), ""),

@@ -1,4 +1,4 @@
-"""The output of a reproduction: pages, tables, pictures, JSON.
+"""The output of ``umts reproduce``: pages, tables, pictures, JSON.
 
 The fixture ``chapter`` is a scored chapter with synthetic results. Its figures and claims come from
 `reproduce_synthetic.PLAN`.

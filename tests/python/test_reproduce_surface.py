@@ -1,4 +1,4 @@
-"""Claims about several points: averages over sets of parameters, ranges, trends over two dimensions.
+"""Claims of ``umts reproduce`` about several points: averages, ranges, trends over two dimensions.
 
 A set of parameters is one point of the sweep that a plan names in ``average_over``. The results are
 synthetic: each test chooses the metric ``sent_kbps`` as a function of the point.

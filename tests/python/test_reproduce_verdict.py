@@ -1,4 +1,4 @@
-"""Verdicts on synthetic results: every check passes on matching results and fails on others.
+"""Verdicts of ``umts reproduce`` on claims, with synthetic results that match a claim or do not.
 
 A claim passes if the whole 95 % interval of the mean over the runs agrees with it, fails if no part
 of the interval does, and is inconclusive otherwise. Without `NOISE` the five runs are equal and the

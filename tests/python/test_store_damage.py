@@ -74,10 +74,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": cut,
     "empty": lambda file: file.write_text(""),
     "garbage": lambda file: file.write_bytes(bytes(range(256))),
-    "gone": Path.unlink,
+    "deleted": Path.unlink,
     "edited": lambda file: file.write_text(file.read_text().replace("1", "7")),
     "an empty object": lambda file: file.write_text("{}"),
-    "deep": lambda file: file.write_text("[" * 100_000),
+    "deeply nested": lambda file: file.write_text("[" * 100_000),
 }
 
 
@@ -361,6 +361,6 @@ def test_irregular_files_of_a_study_are_named(kind: str, name: str, two_runs: Pa
 
 def test_a_figure_outside_the_store_needs_no_folder_in_it(two_runs: Path, umts: Umts, tmp_path: Path) -> None:
     umts(*RUN, "--series")
-    (two_runs / "figures").write_text("a file, so that no folder can be two_runs")
+    (two_runs / "figures").write_text("a file, so that no folder can be created here")
     umts("plot", "store", "cwnd", "-o", "elsewhere.png")
     assert (tmp_path / "elsewhere.png").is_file()

@@ -1,4 +1,4 @@
-"""Values of ``-P KEY=VALUES``: lists and ranges with a step or a number of values."""
+"""Values of ``umts sweep -P KEY=VALUES``: lists, ranges with a step, and ranges with a number of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""``umts why``: chains that end at a scripted cause, and agree with the time budget."""
+"""``umts why`` explains timeouts, retransmissions and stalls of TCP by chains of causes.
+
+A chain leads from the symptom to its root, the first cause. Most tests script the root, for example
+a lost block, and check the chain. Others check that chains agree with the time budget, and that the
+tables of the timeline, from which chains are built, fit together.
+"""
 
 from __future__ import annotations
 
@@ -117,11 +122,12 @@ def kinds(chain: Chain) -> list[str]:
 
 
 def drop(packet: str) -> tuple[str, str]:
+    """Return the override that drops a packet: "data 3" is the third segment with data."""
     return ("impairment", f'[{{ packet = "{packet}", action = "drop" }}]')
 
 
 def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
-    # A pause of the radio of 70 blocks.
+    # The radio loses 70 consecutive blocks, 1.4 s in TTIs of 20 ms.
     _, found = recorded(tmp_path, PLAIN, range(60, 130), [("measure.stall", "0.3 s")])
     (chain,) = chains_at(found, "stall", "rlc_recovery")[:1]
     assert chain.root.kind == "block_lost"
@@ -130,6 +136,7 @@ def test_a_lost_block_is_the_first_cause_of_a_stall(tmp_path: Path) -> None:
 
 
 def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
+    # Each PDU may be sent once, so RLC discards the SDU of the lost block.
     _, found = recorded(tmp_path, PLAIN, [305], [("rlc.max_dat", "1")])
     (chain,) = chains_at(found, "rto", "rlc_discard")
     assert kinds(chain)[-2:] == ["rlc_discard", "block_lost"]
@@ -142,6 +149,7 @@ def test_a_discard_at_max_dat_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
 
 
 def test_a_prohibited_status_is_the_cause_of_a_stall(tmp_path: Path) -> None:
+    # TCP has one segment in flight, and waits while the receiving RLC may not report the missing PDU.
     changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", "1 s")]
     _, found = recorded(tmp_path, PLAIN, [60, 90], [*changes, ("measure.stall", "0.3 s")])
     chains = chains_at(found, "stall", "status_prohibited")
@@ -151,6 +159,7 @@ def test_a_prohibited_status_is_the_cause_of_a_stall(tmp_path: Path) -> None:
 
 
 def test_a_reset_is_the_cause_of_a_retransmission(tmp_path: Path) -> None:
+    # RLC resets after MaxDAT transmissions if it must not discard the SDU (TS 25.322 §9.7.3.4).
     _, found = recorded(tmp_path, PLAIN, [60], [("rlc.max_dat", "1"), ("rlc.sdu_discard", "never")])
     chains = [chain for chain in found.chains if chain.label == "rlc_reset"]
     assert chains
@@ -158,6 +167,7 @@ def test_a_reset_is_the_cause_of_a_retransmission(tmp_path: Path) -> None:
 
 
 def test_a_channel_switch_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
+    # The switch to the DCH takes longer than the retransmission timeout.
     changes = [
         ("tcp.rto_min", "200 ms"),
         ("tcp.rto_initial", "30 s"),
@@ -176,6 +186,7 @@ def test_a_channel_switch_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
 
 
 def test_a_refused_dch_is_the_cause_of_a_wait(tmp_path: Path) -> None:
+    # The cell admits one DCH of 128 kbit/s, and UE 1 has it.
     changes = [("cell.0.admission.downlink", "200 kbit/s"), ("measure.stall", "0.2 s")]
     _, found = recorded(tmp_path, SWITCHED + OTHER, (), changes)
     chains = chains_at(found, "stall", "dch_refused")
@@ -185,6 +196,7 @@ def test_a_refused_dch_is_the_cause_of_a_wait(tmp_path: Path) -> None:
 
 
 def test_a_drop_in_the_nodeb_queue_is_the_first_cause() -> None:
+    # There are no block errors, so only the queue of the FACH can lose blocks.
     changes = (
         ("duration", "60 s"),
         ("flow.0.start", "0 s"),
@@ -214,6 +226,7 @@ def test_a_lost_ack_is_the_cause_of_a_timeout(tmp_path: Path) -> None:
 
 
 def test_a_full_rlc_buffer_is_the_cause_of_a_loss(tmp_path: Path) -> None:
+    # The advertised window of eight segments does not fit into the buffer.
     _, found = recorded(tmp_path, PLAIN, (), [("rlc.buffer", "3 kB")])
     chains = [chain for chain in found.chains if chain.label == "buffer_full"]
     assert chains
@@ -247,7 +260,7 @@ def test_every_chain_of_shipped_scenarios_agrees_with_the_budget(scenario: str, 
     found = explain(run)
     for chain in found.chains:
         assert chain.agrees, (chain.kind, chain.time_s, chain.connection, chain.label, chain.links)
-    if scenario != "tdd-ftp":  # its metrics begin after a warm-up
+    if scenario != "tdd-ftp":  # Its metrics begin after a warm-up.
         assert len(found.stalls) == run.metrics["stalls"]
         assert sum(stall.length_s for stall in found.stalls) == pytest.approx(run.metrics["stalled_s"])
 
@@ -381,7 +394,7 @@ def test_discards_have_reason_and_pdus() -> None:
 
 
 SENT = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9), st.integers(0, 20)), max_size=20)
-"""First byte, length and time of segments."""
+"""First byte, length in bytes and time in seconds of segments."""
 
 
 @example(sent=[(1, 1, 0), (0, 2, 0)], byte=1, at=0)

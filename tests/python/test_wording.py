@@ -1,4 +1,4 @@
-"""The check of wording counts habits in every kind of text, and fails above limits and ceilings.
+"""``tools/wording`` counts habits in every kind of text, and fails above limits and ceilings.
 
 A habit is a group of words that the project avoids. A limit is a rate per 10,000 words, for all
 texts. A ceiling is a higher count that one area may have.

@@ -54,6 +54,7 @@ def mistakes(site: Path) -> Iterator[str]:
 
 
 def _read(file: Path) -> Page:
+    """Read the anchors and links of a page."""
     page = Page()
     page.feed(file.read_text(encoding="utf-8"))
     return page

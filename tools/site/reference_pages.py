@@ -43,6 +43,7 @@ def keys() -> str:
 
 
 def _key(row: Mapping[str, str]) -> Sequence[str]:
+    """Return a row of the table of keys: name, default, values, description with source."""
     default = "required" if row["required"] else (f"`{row['default']}`" if row["default"] else "")
     allowed = row["choices"] or row["range"]
     source = f" *{row['source']}*" if row["source"] else ""
@@ -65,12 +66,14 @@ def commands() -> str:
 
 
 def _help(verb: str) -> str:
+    """Return the help text of a command."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "umtslab", verb, "--help"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def _listed(verb: str) -> list[dict[str, object]]:
+    """Return the rows of a command that lists something, such as `umts params`."""
     command = [sys.executable, "-m", "umtslab", verb, "--json"]
     rows: list[dict[str, object]] = json.loads(
         subprocess.run(command, capture_output=True, check=True).stdout
@@ -141,12 +144,14 @@ def schema_page() -> str:
 
 
 def _table(heads: Sequence[str], rows: Iterator[Sequence[object]] | Sequence[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
     lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
     lines += [" | ".join(_cell(cell) for cell in row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 
 
 def _cell(value: object) -> str:
+    """Return a value as text of a cell, with escaped separators."""
     return str(value).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 

@@ -128,6 +128,7 @@ impl Analysis {
 }
 
 impl Analysis {
+    /// The recorded progress of a connection, if any.
     fn stream_progress_of(&self, connection: u64) -> Option<&StreamProgress> {
         let index = self.stream_progress.binary_search_by_key(&connection, |progress| progress.connection);
         Some(&self.stream_progress[index.ok()?])
@@ -137,8 +138,9 @@ impl Analysis {
 /// Analyse captures, each separately.
 ///
 /// `time_sequence` is the number of the connection whose `series` are recorded. With more than
-/// `most_connections` connections, the first ones have rows; `connection` always has one. Other threads run meanwhile. `progress` is called with the fraction of all files that is
-/// read. An exception that it raises, or a pending Ctrl-C, stops the analysis.
+/// `most_connections` connections, the first ones have rows; `connection` always has one. Other
+/// threads run meanwhile. `progress` is called with the fraction of all files that is read. An
+/// exception that it raises, or a pending Ctrl-C, stops the analysis.
 #[pyfunction]
 #[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
 pub fn analyse(
@@ -268,6 +270,7 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
     })
 }
 
+/// Metrics as a dictionary for Python.
 fn values_by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
     metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -283,6 +286,7 @@ fn row_index(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
     row_index
 }
 
+/// Numbers of packets as a dictionary for Python.
 fn counts(counts: &Counts) -> BTreeMap<&'static str, u64> {
     let Counts { packets, bytes, tcp, unknown_link, not_ip, fragments, not_tcp, unreadable, .. } = *counts;
     [

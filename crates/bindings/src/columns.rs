@@ -101,6 +101,7 @@ impl Rows {
     }
 }
 
+/// Converts rows of a capture's connections: their ends, times and metrics.
 fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
     type Row = umts_capture::ConnectionRow;
     let texts = |text_of: &dyn Fn(&Row) -> String| -> ArrayRef {
@@ -196,6 +197,7 @@ pub fn series(table: Table) -> RecordBatch {
     batch(columns.collect())
 }
 
+/// Joins columns of equal length to an Arrow batch.
 fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
     let (fields, arrays): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
@@ -215,6 +217,7 @@ fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
 }
 
+/// Converts a column of a time series.
 fn array(values: Values) -> ArrayRef {
     match values {
         Values::Float(values) => Arc::new(Float64Array::from(values)),

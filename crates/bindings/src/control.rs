@@ -79,6 +79,7 @@ impl Control {
     }
 }
 
+/// For functions whose result has no meaning.
 fn ignore_answer(_: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }

@@ -237,7 +237,7 @@ pub fn replay(
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let output = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
-    let radio_side = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
+    let radio_side = real_ues.map_or(Behind::OneUe, |count| Behind::Ues { count, are_split: splits });
     let recorded =
         Recorded { packets: &recording, end, behind: radio_side, has_internet, keeps_flows: keep_flows };
     let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &output));
@@ -248,10 +248,12 @@ pub fn replay(
 /// Pairs of name and value.
 type Pairs = Vec<(String, String)>;
 
+/// Parses TCP settings. An invalid one raises ``ValueError``.
 fn settings(pairs: &Pairs) -> PyResult<TcpSettings> {
     TcpSettings::from_pairs(pairs).map_err(PyValueError::new_err)
 }
 
+/// Creates the exception for a failed emulation.
 fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
     let exception = EmulationError::new_err(error.to_string());
     match exception.value(py).setattr("status", error.exit_status()) {
@@ -295,6 +297,7 @@ fn call_notice(notice: Option<&Py<PyAny>>, what: &str) {
     }
 }
 
+/// Calls the Python function `started` with the effective settings and the changes.
 fn call_started(started: Option<&Py<PyAny>>, info: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
     let settings_map = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
@@ -344,8 +347,8 @@ fn emulation_result(
             ("lost_on_air", counts.losses.air),
             ("inside_at_end", counts.losses.inside),
             ("too_large", counts.frames.too_large),
-            ("frames_aside", counts.frames.aside),
-            ("frames_aside_lost", counts.frames.aside_lost),
+            ("frames_aside", counts.frames.bypassed),
+            ("frames_aside_lost", counts.frames.bypass_lost),
         ]),
         fidelity: BTreeMap::new(),
         degraded: false,

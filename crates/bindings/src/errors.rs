@@ -67,6 +67,7 @@ pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> P
     all().unwrap_or_else(|unexpected| unexpected)
 }
 
+/// Creates the exception for one error of a scenario. `mistakes` are all of its mistakes.
 fn single_error(
     py: Python<'_>,
     error: &umts_scenario::ScenarioError,

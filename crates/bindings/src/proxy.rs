@@ -93,6 +93,7 @@ pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
     Interception::new(Arc::new(Slot::free()?), &selection, 1).map(drop).map_err(|error| failure(py, &error))
 }
 
+/// Creates the exception for a failed proxy.
 fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
     let exception = ProxyError::new_err(error.to_string());
     match exception.value(py).setattr("status", error.exit_status()) {

@@ -35,17 +35,19 @@ impl Ends {
         Ok(Ends(Mutex::new(Some(UnixStream::pair()?))))
     }
 
+    /// Takes the end that `select` chooses: the first or the second.
     fn take(&self, select: fn((UnixStream, UnixStream)) -> UnixStream) -> PyResult<UnixStream> {
-        take_once(&self.0, "a process has an end already").map(select)
+        take_once(&self.0, "this process has already taken an end of the connection").map(select)
     }
 }
 
+/// Takes a value that can be taken only once. Raises ``ValueError`` with `message` otherwise.
 fn take_once<T>(from: &Mutex<Option<T>>, message: &'static str) -> PyResult<T> {
     from.lock().expect(NO_PANIC).take().ok_or_else(|| PyValueError::new_err(message))
 }
 
-/// A separate host for programs. A forked process builds it around itself with ``build`` and exits.
-/// The parent calls ``around`` meanwhile.
+/// The sandbox of a host, in which programs run. A forked process builds it around itself with
+/// ``build`` and exits. The parent calls ``around`` meanwhile.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Place {
     ends: Ends,
@@ -64,7 +66,7 @@ impl Place {
         Ok(umts_emulate::build(&self.ends.take(|(builder, _)| builder)?)?)
     }
 
-    /// Complete the place that process `builder` builds.
+    /// Complete the place that the process with number `builder` builds.
     fn around(&self, builder: i32) -> PyResult<()> {
         let stream = self.ends.take(|(_, emulator)| emulator)?;
         let place = umts_emulate::Place::around(builder, &stream)?;
@@ -76,7 +78,8 @@ impl Place {
 impl Place {
     /// Takes the network namespace. The place cannot be entered afterwards.
     pub fn take_network(&self) -> PyResult<NetNamespace> {
-        take_once(&self.place, "nothing is around this place").map(|place| place.network)
+        take_once(&self.place, "the place was not built, or the network was already taken")
+            .map(|place| place.network)
     }
 }
 
@@ -95,7 +98,7 @@ impl Waiting {
     #[pyo3(signature = (words, variables, *, has_terminal))]
     fn new(words: Vec<OsString>, variables: Vec<(OsString, OsString)>, has_terminal: bool) -> PyResult<Self> {
         if words.is_empty() {
-            return Err(PyValueError::new_err("a program has a name"));
+            return Err(PyValueError::new_err("the command of a program is empty"));
         }
         let program = Program { words, environment: variables, has_terminal };
         Ok(Waiting { program, ends: Ends::new()?, waiting: Mutex::new(None) })
@@ -122,6 +125,9 @@ impl Waiting {
 impl Waiting {
     /// Takes the program, which can run only once.
     pub fn take(&self) -> PyResult<umts_emulate::Waiting> {
-        take_once(&self.waiting, "no process waits to become the program")
+        take_once(
+            &self.waiting,
+            "no process waits to execute the program, or the program was already started",
+        )
     }
 }

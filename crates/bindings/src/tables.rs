@@ -76,6 +76,7 @@ impl Tables {
         Ok((in_memory.remove(CONNECTIONS).unwrap_or_else(none), in_memory))
     }
 
+    /// Moves the collected rows of connections to their table.
     fn append_connections(&mut self) -> Result<(), TableError> {
         let rows = self.connections.take_rows();
         self.append(CONNECTIONS, rows)

@@ -160,6 +160,7 @@ impl Analyser {
         }
     }
 
+    /// Counts a packet that was not analysed, by the reason.
     fn count_skipped(&mut self, reason: SkipReason) {
         let (count, kind) = match reason {
             SkipReason::LinkType => (&mut self.counts.unknown_link, None),
@@ -175,11 +176,14 @@ impl Analyser {
         }
     }
 
+    /// Counts a packet of another protocol. Beyond [`MAX_PROTOCOLS`], further ones are counted
+    /// together.
     fn count_protocol(&mut self, kind: OtherProtocol) {
         let has_room = self.passed_over.len() < MAX_PROTOCOLS || self.passed_over.contains_key(&kind);
         *self.passed_over.entry(if has_room { kind } else { OtherProtocol::Others }).or_default() += 1;
     }
 
+    /// Passes a UDP datagram to its flow, unless the datagram is the second copy of a packet.
     fn process_datagram(&mut self, packet: &Packet) {
         self.counts.not_tcp += 1;
         self.counts.udp += 1;
@@ -402,6 +406,7 @@ impl Analyser {
         }
     }
 
+    /// Time from the first packet of the capture to the last.
     fn window(&self) -> Duration {
         self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
     }
@@ -433,6 +438,7 @@ fn pair_opened(pairs: &mut HashMap<Pair, PairState>, pair: Pair, now: Time) -> D
     state.idle_since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
 }
 
+/// The hosts of a connection and the server's port.
 fn pair(connection: &Connection) -> Pair {
     let server = connection.address(Side::Server);
     (connection.address(Side::Client).ip(), server.ip(), server.port())

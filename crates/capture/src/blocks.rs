@@ -186,6 +186,7 @@ impl Blocks {
         self.ignored.warnings()
     }
 
+    /// Removes octets from the start of the buffer.
     fn consume(&mut self, octets: usize) {
         self.begin += octets;
         self.offset += octets as u64;

@@ -367,6 +367,8 @@ impl Connection {
     }
 }
 
+/// Whether one end is so much farther from the capture point than the other that the point is at
+/// the near end.
 fn is_much_farther(far: Duration, near: Duration) -> bool {
     near.as_nanos() <= far.as_nanos() / MUCH_FARTHER
 }

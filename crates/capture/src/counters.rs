@@ -1,9 +1,13 @@
-//! Counters for the data of one end of a connection, or of all connections.
+//! Counters for the data of one end of a connection, or of all connections. Half connections count
+//! into them, and `metrics.rs` computes the metrics of an analysis from them.
 
-/// Counters and sums. `metrics.rs` has their meanings.
+/// Counters and sums for the data that one end sends. Unless stated otherwise, they count segments
+/// of that end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counters {
+    /// Segments of any kind.
     pub packets: u64,
+    /// Segments with payload that was not sent before.
     pub data_segments: u64,
     /// Octets of payload, retransmissions included.
     pub sent: u64,
@@ -13,44 +17,68 @@ pub(crate) struct Counters {
     pub acknowledged: u64,
     /// Octets that were acknowledged but not captured.
     pub unseen: u64,
+    /// Retransmitted segments with payload, SYN or FIN.
     pub retransmissions: u64,
+    /// Retransmitted segments with payload.
     pub retransmitted_segments: u64,
     /// Octets of payload.
     pub retransmitted: u64,
+    /// Retransmissions because of acknowledgments or RACK, and in the recovery that followed.
     pub by_dupack: u64,
+    /// Retransmissions after an expiry of the retransmission timer, go-back-N included.
     pub by_rto: u64,
+    /// Expiries of the retransmission timer.
     pub expiries: u64,
+    /// Fast recoveries that three duplicate acknowledgments began.
     pub fast_by_dupacks: u64,
+    /// Fast recoveries that selective acknowledgments began.
     pub fast_by_sack: u64,
+    /// Fast recoveries that RACK began.
     pub fast_by_rack: u64,
+    /// Fast recoveries without a retransmission of their own: the segments that the recovery
+    /// before had retransmitted were still outstanding.
     pub fast_carried: u64,
+    /// Tail loss probes that retransmit a segment.
     pub probes: u64,
+    /// Retransmissions without a visible reason.
     pub unknown: u64,
+    /// Runs of three or more duplicate acknowledgments that this end received.
     pub dupack_runs: u64,
+    /// Acknowledgments without payload, SYN or FIN that this end received.
     pub acks_received: u64,
+    /// Retransmitted SYN or SYN+ACK segments.
     pub syn_retransmissions: u64,
+    /// Segments with payload that were captured after later ones but are not retransmissions.
     pub out_of_order: u64,
     /// Segments that count as retransmissions but may have been late: they have no timestamps.
     pub ambiguous: u64,
+    /// Acknowledgments with a window of zero that this end received.
     pub zero_windows: u64,
+    /// Segments that test whether a window of zero has opened.
     pub zero_window_probes: u64,
     pub keep_alives: u64,
-    /// In nanoseconds.
+    /// Time during which the window was zero, in nanoseconds.
     pub zero_window_time: u128,
+    /// Segments that a router has marked (CE, RFC 3168).
     pub ecn_marks: u64,
+    /// Acknowledgments with ECE that this end received.
     pub ecn_echoes: u64,
+    /// Segments with CWR.
     pub ecn_answers: u64,
     pub fins: u64,
     pub resets: u64,
-    /// In nanoseconds.
+    /// Time with outstanding data, in nanoseconds.
     pub active: u128,
-    /// In octets times nanoseconds.
+    /// Integral of the outstanding data over time, in octets times nanoseconds.
     pub outstanding_integral: u128,
+    /// Maximum of the outstanding data, in octets.
     pub max_outstanding: u64,
-    /// In nanoseconds squared.
+    /// Integral of the latest round-trip time over the time with outstanding data, in nanoseconds
+    /// squared.
     pub rtt_integral: u128,
-    /// In nanoseconds.
+    /// Time with outstanding data and a known round-trip time, in nanoseconds.
     pub rtt_known: u128,
+    /// Payload of the largest segment, in octets.
     pub largest_segment: u32,
 }
 

@@ -21,10 +21,12 @@ pub(crate) struct End {
 pub(crate) struct Ends(pub End, pub End);
 
 impl End {
+    /// An end with an IPv4 address.
     fn of_ipv4(address: u32, port: u16) -> Self {
         End { address: [0, u64::from(address)], port, is_ipv6: false, tunnel: 0 }
     }
 
+    /// Like `of_ipv4`, for IPv6.
     pub fn of_ipv6(address: [u8; 16], port: u16) -> Self {
         let address = u128::from_be_bytes(address);
         End { address: [(address >> 64) as u64, address as u64], port, is_ipv6: true, tunnel: 0 }

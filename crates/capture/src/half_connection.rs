@@ -32,20 +32,22 @@ const SLACK: u64 = 1 << 16;
 /// A segment in the time-sequence tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClassifiedSegment {
-    /// Octets since the first byte of the connection's payload.
+    /// First octet and end, counted from the first octet of the connection's payload.
     pub start: i64,
     pub end: i64,
+    /// Why the segment was sent.
     pub cause: Cause,
     /// This segment shows that the segment before, which was classified as a probe, was sent by an
     /// expiry.
     pub revokes_probe: bool,
 }
 
-/// Properties of the path from the handshake: the whole round trip, and the time that the sender
-/// takes to answer, as seen at the capture point.
+/// Properties of the path that the handshake shows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
+    /// Shortest round-trip time between the two ends.
     pub shortest: Option<Duration>,
+    /// Time from a packet to the sender until the sender's answer, as seen at the capture point.
     pub sender_delay: Duration,
 }
 
@@ -54,15 +56,19 @@ pub(crate) struct Path {
 pub(crate) struct HalfConnection {
     /// Sequence number of the first byte of payload.
     base: Option<u64>,
+    /// Initial sequence number, the number of the SYN.
     pub isn: Option<u32>,
     /// End of the highest number sent, SYN and FIN included.
     highest: Option<u64>,
     /// End of the highest payload sent.
     data_end: u64,
+    /// Sequence number of the FIN.
     fin: Option<u64>,
+    /// The oldest number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
     una: Option<u64>,
     /// Octets that were not seen, below numbers that were seen or acknowledged.
     holes: Holes,
+    /// Octets above `una` that are selectively acknowledged.
     sacked: Ranges,
     /// Whether both ends permit selective acknowledgments. `None` without a handshake.
     pub sack_permitted: Option<bool>,
@@ -70,10 +76,12 @@ pub(crate) struct HalfConnection {
     is_sacking: bool,
     /// The newest timestamp of the acknowledgments.
     newest_timestamp: Option<u32>,
+    /// Recoveries from loss, for the causes of retransmissions.
     recoveries: Recoveries,
     /// The oldest segment, identified by its send time and end, and the time at which RACK declares
     /// it lost. `None` if no later segment was delivered.
     rack_deadline: Option<((Time, u64), Time)>,
+    /// Recent retransmissions, to find the ones that were not needed.
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
@@ -92,8 +100,11 @@ pub(crate) struct HalfConnection {
     /// The connection is closed.
     is_over: bool,
     pub counters: Counters,
+    /// Segments in flight.
     pub flight: UnackedSegments,
+    /// When payload was last sent.
     pub last_data: Option<Time>,
+    /// The FIN was acknowledged.
     pub fin_acked: bool,
 }
 
@@ -108,6 +119,7 @@ impl HalfConnection {
         self.window.is_some()
     }
 
+    /// Counts of needless retransmissions.
     pub fn unneeded(&self) -> crate::spurious::Unneeded {
         self.retransmissions.unneeded
     }
@@ -235,6 +247,7 @@ impl HalfConnection {
         }
     }
 
+    /// Adds the time for which the receiver's window was zero, if it was.
     fn end_zero_window(&mut self, now: Time) {
         if let Some(since) = self.zero_window_since.take() {
             self.counters.zero_window_time += u128::from(now.saturating_since(since).as_nanos());
@@ -353,6 +366,7 @@ impl HalfConnection {
         self.highest.max(self.una)
     }
 
+    /// Extends a sequence number to 64 bits, near the highest number in use.
     fn unwrap(&self, number: u32) -> u64 {
         self.reference().map_or(ORIGIN + u64::from(number), |known| unwrap(number, known))
     }

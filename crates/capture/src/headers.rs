@@ -48,6 +48,7 @@ pub(crate) struct Octets<'a> {
 }
 
 impl<'a> Octets<'a> {
+    /// Removes `octets` octets from the beginning.
     pub fn skip(&mut self, octets: usize) -> Result<(), SkipReason> {
         self.captured = self.captured.get(octets..).ok_or(SkipReason::Short)?;
         self.length = self.length.saturating_sub(octets as u32);
@@ -64,19 +65,22 @@ impl<'a> Octets<'a> {
         &self.captured[..self.captured.len().min(self.length as usize)]
     }
 
+    /// Returns the `N` octets at offset `at`.
     pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], SkipReason> {
         let octets = self.captured.get(at..at + N).ok_or(SkipReason::Short)?;
-        Ok(octets.try_into().expect("it has this length"))
+        Ok(octets.try_into().expect("the slice has N octets"))
     }
 
     pub fn octet(&self, at: usize) -> Result<u8, SkipReason> {
         self.captured.get(at).copied().ok_or(SkipReason::Short)
     }
 
+    /// Returns the 16-bit number at offset `at`.
     pub fn half(&self, at: usize) -> Result<u16, SkipReason> {
         self.get(at).map(u16::from_be_bytes)
     }
 
+    /// Returns the 32-bit number at offset `at`.
     pub fn word(&self, at: usize) -> Result<u32, SkipReason> {
         self.get(at).map(u32::from_be_bytes)
     }

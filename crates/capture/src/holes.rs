@@ -122,7 +122,7 @@ mod tests {
     fn filling_the_middle_of_a_hole_splits_it() {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), Some(7));
-        let filled = holes.fill(20, 30, ms(2)).expect("it is in the hole");
+        let filled = holes.fill(20, 30, ms(2)).expect("the segment is inside the hole");
         assert_eq!((filled.hole.since, filled.hole.timestamp), (ms(1), Some(7)));
         assert_eq!(holes.0.iter().map(|hole| (hole.from, hole.to)).collect::<Vec<_>>(), [(10, 20), (30, 40)]);
         assert_eq!(holes.fill(20, 30, ms(2)), None);

@@ -37,8 +37,11 @@ pub(crate) enum OtherProtocol {
     OtherVersion,
     /// MPLS with neither IP nor a pseudowire's control word.
     MplsContent,
+    /// GRE with contents that are not supported.
     GreContent,
+    /// GTP-U messages other than packets of users (TS 29.281 §7).
     GtpSignalling,
+    /// A packet of a user in GTP-U that is not IP.
     GtpContent,
     /// Tunnels in UDP that are not supported.
     L2tp,

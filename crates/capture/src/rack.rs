@@ -16,26 +16,34 @@ const PERSISTENCE: u32 = 16;
 /// A segment that was acknowledged, cumulatively or selectively.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeliveredSegment {
+    /// When the copy that arrived left, as far as this is known.
     pub sent_at: Time,
+    /// End of the segment, as an unwrapped sequence number.
     pub end: u64,
     pub was_retransmitted: bool,
     /// The acknowledgment echoes a timestamp from before the retransmission.
     pub was_earlier_copy: bool,
 }
 
-/// State of RACK. Names as in RFC 8985 §5.3, without the prefix.
+/// State of RACK. Names as in RFC 8985 §5.3, without the prefix `RACK.`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rack {
+    /// Send time and end of the segment that left last of all that arrived.
     xmit_ts: Time,
     end_seq: u64,
     /// When `xmit_ts` and `end_seq` were last set.
     updated_at: Time,
+    /// Round-trip time of the segment that arrived last.
     rtt: Duration,
+    /// End of the highest segment that arrived.
     fack: u64,
     reordering_seen: bool,
-    /// The multiplier minus 1.
+    /// Multiplier of the reordering window, minus 1.
     reo_wnd_mult: u32,
+    /// Recoveries for which a wider window is still kept.
     reo_wnd_persist: u32,
+    /// End of the data in flight when a DSACK widened the window. No other DSACK does so before that
+    /// is acknowledged.
     dsack_round: Option<u64>,
 }
 
@@ -78,6 +86,8 @@ impl Rack {
         (self.xmit_ts, self.end_seq) > (sent_at, end)
     }
 
+    /// Returns whether a segment was sent after the last-sent of the delivered segments: later, or
+    /// at the same time with a higher end (`RACK_sent_after`, RFC 8985 §6.2).
     fn is_after(&self, sent_at: Time, end: u64) -> bool {
         (sent_at, end) > (self.xmit_ts, self.end_seq)
     }

@@ -45,21 +45,27 @@ struct Recovery {
     /// An expiry outside a fast recovery, after which F-RTO may check whether it was needed (RFC
     /// 5682, as in Linux).
     has_frto: bool,
+    /// When the recovery began.
     since: Time,
     /// End of the data that were outstanding at the beginning.
     point: u64,
     /// Highest end of the segments retransmitted in this recovery.
     highest_resent: u64,
+    /// Whether the sender would undo the recovery as needless.
     undo: Undo,
 }
 
-/// The facts about a retransmission.
+/// The facts about a retransmission from which its cause is inferred.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retransmission {
+    /// When the retransmission was captured.
     pub now: Time,
+    /// First octet and end of the segment, as unwrapped sequence numbers.
     pub start: u64,
     pub end: u64,
+    /// The oldest number that is not acknowledged.
     pub una: u64,
+    /// End of the highest number sent.
     pub highest: u64,
     pub is_syn: bool,
     /// Value of the segment's timestamp.
@@ -77,10 +83,12 @@ pub(crate) struct Retransmission {
     pub lost_at: Option<Time>,
     /// How long the sender takes to answer, as seen at the capture point.
     pub sender_delay: Duration,
+    /// The sender's smoothed round-trip time.
     pub estimate: Estimate,
 }
 
 impl Retransmission {
+    /// Whether the segment has the oldest octet that is not acknowledged.
     fn is_oldest(&self) -> bool {
         self.start <= self.una && self.una < self.end
     }
@@ -222,6 +230,7 @@ impl Recoveries {
         self.current = Some(Recovery { by_rto, has_frto, since, point, highest_resent, undo });
     }
 
+    /// Processes an acknowledgment in or outside a recovery. `advances`: it acknowledges new data.
     fn process_ack(&mut self, info: &AckInfo, advances: bool) {
         self.last_ack = Some(info.now);
         self.probes.confirm_new_data();
@@ -343,6 +352,7 @@ impl Recoveries {
         }
     }
 
+    /// Returns whether a retransmission answers the last acknowledgment.
     fn is_answer(&self, resent: &Retransmission) -> bool {
         self.last_ack.is_some_and(|at| resent.now.saturating_since(at) <= resent.reaction())
     }

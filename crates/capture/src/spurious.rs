@@ -47,11 +47,15 @@ impl Unneeded {
     }
 }
 
+/// A retransmitted segment.
 #[derive(Debug, Clone, Copy)]
 struct RecentRetransmission {
+    /// First octet and end, as unwrapped sequence numbers.
     start: u64,
     end: u64,
+    /// When it was sent.
     at: Time,
+    /// Its own timestamp (TSval, RFC 7323).
     timestamp: Option<u32>,
     is_acknowledged: bool,
     evidence: Option<Evidence>,
@@ -67,8 +71,8 @@ pub(crate) struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// Records that `start..end` was retransmitted. `has_arrived`: it was acknowledged before,
-    /// cumulatively or selectively.
+    /// Records that `start..end` was retransmitted with this timestamp. `has_arrived`: the octets
+    /// were acknowledged before, cumulatively or selectively.
     pub fn record_retransmission(
         &mut self,
         at: Time,
@@ -111,7 +115,8 @@ impl Retransmissions {
         self.unacknowledged > 0
     }
 
-    /// Processes an acknowledgment of all octets below `una`, with this echo of a timestamp.
+    /// Processes an acknowledgment of all octets below `una`. `echo` is the timestamp that it echoes
+    /// (TSecr), and `shortest` the shortest round-trip time of the connection.
     pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
         for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
             resent.is_acknowledged = true;
@@ -129,8 +134,9 @@ impl Retransmissions {
         }
     }
 
-    /// Processes a report that `start..end` arrived twice. The latest retransmission of it counts
-    /// as needless.
+    /// Processes a DSACK, which reports that `start..end` arrived twice. The latest retransmission of
+    /// these octets counts as needless. If it did so before for another reason, it is counted by
+    /// DSACK instead.
     pub fn duplicated(&mut self, start: u64, end: u64) {
         let overlapping = |r: &&mut RecentRetransmission| {
             r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack)

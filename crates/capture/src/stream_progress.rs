@@ -121,6 +121,7 @@ impl PacketWithPayload {
         }
     }
 
+    /// Passes the packet to the analyser.
     fn analyse(&self, analyser: &mut Analyser) {
         analyser.set_payload(&self.payload);
         analyser.process_parsed(self.time, self.length, self.parsed, &self.packet);
@@ -288,10 +289,10 @@ mod tests {
                 let mut bytes = packet(link, options, content);
                 bytes.extend([0; 9]);
                 let mut found = Packet::default();
-                parse(link, &bytes, bytes.len() as u32, &mut found).expect("it is right");
+                parse(link, &bytes, bytes.len() as u32, &mut found).expect("the packet can be parsed");
                 assert_eq!(payload(&bytes, &found), content);
                 let cut = &bytes[..bytes.len() - 9 - content.len() / 2];
-                parse(link, cut, bytes.len() as u32, &mut found).expect("it is right");
+                parse(link, cut, bytes.len() as u32, &mut found).expect("the packet can be parsed");
                 assert_eq!(payload(cut, &found), &content[..content.len() - content.len() / 2]);
             }
         }

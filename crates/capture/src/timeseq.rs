@@ -55,6 +55,7 @@ pub(crate) enum Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// Adds a packet of the watched connection.
     pub fn record(self, now: Time, effect: &PacketEffect) {
         match self {
             Watcher::TimeSequence(sequence) => sequence.record(now, effect),

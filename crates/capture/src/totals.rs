@@ -16,33 +16,50 @@ pub(crate) struct Totals {
     pub with_sender: u64,
     /// Connections with captured acknowledgments of the sender's data.
     pub with_acks: u64,
+    /// Connections with both.
     pub with_both: u64,
-    /// From the first packet of the capture to the last.
+    /// Time from the first packet of the capture to the last.
     pub window: Duration,
     /// Time in which data of any connection were outstanding, in nanoseconds.
     pub active_union: u128,
+    /// Counters of the sender of the data.
     pub counters: Counters,
+    /// Integral of the outstanding data over time, in full segments times seconds.
     pub outstanding_segment_s: f64,
+    /// Maximum of the outstanding data, in full segments.
     pub max_outstanding_segments: f64,
+    /// Needless retransmissions.
     pub unneeded: Unneeded,
+    /// Tail loss probes of new data.
     pub new_probes: u64,
+    /// Tail loss probes that repaired a loss.
     pub probe_repairs: u64,
+    /// Round-trip times as the sender measures them.
     pub rtt: RttSamples,
+    /// Round-trip times with one sample per acknowledgment.
     pub rtt_every: RttSums,
+    /// Round-trip times from echoed timestamps.
     pub rtt_timestamps: RttSums,
+    /// Connections with a round-trip time from the handshake, and the sum of these times.
     pub handshakes: u64,
     pub handshake_ns: u128,
+    /// The next four count segments of both ends.
     pub syn_retransmissions: u64,
     pub packets: u64,
     pub resets: u64,
     pub fins: u64,
+    /// Octets of payload that the other end sent.
     pub reverse_payload: u64,
+    /// Distinct data segments of the other end.
     pub reverse_segments: u64,
+    /// Retransmissions of the other end.
     pub reverse_retransmissions: u64,
+    /// Keep-alives of the other end.
     pub reverse_keep_alives: u64,
     /// Segments of either end that count as retransmissions but may have been late: they have no
     /// timestamps.
     pub ambiguous: u64,
+    /// First and last packet.
     pub first: Option<Time>,
     pub last: Option<Time>,
     /// Time between connections of the same pair, in nanoseconds.

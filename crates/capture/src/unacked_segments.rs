@@ -18,9 +18,10 @@ const MAX_TIMED: usize = 1 << 17;
 /// The same while no acknowledgment has been seen.
 const MAX_TIMED_WITHOUT_ACKS: usize = 64;
 
-/// A segment that is not acknowledged.
+/// A segment that is not cumulatively acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct SentSegment {
+    /// First octet and end, as unwrapped sequence numbers.
     start: u64,
     end: u64,
     /// When the segment, or a part of it, left last.
@@ -54,19 +55,23 @@ impl SentSegment {
     }
 }
 
-/// A segment that is being timed.
+/// The segment that is being timed: one at a time (RFC 6298 §3).
 #[derive(Debug, Clone, Copy)]
 struct TimedSegment {
     end: u64,
+    /// When the segment left.
     at: Time,
 }
 
 /// The segments of one direction that are not acknowledged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnackedSegments {
+    /// In the order of sequence numbers.
     segments: VecDeque<SentSegment>,
     timed: Option<TimedSegment>,
+    /// Send times of timestamps, for round trips from echoed ones.
     timestamps: Timestamps,
+    /// Whether the connection uses timestamps.
     has_timestamps: bool,
     /// The sample that the sender took last.
     pub last_rtt: Option<Duration>,
@@ -76,7 +81,9 @@ pub(crate) struct UnackedSegments {
     pub rtt_every: RttSamples,
     /// Samples from timestamps.
     pub rtt_timestamps: RttSums,
+    /// RACK of the sender, reconstructed.
     pub rack: Rack,
+    /// The sender's smoothed round-trip time, for the time of a tail loss probe.
     pub estimate: Estimate,
     /// End of the highest octet that was retransmitted or selectively acknowledged.
     marked_to: u64,
@@ -116,6 +123,7 @@ impl UnackedSegments {
         }
     }
 
+    /// Adds a segment. Beyond the limit, the oldest one is removed.
     #[inline]
     fn insert(&mut self, sent: SentSegment, has_acks: bool) {
         let limit = if has_acks { MAX_TIMED } else { MAX_TIMED_WITHOUT_ACKS };

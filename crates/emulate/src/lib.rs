@@ -48,7 +48,7 @@ pub use programs::children::Program;
 pub use programs::isolation::{leave_host, settle};
 pub use programs::sandbox::{Place, build};
 pub use programs::waiting::{Waiting, wait_and_become};
-pub use programs::{Internet, Others, Programs, Proxy};
+pub use programs::{Internet, PerProgram, Programs, Proxy};
 pub use results::fidelity::Fidelity;
 pub use results::first_connection::BeforeConnection;
 pub use results::meter::Reading;

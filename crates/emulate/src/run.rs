@@ -30,7 +30,7 @@ use crate::outside::replay::Replay;
 use crate::packets::packet_store::PacketStore;
 use crate::programs::children::Children;
 use crate::programs::surroundings::Surroundings;
-use crate::programs::{Internet, Others, Programs};
+use crate::programs::{Internet, PerProgram, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::first_connection::{BeforeConnection, FirstConnection};
@@ -73,7 +73,7 @@ pub struct Outcome {
     pub status: i32,
     /// Exit statuses of the programs of the other UEs, of the servers, and of the built-in servers
     /// or the resolver. `None` for programs that were still running when the command ended.
-    pub others: Others<Option<i32>>,
+    pub others: PerProgram<Option<i32>>,
     /// Whether the parent process exited or stopped the emulation before the command ended.
     pub is_abandoned: bool,
     /// Effects of the machine on the emulation.
@@ -119,13 +119,13 @@ pub fn emulate(
     scenario: &Scenario,
     seed: u64,
     mut programs: Programs,
-    keep: &OutputConfig,
+    output: &OutputConfig,
     started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
     notice: &mut dyn FnMut(&str),
 ) -> Result<Outcome, EmulationError> {
     let silent = if programs.keeps_flows { 0 } else { 1 + programs.ues.len() };
-    let setting = Setting::new(scenario, seed, keep, programs.proxy.is_some(), silent);
+    let setting = Setting::new(scenario, seed, output, programs.proxy.is_some(), silent);
     let surroundings = Surroundings::new(&mut programs)?;
     let state = Started {
         tcp: &surroundings.tcp,
@@ -153,7 +153,7 @@ pub fn emulate(
         others.ues.push(child);
     }
     let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
-    let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
+    let every_address = accepts_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
     let exchange = Exchange::new(behind, every_address, setting.packet_store.clone());
     let mut live = Live {
         clock,
@@ -237,14 +237,14 @@ pub fn replay(
     scenario: &Scenario,
     seed: u64,
     recorded: &Recorded<'_>,
-    keep: &OutputConfig,
+    output: &OutputConfig,
 ) -> Result<(Results, Counts), EmulationError> {
     let Recorded { packets, end, behind, has_internet, keeps_flows } = *recorded;
     let arrivals = recording::read(packets, behind.ports()).map_err(system("cannot read the recording"))?;
     let silent = if keeps_flows { 0 } else { behind.count() };
-    let setting = Setting::new(scenario, seed, keep, behind.proxy().is_some(), silent);
+    let setting = Setting::new(scenario, seed, output, behind.proxy().is_some(), silent);
     let exchange =
-        Exchange::new(behind, has_every_address(behind, has_internet), setting.packet_store.clone());
+        Exchange::new(behind, accepts_every_address(behind, has_internet), setting.packet_store.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
     let ready = setting.create()?;
     let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
@@ -253,8 +253,8 @@ pub fn replay(
 }
 
 /// Whether the server side accepts packets to every address.
-fn has_every_address(behind: Behind, has_internet: bool) -> bool {
-    behind != Behind::Anybody && !has_internet
+fn accepts_every_address(behind: Behind, has_internet: bool) -> bool {
+    behind != Behind::OneUe && !has_internet
 }
 
 /// Whether the network has simulated users in addition to programs.
@@ -270,7 +270,7 @@ struct Setting<'a> {
     scenario: &'a Scenario,
     network: NetworkConfig,
     seed: u64,
-    keep: &'a OutputConfig,
+    output: &'a OutputConfig,
     packet_store: PacketStore,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Setting<'a> {
     fn new(
         scenario: &'a Scenario,
         seed: u64,
-        keep: &'a OutputConfig,
+        output: &'a OutputConfig,
         splits_programs: bool,
         silent: usize,
     ) -> Self {
@@ -289,7 +289,7 @@ impl<'a> Setting<'a> {
             flow.start = Time::NEVER;
         }
         let packet_store = PacketStore::new(&network);
-        Setting { scenario, network, seed, keep, packet_store }
+        Setting { scenario, network, seed, output, packet_store }
     }
 
     /// Creates the network and its recorders.
@@ -304,13 +304,13 @@ impl<'a> Setting<'a> {
     /// Creates the recorders of a simulation, extended to real packets, and the recorders of
     /// emulations.
     fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
-        let Setting { network, keep, packet_store, .. } = self;
-        let mut config = recorder_config(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
+        let Setting { network, output, packet_store, .. } = self;
+        let mut config = recorder_config(self.scenario, network, output.series, output.pcap_dir.as_deref());
         if let Some((_, captures)) = &mut config.captures {
             let packet_store = packet_store.clone();
             captures.real = Some(RealPackets(Rc::new(move |id| packet_store.copy_of(id))));
-            captures.simulated = keep.captures_all;
-            if !keep.captures_all {
+            captures.simulated = output.captures_all;
+            if !output.captures_all {
                 captures.bearers.clear();
                 captures.points.retain(|point| *point != CapturePoint::Rnc);
             }
@@ -323,10 +323,10 @@ impl<'a> Setting<'a> {
         let watch = EmulationRecorder {
             packet_store: packet_store.clone(),
             meter: Meter::default(),
-            round_trips: RoundTrips::new(packet_store.clone(), keep.series),
+            round_trips: RoundTrips::new(packet_store.clone(), output.series),
             datagrams: ProgramsDatagrams::new(packet_store.clone(), config.metrics.clone()),
             first_connection: FirstConnection::new(packet_store.clone()),
-            digest: keep.digest.then(Digest::default),
+            digest: output.digest.then(Digest::default),
             programs,
         };
         Recorders::new(config, watch)
@@ -399,9 +399,9 @@ pub mod tests {
     fn only_flows_of_ues_with_programs_never_start() {
         let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";
         let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
-        let keep = OutputConfig::default();
+        let output = OutputConfig::default();
         let starts = |silent: usize| -> Vec<Time> {
-            let setting = Setting::new(&scenario, 1, &keep, false, silent);
+            let setting = Setting::new(&scenario, 1, &output, false, silent);
             assert_eq!(has_simulated_users(&setting.network), silent < 3);
             setting.network.flows.iter().map(|flow| flow.start).collect()
         };

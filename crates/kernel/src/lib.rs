@@ -1,5 +1,4 @@
-//! The foundations of every run: event queue, clock, random numbers, trace sinks, and a helper for
-//! queues.
+//! The foundations of every run: event queue, clock, random numbers and trace sinks.
 //!
 //! Nothing here depends on UMTS or TCP. Simulations and emulations differ in their [`Clock`].
 

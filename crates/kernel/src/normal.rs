@@ -22,11 +22,12 @@ pub(crate) fn quantile(p: f64) -> f64 {
 type Quotient = [[f64; 8]; 2];
 
 #[inline]
-fn quotient(r: f64, [above, below]: &Quotient) -> f64 {
+fn quotient(r: f64, [numerator, denominator]: &Quotient) -> f64 {
     let value = |polynomial: &[f64; 8]| polynomial.iter().fold(0.0, |sum, coefficient| sum * r + coefficient);
-    value(above) / value(below)
+    value(numerator) / value(denominator)
 }
 
+/// For probabilities from 0.075 to 0.925.
 const MIDDLE: Quotient = [
     [
         2.509_080_928_730_122_7e3,
@@ -50,6 +51,7 @@ const MIDDLE: Quotient = [
     ],
 ];
 
+/// For probabilities outside that range whose distance from 0 or 1 is at least e^-25.
 const SIDES: Quotient = [
     [
         7.745_450_142_783_414e-4,
@@ -73,6 +75,7 @@ const SIDES: Quotient = [
     ],
 ];
 
+/// For probabilities nearer to 0 or 1.
 const FAR: Quotient = [
     [
         2.010_334_399_292_288_1e-7,

@@ -69,29 +69,29 @@ impl<E> Entry<E> {
 
 /// An event in the heap, and the number of events scheduled up to and including it.
 #[derive(Debug)]
-struct Far<E> {
+struct HeapEntry<E> {
     entry: Entry<E>,
     inserted: u64,
 }
 
-impl<E> Far<E> {
+impl<E> HeapEntry<E> {
     fn order(&self) -> (u64, u64) {
         (self.entry.key, self.inserted)
     }
 }
 
-impl<E> PartialEq for Far<E> {
+impl<E> PartialEq for HeapEntry<E> {
     fn eq(&self, other: &Self) -> bool {
         self.order() == other.order()
     }
 }
-impl<E> Eq for Far<E> {}
-impl<E> PartialOrd for Far<E> {
+impl<E> Eq for HeapEntry<E> {}
+impl<E> PartialOrd for HeapEntry<E> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<E> Ord for Far<E> {
+impl<E> Ord for HeapEntry<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.order().cmp(&other.order())
     }
@@ -122,10 +122,12 @@ pub struct EventQueue<E> {
     /// A bit for each day after `today` that has events.
     used: u32,
     /// The heap: events of days after the calendar.
-    far: BinaryHeap<Reverse<Far<E>>>,
+    far: BinaryHeap<Reverse<HeapEntry<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
+    /// Instant of the event that was popped last.
     now: Time,
+    /// Number of events that have been scheduled.
     inserted: u64,
 }
 
@@ -155,6 +157,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         &self.days[self.today as usize % DAYS]
     }
 
+    /// Like [`open`](Self::open), to change them.
     #[inline]
     fn open_mut(&mut self) -> &mut Vec<Entry<E>> {
         &mut self.days[self.today as usize % DAYS]
@@ -202,7 +205,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             self.days[index].push(entry);
         } else {
             self.first_far = self.first_far.min(day);
-            self.far.push(Reverse(Far { entry, inserted: self.inserted }));
+            self.far.push(Reverse(HeapEntry { entry, inserted: self.inserted }));
         }
     }
 
@@ -297,7 +300,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
         while self.far.peek().is_some_and(|Reverse(far)| far.entry.day() < end) {
-            let Some(Reverse(Far { entry, .. })) = self.far.pop() else { break };
+            let Some(Reverse(HeapEntry { entry, .. })) = self.far.pop() else { break };
             let index = entry.day() as usize % DAYS;
             if entry.day() > self.today {
                 self.used |= 1 << index;

@@ -38,6 +38,7 @@ impl Streams {
         AddressedStream { key: [word(0), word(8)] }
     }
 
+    /// Returns the hash of seed, run and name, which seeds a stream.
     fn key(&self, name: &str) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.seed.to_le_bytes());
@@ -156,13 +157,15 @@ impl TtiDraws {
 }
 
 /// Returns the exclusive or of both halves of a 128-bit product: every input bit affects every
-/// output bit.
+/// output bit. The constants of this function and of its calls are those of the hash function
+/// wyhash, and 2^64 divided by the golden ratio for the number of the block.
 #[inline]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x8ebc_6af0_9c88_c6e3) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// Returns the upper 53 bits as a fraction in [0, 1). The factor is 2^-53.
 #[inline]
 fn to_unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)

@@ -2,6 +2,10 @@
 //!
 //! A table may be *owned*: the kernel removes it with the socket that created it, however the
 //! process ends.
+//!
+//! Messages consist of attributes with a number and a value. The numbers that this module passes to
+//! `text`, `number`, `nested` and `attribute` are those of the enumerations `nft_*_attributes`
+//! in `linux/netfilter/nf_tables.h`, counted from 1.
 
 use std::io;
 use std::net::IpAddr;
@@ -27,9 +31,13 @@ const NEW_SET: u16 = 9;
 const TABLE_OWNED: u32 = 2;
 /// Hook of forwarded packets.
 const FORWARD: u32 = 2;
+/// The register of all rules: one step of a rule loads a value, the next one compares or stores the
+/// value.
 const REGISTER: u32 = 1;
+/// The register of the verdict on a packet.
 const VERDICT: u32 = 0;
 
+/// From linux/netlink.h: flags of messages and of attributes.
 const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
 const DUMP: u16 = 0x300;
@@ -119,12 +127,14 @@ impl Table {
 
     /// Adds a chain. The kernel evaluates its rules in this order.
     pub fn chain(&mut self, chain: Chain, rules: &[Rule]) {
+        // Attributes of a chain: table, name, hook (number, priority), type.
         let hook = nested(4, &[number(1, chain.hook), number(2, chain.priority as u32)].concat());
         let attributes = [text(1, &self.name), text(3, chain.name), hook, text(7, chain.kind)];
         self.add(NEW_CHAIN, 0, &attributes.concat());
         for rule in rules {
             let expression =
                 |(name, data): &Expression| nested(1, &[text(1, name), nested(2, data)].concat());
+            // Attributes of a rule: table, chain, expressions (name, data), user data.
             let expressions: Vec<u8> = rule.steps.iter().flat_map(expression).collect();
             let attributes = [
                 text(1, &self.name),
@@ -143,6 +153,8 @@ impl Table {
         const FLAGS: u32 = 0x10 | 0x20;
         /// Type of the elements, for `nft list`: ports.
         const PORT: u32 = 13;
+        // Table, name, flags, type and length of the elements, maximum number of elements, number of
+        // the set in this transaction, timeout.
         let attributes = [
             text(1, &self.name),
             text(2, set.name),
@@ -311,11 +323,13 @@ fn commit(mut messages: Vec<Vec<u8>>) -> io::Result<Socket> {
     }
 }
 
+/// Returns the error that the kernel reports in an answer.
 fn error(answer: &[u8]) -> Option<io::Error> {
     let code = i32::from_ne_bytes(answer.get(16..20)?.try_into().ok()?);
     Some(io::Error::from_raw_os_error(-code))
 }
 
+/// The error for an answer that is shorter than its type requires.
 fn cut_off() -> io::Error {
     io::Error::other("the reply of nftables is cut off")
 }
@@ -420,6 +434,7 @@ pub mod steps {
         ]
     }
 
+    /// Returns a mask of `octets` octets whose first `length` bits are set.
     fn mask_of(length: u8, octets: usize) -> Vec<u8> {
         let bits = |octet: usize| usize::from(length).saturating_sub(8 * octet).min(8) as u32;
         (0..octets).map(|octet| !u8::MAX.checked_shr(bits(octet)).unwrap_or(0)).collect()
@@ -498,20 +513,24 @@ pub mod steps {
         [("masq", Vec::new())]
     }
 
+    /// Loads `octets` octets at this offset of a header into the register.
     fn payload(header: u32, offset: u32, octets: usize) -> Expression {
         let parameters =
             [number(1, REGISTER), number(2, header), number(3, offset), number(4, octets as u32)];
         ("payload", parameters.concat())
     }
 
-    fn meta(what: u32) -> Expression {
-        ("meta", [number(1, REGISTER), number(2, what)].concat())
+    /// Loads a property of the packet into the register.
+    fn meta(key: u32) -> Expression {
+        ("meta", [number(1, REGISTER), number(2, key)].concat())
     }
 
+    /// Loads the type of the destination address into the register.
     fn kind_of_address() -> Expression {
         ("fib", [number(1, REGISTER), number(2, KIND_OF_ADDRESS), number(3, DESTINATION)].concat())
     }
 
+    /// Clears the bits of the register that are not in the mask.
     fn masked(mask: &[u8]) -> Expression {
         let data = |kind, octets: &[u8]| nested(kind, &attribute(1, octets));
         let zeros = vec![0; mask.len()];
@@ -520,15 +539,18 @@ pub mod steps {
         ("bitwise", parts.concat())
     }
 
-    fn compare(how: u32, value: &[u8]) -> Expression {
-        ("cmp", [number(1, REGISTER), number(2, how), nested(3, &attribute(1, value))].concat())
+    /// Ends the rule unless the register is equal, or not equal, to `value`.
+    fn compare(operator: u32, value: &[u8]) -> Expression {
+        ("cmp", [number(1, REGISTER), number(2, operator), nested(3, &attribute(1, value))].concat())
     }
 
+    /// Loads a constant into the register.
     fn load(value: &[u8]) -> Expression {
         ("immediate", [number(1, REGISTER), nested(2, &attribute(1, value))].concat())
     }
 }
 
+/// Encodes a netlink message: the header of 16 octets, the nfnetlink header of 4 octets, attributes.
 fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) -> Vec<u8> {
     let length = 20 + attributes.len() as u32;
     let mut bytes = Vec::with_capacity(length as usize);
@@ -543,6 +565,7 @@ fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) 
     bytes
 }
 
+/// Encodes an attribute: length, number, value, padding to a multiple of four octets.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(value.len() + 8);
     bytes.extend((value.len() as u16 + 4).to_ne_bytes());
@@ -552,14 +575,17 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Encodes an attribute that contains attributes.
 fn nested(kind: u16, attributes: &[u8]) -> Vec<u8> {
     attribute(kind | NESTED, attributes)
 }
 
+/// Encodes an attribute with a text, which ends with a zero.
 fn text(kind: u16, text: &str) -> Vec<u8> {
     attribute(kind, format!("{text}\0").as_bytes())
 }
 
+/// Encodes an attribute with a number in network byte order.
 fn number(kind: u16, number: u32) -> Vec<u8> {
     attribute(kind, &number.to_be_bytes())
 }
@@ -631,7 +657,7 @@ mod tests {
             let networks =
                 [("a", "192.0.2.0", 24), ("b", "0.0.0.0", 0), ("c", "2001:db8::", 33), ("d", "::1", 128)];
             for (name, network, length) in networks {
-                let to = steps::is_to(network.parse().expect("an address"), length);
+                let to = steps::is_to(network.parse().expect("the address is valid"), length);
                 let chain = Chain { name, ..CHAIN };
                 table.chain(chain, &[Rule::new("to", &[&to, &steps::accept()])]);
             }

@@ -64,6 +64,7 @@ impl Netlink {
 }
 
 impl Rule {
+    /// Encodes the rule for this version of IP.
     fn message(&self, family: AddressFamily) -> RuleMessage {
         let mut message = RuleMessage::default();
         message.header.family = family;
@@ -78,7 +79,7 @@ impl Rule {
         message
     }
 
-    /// Returns `None` for a rule without a mark.
+    /// Reads a rule from a message of the kernel. Returns `None` for a rule without a mark.
     fn of(message: &RuleMessage) -> Option<Rule> {
         let (mut mark, mut rule) = (None, Rule { priority: 0, mark: 0, table: 0, owner: 0 });
         for attribute in &message.attributes {

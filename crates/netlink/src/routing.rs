@@ -50,9 +50,9 @@ pub struct Route {
 }
 
 impl Route {
-    /// Default route over `device`, for the IP version of `like`.
-    pub fn default(like: IpAddr, device: u32) -> Self {
-        let to = match like {
+    /// Default route over `device`, for the IP version of `address`.
+    pub fn default(address: IpAddr, device: u32) -> Self {
+        let to = match address {
             IpAddr::V4(_) => IpAddr::from([0; 4]),
             IpAddr::V6(_) => IpAddr::from([0; 16]),
         };

@@ -33,13 +33,19 @@ use crate::worker::{Common, Worker};
 /// however the connection ends.
 pub struct Record {
     worker: Arc<Worker>,
+    /// Number of the connection in the log.
     number: u64,
     client: SocketAddr,
+    /// When the client's connection was accepted, as a date for the log and for durations.
     started_at: SystemTime,
     started: Instant,
+    /// Time from the start until the server was connected.
     connected: Option<Duration>,
+    /// Destination that the client named.
     requested: RequestedDestination,
+    /// Both connections, once the server is connected.
     joined: Option<Arc<ConnectionPair>>,
+    /// How the connection ended.
     ended: Ended,
 }
 

@@ -60,7 +60,7 @@ mod tests {
     use crate::policy::Destinations;
 
     fn notice_for(listen: &str, policy: &Policy) -> Option<String> {
-        notices(&Destination::Socks5(policy.clone()), listen.parse().expect("an address")).pop()
+        notices(&Destination::Socks5(policy.clone()), listen.parse().expect("the address is valid")).pop()
     }
 
     #[test]
@@ -71,7 +71,8 @@ mod tests {
         let warning = notice_for("[::]:1080", &all).expect("a warning");
         assert!(warning.contains("on every address") && warning.contains("--allow"), "{warning}");
         assert!(notice_for("192.0.2.1:1080", &all).expect("a warning").contains("on 192.0.2.1:"));
-        let some = Policy { allowed: Destinations::list("--allow", ":80").expect("ports"), ..all };
+        let some =
+            Policy { allowed: Destinations::list("--allow", ":80").expect("the ports are valid"), ..all };
         assert!(
             notice_for("192.0.2.1:1080", &some)
                 .expect("a warning")

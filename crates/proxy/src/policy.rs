@@ -158,7 +158,10 @@ mod tests {
     }
 
     fn permits(policy: &Policy, client: &str, to: &str) -> bool {
-        policy.permits(client.parse().expect("an address"), to.parse().expect("an address and a port"))
+        policy.permits(
+            client.parse().expect("the address is valid"),
+            to.parse().expect("an address and a port"),
+        )
     }
 
     const OUTSIDE: &str = "192.0.2.1";
@@ -207,7 +210,7 @@ mod tests {
         let parse = |text: &str| Destinations::parse(text).expect("a destination");
         assert_eq!(parse("7000"), Destinations { network: None, ports: 7000..=7000 });
         assert_eq!(parse(":80-90").ports, 80..=90);
-        let six = Network { address: "2001:db8::".parse().expect("an address"), length: 32 };
+        let six = Network { address: "2001:db8::".parse().expect("the address is valid"), length: 32 };
         assert_eq!(parse("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
         assert_eq!(parse("2001:db8::/32").network, Some(six));
         assert_eq!(parse("192.0.2.1:80").ports, 80..=80);

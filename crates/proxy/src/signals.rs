@@ -1,4 +1,5 @@
-//! Delivers signals to the proxy as messages.
+//! Delivers SIGTERM, SIGINT and SIGHUP to the proxy's event loop as messages of a channel. A thread
+//! reads the signals from a signalfd.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,7 +12,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::pipe2;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// The request of a signal.
+/// The meaning of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// SIGTERM, SIGINT; SIGHUP when the terminal is closed.
@@ -20,6 +21,7 @@ pub enum Request {
     ReopenLog,
 }
 
+/// Signals that end the proxy.
 const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
 
 /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in threads that it starts. Dropping it
@@ -30,17 +32,18 @@ pub struct Blocked {
     handled: SigSet,
 }
 
-/// Receives signals.
+/// Receives signals until it is dropped.
 #[derive(Debug)]
 pub struct Signals {
     /// One message per signal.
     pub arrived: UnboundedReceiver<Request>,
+    /// One end of a pipe. Closing it stops the thread that waits for signals.
     _wanted: OwnedFd,
     _blocked: Blocked,
 }
 
 impl Blocked {
-    /// Blocks the signals from now on.
+    /// Blocks the signals.
     ///
     /// # Errors
     /// An error of the kernel.
@@ -51,7 +54,8 @@ impl Blocked {
         Ok(Blocked { previous_mask: handled.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, handled })
     }
 
-    /// Starts the thread that waits for the signals.
+    /// Starts the thread that waits for the signals. Signals that came since they were blocked are
+    /// delivered too.
     ///
     /// # Errors
     /// An error of the kernel.

@@ -74,6 +74,7 @@ pub struct Worker {
     pub pipes: Pipes,
     /// Limits the number of host names being resolved.
     pub resolver_permits: Arc<Semaphore>,
+    /// Number of open connections of this worker, and a notification when it becomes 0.
     open: AtomicUsize,
     emptied: Notify,
 }
@@ -225,7 +226,7 @@ mod tests {
             .set_linger(Some(Duration::ZERO))
             .expect("a listener that resets its clients");
         let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        (listener, closed.expect("an address"))
+        (listener, closed.expect("the socket has an address"))
     }
 
     /// State of workers that listen at `listen` and connect to `to`.
@@ -233,7 +234,7 @@ mod tests {
         let pairs = [("--listen", listen), ("--to", to)];
         let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
         Arc::new(Common {
-            options: Options::from_pairs(&pairs).expect("options"),
+            options: Options::from_pairs(&pairs).expect("the options are valid"),
             listen,
             server: SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None },
             bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
@@ -254,7 +255,7 @@ mod tests {
     /// of the client's read.
     fn end_before_accept(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
         let (listener, closed) = listener_and_closed_port();
-        let listen = listener.local_addr().expect("an address");
+        let listen = listener.local_addr().expect("the socket has an address");
         let mut client = std::net::TcpStream::connect(listen).expect("a connection");
         let common = common(listen, closed, 1);
         let (_sender, stage) = watch::channel(stage);
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn client_that_was_reset_before_accept_is_not_connected() {
         let (listener, closed) = listener_and_closed_port();
-        let listen = listener.local_addr().expect("an address");
+        let listen = listener.local_addr().expect("the socket has an address");
         let client = std::net::TcpStream::connect(listen).expect("a connection");
         SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset on close");
         drop(client);
@@ -298,7 +299,7 @@ mod tests {
         // Fewer than the backlog of a listener of the standard library.
         const CLIENTS: u64 = 100;
         let (listener, closed) = listener_and_closed_port();
-        let listen = listener.local_addr().expect("an address");
+        let listen = listener.local_addr().expect("the socket has an address");
         let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
         let _coming: Vec<_> = (0..CLIENTS).map(connect).collect();
         let common = common(listen, closed, CLIENTS as usize);

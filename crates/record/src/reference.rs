@@ -50,11 +50,11 @@ pub fn reference_page() -> String {
             page,
             "\n## {title}\n\n| name | label | unit | meaning | numerator | denominator |\n|---|---|---|---|---|---|\n"
         )
-        .expect("a string takes all");
+        .expect("writing to a String cannot fail");
         for metric in definitions().filter(|metric| metric.scope == scope) {
             let Definition { name, label, unit, meaning, numerator, denominator, .. } = metric;
             writeln!(page, "| `{name}` | {label} | {unit} | {meaning} | {numerator} | {denominator} |")
-                .expect("a string takes all");
+                .expect("writing to a String cannot fail");
         }
     }
     page

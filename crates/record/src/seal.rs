@@ -40,7 +40,7 @@ const TIME_GRANULARITY: Duration = Duration::from_secs(2);
 pub struct Flaw {
     /// Name of the file relative to the folder.
     pub file: String,
-    /// Description, as in "is gone".
+    /// The rest of a sentence that begins with the file's name, such as "is gone".
     pub description: String,
 }
 
@@ -57,7 +57,8 @@ pub fn digest(bytes: &[u8]) -> String {
 
 /// The digests of all files in a folder except the card, by name.
 ///
-/// # Errors If a file cannot be read.
+/// # Errors
+/// If a file cannot be read.
 pub fn digests(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     let names = files_below(folder, "")?.into_iter().filter(|name| name != CARD);
     names.map(|name| Ok((name.clone(), digest_of_file(&folder.join(&name))?))).collect()
@@ -110,6 +111,8 @@ pub fn states(folders: &[PathBuf], now: SystemTime) -> Vec<Option<String>> {
     on_all_processors(folders, |folder| state(folder, now))
 }
 
+/// Calls `inspect` for each folder, on as many threads as there are processors. The results have
+/// the order of the folders.
 fn on_all_processors<T: Send>(folders: &[PathBuf], inspect: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = folders.len().div_ceil(threads).max(MIN_FOLDERS);
@@ -125,13 +128,15 @@ fn on_all_processors<T: Send>(folders: &[PathBuf], inspect: impl Fn(&Path) -> T 
     })
 }
 
-/// The content of a card. A folder of an earlier version has no seal.
+/// The content of a card.
 enum Card {
+    /// The digests of the other files, by name.
     Sealed(BTreeMap<String, String>),
+    /// The card was written by an earlier version, without digests.
     Unsealed,
 }
 
-/// Reads the card, and checks the card's own digest.
+/// Reads the card, and checks its own digest.
 fn read_card(folder: &Path) -> Result<Card, Flaw> {
     let (text, card) = read_json(folder, CARD)?;
     let changed = || Flaw::new(CARD, "is not as it was written");
@@ -150,7 +155,7 @@ fn read_card(folder: &Path) -> Result<Card, Flaw> {
     files.map(Card::Sealed).ok_or_else(changed)
 }
 
-/// The text of a JSON file, and the parsed content.
+/// Returns the text of a JSON file and its parsed content.
 fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), Flaw> {
     let mut bytes = Vec::new();
     open(&folder.join(name))
@@ -165,6 +170,7 @@ fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), 
     Ok((text, content))
 }
 
+/// Compares a file with the digest on the card.
 fn check_file(folder: &Path, name: &str, expected_digest: &str) -> Option<Flaw> {
     let is_text = name.ends_with(".json") || name.ends_with(".toml");
     if is_text && fs::metadata(folder.join(name)).is_ok_and(|found| found.len() > LARGEST_TEXT) {
@@ -245,6 +251,7 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Describes why a file could not be read, without the number of the operating system's error.
 fn unreadable(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::NotFound {
         return "is gone".to_owned();

@@ -34,6 +34,7 @@ fn two_sided_tail(t: f64, freedom: f64) -> f64 {
     power * gamma_ratio(half) / (half * PI.sqrt()) * beta_fraction(half, 0.5, 1.0 / (1.0 + squares))
 }
 
+/// The probability density at `t`.
 fn density(t: f64, freedom: f64) -> f64 {
     let power = libm::exp(-(freedom + 1.0) / 2.0 * libm::log1p(t * t / freedom));
     gamma_ratio(freedom / 2.0) / (freedom * PI).sqrt() * power

@@ -10,8 +10,8 @@ use crate::model::Scenario;
 use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
-/// A longer silence causes a warning.
-const LONG: Duration = Duration::from_secs(10);
+/// A longer gap between two opportunities causes a warning.
+const MAX_GAP_WITHOUT_WARNING: Duration = Duration::from_secs(10);
 
 /// Reads the traces of every measured radio in `scenario`, and returns them by user group. Makes
 /// the files' names relative to the scenario's folder.
@@ -19,7 +19,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     let groups = scenario.ue.iter_mut().enumerate();
     let traces = groups.map(|(i, ue)| {
         let Some(capacity) = &mut ue.capacity else { return Ok(None) };
-        let path = |way: &str| format!("ue.{i}.capacity.{way}");
+        let path = |direction: &str| format!("ue.{i}.capacity.{direction}");
         Ok(Some([
             read(&mut capacity.downlink, &path("downlink"), tree, sources)?,
             read(&mut capacity.uplink, &path("uplink"), tree, sources)?,
@@ -41,11 +41,11 @@ fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Resul
 }
 
 /// The longest time between two opportunities of a trace, which repeats at its end, if it is longer
-/// than [`LONG`].
-pub(crate) fn long_silence(trace: &[u32]) -> Option<Duration> {
+/// than [`MAX_GAP_WITHOUT_WARNING`].
+pub(crate) fn long_gap(trace: &[u32]) -> Option<Duration> {
     let from_zero = std::iter::once(0).chain(trace.iter().copied());
     let longest = from_zero.zip(trace).map(|(before, at)| at - before).max()?;
-    Some(Duration::from_millis(u64::from(longest))).filter(|silence| *silence > LONG)
+    Some(Duration::from_millis(u64::from(longest))).filter(|gap| *gap > MAX_GAP_WITHOUT_WARNING)
 }
 
 /// Returns the opportunities. The error is the number of the first wrong line with a message.
@@ -99,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn long_silences_are_found_at_the_beginning_too() {
-        assert_eq!(long_silence(&[1, 9_000, 18_000]), None);
-        assert_eq!(long_silence(&[11_000, 11_001]), Some(Duration::from_secs(11)));
+    fn a_long_gap_is_also_found_at_the_beginning() {
+        assert_eq!(long_gap(&[1, 9_000, 18_000]), None);
+        assert_eq!(long_gap(&[11_000, 11_001]), Some(Duration::from_secs(11)));
     }
 
     proptest! {

@@ -12,10 +12,15 @@ pub(crate) struct Problem(Box<Mistake>);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mistake {
+    /// The mistake in one sentence.
     pub message: String,
+    /// Text below the underlined part of the source line. `None`: "here".
     pub label: Option<&'static str>,
+    /// A repair.
     pub help: Option<String>,
+    /// The part of a source text that is underlined.
     pub origin: Option<Origin>,
+    /// The key that is wrong, as in `cell.0.fach.tti`. Empty if the mistake concerns no key.
     pub path: String,
     /// The entry of the enclosing table to point at.
     pub key: Option<String>,

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn points_are_gathered_by_format() {
         let text = "format,ebn0_db,bler\n# measured\nTF1, 1.0, 0.2\nTF2,0,0.5\nTF1,2.5,0.01 # target\n";
-        let points = parse(text).expect("valid");
+        let points = parse(text).expect("the input is valid");
         assert_eq!(points["TF1"], [(1.0, 0.2), (2.5, 0.01)]);
         assert_eq!(points["TF2"], [(0.0, 0.5)]);
     }

@@ -27,7 +27,8 @@ pub struct Loaded {
 impl Scenario {
     /// Reads a scenario file and applies `overrides` of keys, such as `("radio.bler", "0.05")`.
     ///
-    /// # Errors All mistakes found, each with its location: see [`ScenarioError`].
+    /// # Errors
+    /// All mistakes found, each with its location: see [`ScenarioError`].
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, ScenarioError> {
         let name = path.display().to_string();
         let text = read_text(path).map_err(|problem| ScenarioError::unreadable(&name, problem))?;
@@ -40,7 +41,8 @@ impl Scenario {
     /// Reads a scenario from `text`. `name` is used in messages, and names the scenario if the text
     /// does not. Files that the text names are relative to `base_dir`.
     ///
-    /// # Errors All mistakes found, each with its location: see [`ScenarioError`].
+    /// # Errors
+    /// All mistakes found, each with its location: see [`ScenarioError`].
     pub fn parse(
         text: &str,
         name: &str,

@@ -13,7 +13,9 @@ pub(crate) struct NamedFile<'a> {
     pub bytes: Vec<u8>,
     /// Name relative to the folder of the outermost file.
     pub name: String,
+    /// Path at which the file is read.
     place: PathBuf,
+    /// Path of the key that names the file, for messages.
     path: &'a str,
     tree: &'a Node,
 }
@@ -39,7 +41,7 @@ impl<'a> NamedFile<'a> {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// A problem with the file. `wrong` is appended to the file's name, as in `: it holds nothing`
+    /// A problem with the file. `wrong` is appended to the file's name, as in ` has no line to send`
     /// or `, line 3: …`.
     pub fn problem(&self, wrong: &str) -> Problem {
         check::problem(self.tree, self.path, format!("{}{wrong}", self.place.display())).label("this file")

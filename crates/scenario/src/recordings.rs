@@ -11,7 +11,7 @@ use crate::tree::{Node, Source};
 
 /// Largest payload of UDP over IPv4, in octets.
 const LARGEST_DATAGRAM: u32 = 65_507;
-/// Length of the longest run, in seconds.
+/// Latest time of a record: the length of the longest run, in seconds.
 const LATEST_S: f64 = 3.6e9;
 
 /// Reads the files of all recordings in `scenario`. Makes their names relative to the scenario's

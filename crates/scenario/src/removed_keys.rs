@@ -23,7 +23,7 @@ pub(crate) fn apply(tree: &mut Node) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(elements)) = elements else { continue };
         for element in elements {
             let Some(found) = remove(element, path) else { continue };
-            if !is(&found.value, fixed) {
+            if !is_equal(&found.value, fixed) {
                 let key = path.last().expect("a path ends with a key");
                 let message = format!("`{key}` can no longer be changed: it is always {fixed}");
                 let problem = Problem::new(message).path(&found.path).at(found.at);
@@ -42,7 +42,7 @@ fn remove(node: &mut Node, path: &[&str]) -> Option<Node> {
     if rest.is_empty() { table.remove(*first) } else { remove(table.get_mut(*first)?, rest) }
 }
 
-fn is(value: &Value, fixed: &str) -> bool {
+fn is_equal(value: &Value, fixed: &str) -> bool {
     match value {
         Value::Bool(value) => value.to_string() == fixed,
         Value::Text(value) => value == fixed,

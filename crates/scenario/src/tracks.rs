@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn places_and_times_are_read() {
-        let points = parse("# a walk\n0 100 200\n\n12.5 110 -5.5 # behind the border\n").expect("valid");
+        let points =
+            parse("# a walk\n0 100 200\n\n12.5 110 -5.5 # behind the border\n").expect("the input is valid");
         assert_eq!(points[1], (Duration::from_millis(12_500), Place { x: 110.0, y: -5.5 }));
         assert_eq!(points.len(), 2);
     }

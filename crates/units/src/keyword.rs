@@ -55,6 +55,7 @@ value_or!(SameAsWindow, "window");
 value_or!(Auto, "auto");
 value_or!(Any, "any");
 
+/// Reads either the keyword `word`, as `None`, or a value.
 struct ValueOr<T> {
     word: &'static str,
     value: PhantomData<T>,

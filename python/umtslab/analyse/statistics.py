@@ -100,4 +100,5 @@ def t_quantile(freedom: float) -> float:
 
 
 def _sum_of_squares(sample: Sequence[float], mean: float) -> float:
+    """Return the sum of squared deviations from the mean."""
     return math.fsum((value - mean) ** 2 for value in sample)

@@ -78,6 +78,7 @@ def _unanswered(address: str, error: Exception) -> CampaignError:
 
 @contextmanager
 def _workers(client: Any) -> Iterator[Workers]:
+    """Yield workers of a connected cluster, and close the executor at the end."""
     try:
         executor = client.get_executor(pure=False)
         try:

@@ -124,4 +124,5 @@ def _key(task: Task) -> str:
 
 
 def _seed(cell: Point, seed: int | None) -> int:
+    """Return the given seed, or the scenario's own."""
     return cell.scenario.seed if seed is None else seed

@@ -271,6 +271,7 @@ def check_name(table: Table, name: str) -> None:
 
 
 def _share(table: Table, text: str) -> float:
+    """Read a percentage or a fraction, as in "5%" or "0.05"."""
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:

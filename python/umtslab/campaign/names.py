@@ -59,4 +59,5 @@ def _one_of_each_scenario(record: Record) -> list[Cell]:
 
 
 def _hash(cell: Cell) -> str:
+    """Return the scenario hash of the runs of a point. Empty without runs."""
     return cell.runs[0].identity.scenario_hash if cell.runs else ""

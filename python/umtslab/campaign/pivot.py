@@ -122,6 +122,7 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
 
 
 def _check(record: Record, rows: str, columns: str | None) -> None:
+    """Raise an error if a key is not varied, or if others than the two vary."""
     varied = ", ".join(record.axes)
     for key in (rows, columns):
         if key is not None and key not in record.axes:
@@ -142,4 +143,5 @@ def _values(record: Record, key: str) -> tuple[object, ...]:
 
 
 def _value(value: object) -> _Value:
+    """Return a value with its type, so that equal values of different types differ: 1 and True."""
     return type(value), value

@@ -94,6 +94,7 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
 
 
 def _first_points(campaign: Campaign) -> Iterator[Mapping[str, Value]]:
+    """Yield the first points that satisfy the condition."""
     candidates = itertools.islice(campaign.each_candidate(), _MAX_CANDIDATES)
     return itertools.islice((point for point in candidates if point is not None), _FIRST)
 

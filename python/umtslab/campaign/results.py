@@ -114,4 +114,5 @@ def _with_interval(summary: Summary) -> str:
 
 
 def _plain(value: object) -> object:
+    """Return a value that a data frame can hold: other types as text."""
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -149,6 +149,7 @@ class Study:
         return [self._task(point, number) for number in range(self._required_count(point))]
 
     def _task(self, point: Point, number: int) -> Task:
+        """Return the task of a run of a point. Points with equal scenarios share their tasks."""
         tasks = self._tasks_by_scenario.setdefault(point.scenario.content_hash, [])
         while len(tasks) <= number:
             tasks.append(Task(point.scenario, self.seed, len(tasks), self.campaign.series))

@@ -177,10 +177,12 @@ class Table:
         return key in self._content
 
     def _take(self, key: str, default: Any) -> Any:
+        """Remove and return the value of a key."""
         self._known.add(key)
         return self._content.pop(key, default)
 
     def _of_type(self, key: str, default: Any, kind: type, description: str) -> Any:
+        """Remove and return a value of this type, or the default."""
         if default is None and key not in self._content:
             raise self.wrong(key, f"missing: give {description}")
         value = self._take(key, default)
@@ -204,6 +206,7 @@ class Table:
         return flat
 
     def _value(self, key: str, value: object) -> Value:
+        """Return a value of a scenario key: a text, a number or a truth value."""
         if not isinstance(value, str | int | float | bool):
             raise self.wrong(key, f"{value!r} is not a text, a number, true or false")
         return value

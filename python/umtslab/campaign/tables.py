@@ -41,10 +41,12 @@ def campaign_connections(record: Record) -> pl.DataFrame:
 
 
 def _filled(record: Record) -> list[Cell]:
+    """Return the points that have runs."""
     return [cell for cell in record.cells if cell.runs]
 
 
 def _with_parameters(record: Record, cell: Cell, table: pl.DataFrame) -> pl.DataFrame:
+    """Put the values of the varied keys in front of a table of one point."""
     import polars as pl
 
     columns = [_column(record, cell, key) for key in record.axes]
@@ -66,6 +68,7 @@ def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
 
 
 def _stacked(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    """Stack tables with different columns. Missing values are null."""
     import polars as pl
 
     return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()

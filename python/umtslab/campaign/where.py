@@ -100,10 +100,12 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
+        """Return the error for this condition."""
         excerpt = self.text if len(self.text) <= _MAX_SHOWN else f"{self.text[:_MAX_SHOWN]}…"
         return CampaignError(f"where = {excerpt!r}: {why}")
 
     def _refuse_other_syntax(self) -> None:
+        """Raise an error if the condition uses other syntax than comparisons, logic and arithmetic."""
         allowed = (
             ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq,
             ast.NotEq, *_COMPARE, ast.In, ast.NotIn, ast.BinOp, *_COMPUTE, ast.Name, ast.Load, ast.Constant,
@@ -141,24 +143,28 @@ class Where:
         raise self._wrong(_ALLOWED_SYNTAX)
 
     def _boolean(self, node: ast.expr, point: Mapping[str, object]) -> bool:
+        """Evaluate a part that must be true or false."""
         value = self._value(node, point)
         if not isinstance(value, bool):
             raise self._wrong(f"{value!r} is not true or false")
         return value
 
     def _compute(self, kind: type[ast.operator], a: object, b: object) -> float:
+        """Apply an arithmetic operator to two numbers."""
         try:
             return _COMPUTE[kind](self._number(a), self._number(b))
         except ZeroDivisionError:
             raise self._wrong("it divides by zero") from None
 
     def _number(self, value: object) -> float:
+        """Return a plain number. A quantity with a unit is an error."""
         as_quantity = quantity(value)
         if as_quantity is None or as_quantity.unit:
             raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
         return as_quantity.number
 
     def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
+        """Apply a comparison operator."""
         if issubclass(kind, ast.In | ast.NotIn):
             if not isinstance(b, list):
                 raise self._wrong("`in` needs a list, for example tcp.variant in ('reno', 'sack')")
@@ -174,6 +180,7 @@ class Where:
 
 
 def _equal(a: object, b: object) -> bool:
+    """Whether two values are equal; quantities are compared with their units."""
     left, right = quantity(a), quantity(b)
     if left is not None and right is not None:
         return left.kind == right.kind and left.base == right.base

@@ -65,6 +65,7 @@ def bearers(containing: str, *, json: bool) -> int:
 
 
 def _all() -> list[dict[str, Any]]:
+    """Return reference bearers, switched bearers and flat profiles, each with its kind."""
     from umtslab import _core
 
     return [
@@ -148,6 +149,7 @@ def _dch(name: str) -> str:
 
 
 def _row(bearer: dict[str, Any]) -> dict[str, str]:
+    """Return a bearer as a row of the table."""
     return {
         "bearer": bearer["name"],
         "description": bearer["description"],
@@ -158,6 +160,7 @@ def _row(bearer: dict[str, Any]) -> dict[str, str]:
 
 
 def _flat_row(bearer: dict[str, Any]) -> dict[str, str]:
+    """Return a flat profile as a row of the table."""
     return {
         "flat profile": bearer["name"],
         "down": f"{bearer['downlink_bps'] / 1000:g} kbit/s",

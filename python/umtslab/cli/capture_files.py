@@ -68,6 +68,7 @@ def _has_capture_suffix(path: Path) -> bool:
 
 
 def _is_result(folder: Path) -> bool:
+    """Whether a folder is a run or a store."""
     from umtslab.store.folder import is_run_folder
     from umtslab.store.reader import is_store
 
@@ -75,6 +76,7 @@ def _is_result(folder: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> list[Path]:
+    """Return the captures in a folder; none is an error."""
     found = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
     if not found:
         raise UsageError(

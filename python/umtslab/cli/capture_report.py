@@ -146,6 +146,7 @@ def _rest(analysis: CaptureAnalysis) -> str:
 
 
 def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
+    """Raise an error for options that do not fit these captures."""
     if plot is not None:
         _check_figure(captures, plot)
     standard_input = sum(str(capture) == "-" for capture in captures)
@@ -160,12 +161,14 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
 
 
 def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
+    """Raise an error if the figure cannot be drawn, before the captures are read."""
     check_figure_file(plot)
     if len(captures) > 1:
         raise UsageError("--plot draws a connection of one capture: give one capture")
 
 
 def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
+    """Raise an error if a capture has no connection of this number."""
     for analysis in analyses:
         count = analysis.connection_count
         if connection >= count:
@@ -196,6 +199,7 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: P
 
 
 def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:
+    """Print each analysis: counts of packets, then one connection or the tables."""
     for index, analysis in enumerate(analyses):
         if index:
             print()
@@ -246,6 +250,7 @@ def _print_udp(analysis: CaptureAnalysis) -> None:
 
 
 def _packet_counts(analysis: CaptureAnalysis) -> str:
+    """Return the line with the numbers of packets, the time and the number of connections."""
     counts = analysis.counts
     connections = analysis.connection_count
     plural = "" if connections == 1 else "s"
@@ -329,6 +334,7 @@ def _row_chunks(analysis: CaptureAnalysis, connection: int | None) -> Iterator[s
 
 
 def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
+    """Replace infinite values and NaN, which JSON does not have, by None."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in row.items()

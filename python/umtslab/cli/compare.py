@@ -68,6 +68,7 @@ def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_a
 
 
 def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as_json: bool) -> int:
+    """Compare the points that both campaigns have. Returns the exit status."""
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
     rows = [
@@ -121,6 +122,7 @@ def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, C
 
 
 def _key(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a point in a form that can be compared."""
     return tuple(sorted((key, str(value)) for key, value in cell.parameters.items()))
 
 
@@ -137,6 +139,7 @@ def _as_json(
 
 
 def _side(runs: list[Run]) -> dict[str, object]:
+    """Describe one of the two results as JSON."""
     run = runs[0]
     return {
         "scenario": run.scenario,

@@ -75,6 +75,7 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
 
 
 def _components() -> Iterator[tuple[str, str, str]]:
+    """Yield name, version and remark of each component."""
     from importlib.metadata import version
 
     from umtslab import proxy
@@ -96,6 +97,7 @@ def _components() -> Iterator[tuple[str, str, str]]:
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:
+    """Return the version of an optional library, or "missing" with the advice to install it."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -105,6 +107,10 @@ def _extra(library: str, used_by: str) -> tuple[str, str]:
 
 
 def _tshark() -> str | None:
+    """Return the first line of the output of `tshark --version`.
+
+    None if tshark is not installed.
+    """
     program = shutil.which("tshark")
     if program is None:
         return None

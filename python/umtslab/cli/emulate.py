@@ -326,6 +326,7 @@ def _with_proxy(scenario: Scenario, at: str) -> Scenario:
 
 
 def _proxy(scenario: Scenario) -> dict[str, Any] | None:
+    """Return the table `proxy` of the scenario; None if it has none."""
     found: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("proxy")
     return found
 
@@ -355,6 +356,7 @@ def _node(scenario: Scenario, tcp: Pairs, *, has_option: bool, is_attached: bool
 
 
 def _attached_devices(ue: str | None, net: str | None, *, is_only_option: bool) -> tuple[str, ...]:
+    """Return the two devices to attach, none if the options are not given."""
     if ue is None and net is None:
         return ()
     if ue is None or net is None:

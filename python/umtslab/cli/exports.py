@@ -118,6 +118,7 @@ def _summary_metrics(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool
 
 
 def _heading(runs: Sequence[Run]) -> str:
+    """Return the caption of a table of runs: scenario, changes and number of runs."""
     changes = changes_text(Runs(runs).changes)
     return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
 
@@ -161,6 +162,7 @@ def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
 
 
 def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return a table of runs."""
     if table == "summary":
         return export_tables.summary_table(runs, metrics)
     if table == "connections":
@@ -169,6 +171,7 @@ def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.Data
 
 
 def _of_campaign(record: Record, store: StoreReader, table: str, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return a table of a campaign."""
     from umtslab.campaign import tables
 
     if table == "summary":

@@ -73,6 +73,7 @@ def check_font(look: Look) -> None:
 
 
 def _inches(text: str) -> float:
+    """Return a length in inches."""
     from umtslab.plot.look import MAX_WIDTH_IN, MIN_WIDTH_IN
 
     match = _SIZE.fullmatch(text)

@@ -129,6 +129,7 @@ def no_such_option(verb: str, word: str, options: Collection[str]) -> str:
 
 
 def _option_like(name: str, options: Collection[str]) -> str | None:
+    """Return the option that a mistyped one probably means; None if no option is similar."""
     others = (other for other in OTHER_OPTIONS.get(name, ()) if other in options)
     long = [option for option in options if option.startswith("--")]
     return next(others, None) or (nearest(name, long) if name.startswith("--") else None)

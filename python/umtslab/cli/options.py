@@ -134,6 +134,7 @@ def overrides(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _pair(text: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise UsageError(f"--set takes KEY=VALUE, for example --set tcp.variant=reno, not {text!r}")

@@ -211,6 +211,7 @@ def _error_text(error: ArgumentError, words: Sequence[str]) -> str:
 
 
 def _version() -> str:
+    """Return the text of ``--version``."""
     from umtslab import _core
 
     found = _core.version()

@@ -60,6 +60,7 @@ def find_results(arguments: Sequence[str], kind: str, out: Path) -> NamedResults
 
 
 def _refuse_mixture(found: NamedResults) -> None:
+    """Raise an error if the arguments name results of different kinds."""
     first = [
         f"{next(iter(arguments))} {kind}"
         for arguments, kind in (

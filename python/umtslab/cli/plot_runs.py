@@ -99,6 +99,7 @@ def _drawn(
     *,
     mean: bool,
 ) -> Figure:
+    """Draw one figure of one or several results."""
     from umtslab.plot import draw, named_apart
 
     if mean and kind not in MEANS:

@@ -97,4 +97,5 @@ class ProgressBar(ProgressLine):
 
 
 def _clock(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds."""
     return str(timedelta(seconds=round(seconds)))

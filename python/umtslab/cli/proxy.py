@@ -249,6 +249,7 @@ def start_lines(settings: dict[str, Any]) -> list[str]:
 
 
 def _side_text(settings: dict[str, Any]) -> str:
+    """Describe the TCP settings of one side."""
     parts = [" or, by route, ".join(_settings_text(settings_) for settings_ in settings["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = settings[key]

@@ -42,6 +42,7 @@ def command(verb: str, path: Path) -> str:
 
 
 def _purposes(path: Path) -> list[str]:
+    """Return the kinds of TOML file that have the keys of this file."""
     import tomllib
 
     try:

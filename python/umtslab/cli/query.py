@@ -84,6 +84,7 @@ def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
 
 
 def _as_bytes(answer: pl.DataFrame, kind: str) -> bytes:
+    """Return the answer in the format of a file name's ending."""
     if kind == ".csv":
         return _with_nested_as_text(answer).write_csv().encode()
     if kind == ".json":
@@ -122,6 +123,7 @@ def _with_nested_as_text(answer: pl.DataFrame) -> pl.DataFrame:
 
 
 def _show(answer: pl.DataFrame) -> None:
+    """Print the answer as a table."""
     from umtslab.text_table import Table, show
 
     table = Table(*(">" if column.dtype.is_numeric() else "" for column in answer))

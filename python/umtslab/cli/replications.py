@@ -126,6 +126,7 @@ def _missing_waterfalls(replications: Replications) -> Iterator[str]:
 
 
 def _report_missed_precision(precision: Precision, replications: Replications) -> int:
+    """Report that the precision was not reached. Returns the exit status."""
     half_width = precision.relative_half_width(replications.values(precision.metric))
     description = "has no interval" if half_width is None else f"is within {100 * half_width:.3g} %"
     print(

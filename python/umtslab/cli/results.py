@@ -114,6 +114,7 @@ def _reporter(path: Path) -> Callable[[Damage], None]:
     reported = _reported_damage.setdefault(path, set())
 
     def report(damage: Damage) -> None:
+        """Print a damaged item once."""
         if damage in reported:
             return
         reported.add(damage)

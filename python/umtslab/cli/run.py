@@ -187,6 +187,7 @@ def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool
 
 
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
+    """Return the precision that the options require; None without ``--precision``."""
     if precision is None:
         return None
     from umtslab.metrics import units, unknown_metric_text

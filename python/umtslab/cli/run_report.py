@@ -61,6 +61,7 @@ def print_tables(
 
 
 def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
+    """Return the scenario, the number, length and seed of the runs, and the changes."""
     changes = scenario.changes
     source = f"{source_text(scenario.source, changes)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"

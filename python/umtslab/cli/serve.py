@@ -147,6 +147,7 @@ def _settings(
 
 
 def _has_tls(certificate: Path | None, key: Path | None) -> bool:
+    """Whether the server uses TLS. Raise an error if only one of its two files is given."""
     if (certificate is None) != (key is None):
         raise UsageError("--tls-certificate and --tls-key belong together: give both")
     for path in (certificate, key):
@@ -156,6 +157,7 @@ def _has_tls(certificate: Path | None, key: Path | None) -> bool:
 
 
 def _cannot_listen(settings: Settings, error: OSError) -> str:
+    """Return the message for a port or an address that cannot be used."""
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {settings.port} is in use: stop the other server, or choose another port, as in --port 0 "

@@ -238,6 +238,7 @@ def _parameters(texts: Sequence[str]) -> dict[str, list[str | int | float | bool
 
 
 def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
+    """Return the metrics to print if no option names any."""
     if campaign.metrics or campaign.precision is None:
         return record.shown_metrics
     return (campaign.precision.metric,)

@@ -47,6 +47,7 @@ def listed(text: str) -> list[str]:
 
 
 def _values_of(part: str) -> list[str]:
+    """Return the values of one part of a list: a range, or the part itself."""
     if found := _RANGE.fullmatch(part):
         first, unit_1, last, unit_2, step, unit_3 = found.groups()
         unit = _one_unit(part, unit_1, unit_2, unit_3)
@@ -78,6 +79,7 @@ def _one_unit(part: str, *units: str | None) -> str:
 
 
 def _stepped(part: str, first: Decimal, last: Decimal, step: Decimal) -> list[str]:
+    """Return the values of a range with a step, written without rounding errors."""
     count = 0 if step == 0 else int((last - first) / step) + 1
     if not 1 <= count <= MAX_VALUES or (last - first) / step < 0:
         raise UsageError(
@@ -87,6 +89,7 @@ def _stepped(part: str, first: Decimal, last: Decimal, step: Decimal) -> list[st
 
 
 def _spaced(part: str, kind: str, first: float, last: float, count: int) -> list[str]:
+    """Return `count` values at equal distances, or with equal ratios if `kind` is "log"."""
     if not 2 <= count <= MAX_VALUES or (kind == "log" and not (first > 0 and last > 0)):
         more = ", both above 0" if kind == "log" else ""
         raise UsageError(

@@ -65,6 +65,7 @@ def why(result: str, *, connection: int | None, at: str | None, show_all: bool, 
 
 
 def _instant(text: str, run: Run) -> float:
+    """Read a time within the run. Returns seconds."""
     from umtslab.quantity import quantity
 
     found = quantity(text)
@@ -76,6 +77,7 @@ def _instant(text: str, run: Run) -> float:
 
 
 def _selected(found: Explanation, instant: float | None) -> dict[str, object]:
+    """Return the JSON of an explanation. With a time, only the stalls then and the nearest chains."""
     content = found.as_dict()
     if instant is not None:
         content["stalls"] = [

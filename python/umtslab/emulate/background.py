@@ -43,6 +43,7 @@ def left_out(scenario: Scenario, programs: int) -> str | None:
 
 
 def _described(flow: _Flow) -> str:
+    """Describe a flow and the users without its simulation."""
     users = f"`{flow.ue}`"
     if flow.programs < flow.users:
         users = f"the first {flow.programs} of {flow.users} `{flow.ue}`"

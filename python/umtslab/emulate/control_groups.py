@@ -99,6 +99,7 @@ def _mounts(text: str) -> Iterator[tuple[str, set[str], str, str]]:
 
 
 def _make(folder: Path) -> bool:
+    """Create a control group. Returns false if that is not permitted."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError:

@@ -81,6 +81,7 @@ def _reserve_output() -> TextIO:
 def _emulate(
     session: Session, parent: int, name_servers: list[str], groups: list[str], output: TextIO | None
 ) -> int:
+    """Emulate the session and report the results. Returns the exit status."""
     from umtslab.emulate.report import print_json, print_summary
     from umtslab.emulate.results import account_of, read_program_metrics, run_of, store_run
     from umtslab.scenario import Scenario

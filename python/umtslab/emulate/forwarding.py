@@ -61,6 +61,7 @@ def clean(folder: Path = FOLDER, switch: Path = SWITCH) -> list[str]:
 
 
 def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
+    """Remove the holds of processes that no longer exist. Returns a line for each."""
     done = []
     holders = [file for file in folder.iterdir() if file.name.isdigit()]
     for file in holders:
@@ -78,6 +79,7 @@ def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
 
 
 def _is_alive(pid: int, started: str) -> bool:
+    """Whether the process with this number and start time still runs."""
     return _started(pid) == started
 
 
@@ -108,6 +110,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _lock(folder: Path) -> int:
+    """Create the folder if necessary and lock it. Returns the open file."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:

@@ -90,6 +90,7 @@ def serve_connections(listening: socket.socket, servers: list[str], port: int = 
 
 
 def _relay(client: socket.socket, servers: list[str], port: int) -> None:
+    """Relay a query over TCP to the first name server that accepts the connection."""
     with client:
         client.settimeout(IDLE_S)
         for server in servers:
@@ -107,6 +108,7 @@ def _relay(client: socket.socket, servers: list[str], port: int) -> None:
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
+    """Copy a stream, and its end, from one socket to the other."""
     try:
         while part := source.recv(65536):
             sink.sendall(part)

@@ -268,4 +268,5 @@ _METRICS_OF_APPLICATIONS = ("p95_page_time_s", "page_time_s", "pages", "session_
 
 
 def _per(part: float | None, whole: float | None, scale: float) -> float | None:
+    """Return scale * part / whole; None if either is unknown or `whole` is 0."""
     return None if part is None or not whole else scale * part / whole

@@ -130,6 +130,7 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
+    """Return the cells of a point: parameters, n, mean and ends of the interval."""
     mean, half = summary.mean, summary.ci95
     interval_ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
     mean_text, half_text = estimate(mean, half, summary.n)

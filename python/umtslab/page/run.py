@@ -123,6 +123,7 @@ def _place(value: float | None, known: Sequence[float], summary: Summary) -> dic
         return None
 
     def position(of: float) -> float:
+        """Return the position of a value between both, limited to 0 and 1."""
         return min(1.0, max(0.0, (of - low) / (high - low)))
 
     return {
@@ -182,6 +183,7 @@ def parts(metrics: Mapping[str, float | None]) -> list[dict[str, Any]]:
 
 
 def _share_interval(cause: str, replications: Sequence[Run]) -> str | None:
+    """Return the mean share of a cause over the runs, with its interval."""
     summary = summarise(run.metrics.get(f"budget_{cause}_pct") for run in replications)
     return with_interval(summary.mean, summary.ci95, summary.n) if summary.n > 1 else None
 

@@ -175,5 +175,6 @@ def _value(text: str) -> str:
 
 
 def _text(text: str) -> str:
+    """Return a text as a TOML string."""
     # TOML's basic strings are JSON's, except for control characters, which do not occur here.
     return json.dumps(text, ensure_ascii=False)

@@ -170,6 +170,7 @@ def _differences(a: Sample, b: Sample) -> Sample:
 
 
 def _level(a: Sample, b: Sample) -> float:
+    """Return the larger of the two means, for relative differences."""
     means = [summary.mean for summary in (summarise(a), summarise(b)) if summary.mean is not None]
     return abs(sum(means)) / len(means) if means else 0.0
 

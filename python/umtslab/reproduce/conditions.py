@@ -214,6 +214,7 @@ def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value]
 
 
 def _known_values(plan: Plan, name: str) -> list[Value]:
+    """Return the values of a dimension that the plan runs or defines."""
     listed = [value for sweep in plan.sweeps for value in sweep.grid.get(name, ())]
     dimension = plan.dimensions[name]
     return [

@@ -135,6 +135,7 @@ def _column(values: list[float]) -> pl.Series:
 
 
 def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: SeriesRows) -> pl.DataFrame:
+    """Return the rows at times at which the state `during` holds for their user."""
     import polars as pl
 
     times = pl.col("time_s")
@@ -147,5 +148,6 @@ def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: SeriesRows) -> pl.D
 
 
 def _last(rows: pl.DataFrame, column: str) -> float | None:
+    """Return the last value of a column; None without rows."""
     result = rows.sort("time_s", maintain_order=True)[column]
     return float(result[-1]) if len(result) else None

@@ -121,6 +121,7 @@ def _members(tree: ast.Compare) -> set[float] | None:
 
 
 def _collect(node: ast.expr, leaves: set[Leaf], text: str) -> None:
+    """Collect the names of an expression, and refuse syntax that is not supported."""
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return

@@ -212,6 +212,7 @@ def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str,
 
 
 def _lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+    """Yield the curves of a figure. Reasons of missing points are added to `gaps`."""
     for quantity in figure.y:
         for label, honest, point in _variants(plan, figure):
             if (reason := plan.lacks(plan.point(point))) is not None:
@@ -272,6 +273,7 @@ def _scatter_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str,
 
 
 def _time_course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+    """Yield the curves of a figure over time."""
     for quantity in figure.y:
         for label, honest, values in _variants(plan, figure):
             try:
@@ -294,6 +296,7 @@ def _time_course_line(
 
 
 def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
+    """Yield measured numbers that are drawn as levels over a time span."""
     for level in figure.levels:
         for label, honest, values in _variants(plan, figure):
             try:
@@ -336,6 +339,7 @@ def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str,
 
 
 def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[StatedNumber]:
+    """Yield the numbers of the document that are drawn over a time span."""
     values = {claim.id: claim for claim in _values(claims)}
     for mark in figure.marks:
         if (claim := values.get(mark.claim)) is not None:
@@ -349,4 +353,5 @@ def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[StatedNumber]:
 
 
 def _values(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims about a single number."""
     return [claim for claim in claims if claim.kind == "value" and not isinstance(claim.expected, str)]

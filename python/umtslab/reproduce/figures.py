@@ -189,6 +189,7 @@ def _curves(
 
 
 def _line_dots(line: Line, positions: Mapping[Any, float]) -> list[Dot]:
+    """Return position, mean and half width of each point of a curve."""
     return sorted(
         (positions[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0)
         for dot in line.dots

@@ -94,12 +94,14 @@ def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> lis
 
 
 def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:
+    """Evaluate a formula in each run of a point."""
     columns = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
     runs = max((len(column) for column in columns.values()), default=0)
     return [expr.value({leaf: column[run] for leaf, column in columns.items()}) for run in range(runs)]
 
 
 def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point) -> Sample:
+    """Return the value of a name of a formula in each run: an input, a dimension or a metric."""
     if (entry := metric.inputs.get(leaf.name)) is not None:
         return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
     run_point = _run_point(plan, point)
@@ -121,6 +123,7 @@ def _of_point(plan: Plan, results: Results, name: str, point: Point, run_point: 
 
 
 def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, run_point: Point) -> Sample:
+    """Return in each run the mean of a metric over all sets of parameters."""
     fixed = {name: value for name, value in run_point.items() if value != AVERAGE}
     sets = [
         set_point
@@ -134,6 +137,7 @@ def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, run_point: Point) 
 
 
 def _of_run(plan: Plan, results: Results, leaf: Leaf, run_point: Point) -> Sample:
+    """Return a metric, or a count of recorded rows, of each run of a point."""
     if (count := plan.counts.get(leaf.name)) is not None:
         return results.counted(run_point, count)
     if not leaf.scope:
@@ -142,6 +146,7 @@ def _of_run(plan: Plan, results: Results, leaf: Leaf, run_point: Point) -> Sampl
 
 
 def _run_point(plan: Plan, point: Point) -> Point:
+    """Complete a point by defaults. A value that the model lacks is an error."""
     run_point = plan.point(point)
     if (reason := plan.lacks(run_point)) is not None:
         raise Missing(reason)
@@ -149,6 +154,7 @@ def _run_point(plan: Plan, point: Point) -> Point:
 
 
 def _aggregate(scope: str, values: Iterable[float | None]) -> float | None:
+    """Combine the values of all connections of a run: their total, average, first or last."""
     numbers = list(values)
     if not numbers:
         return None

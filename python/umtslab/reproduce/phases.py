@@ -56,6 +56,7 @@ def phases(run: Run) -> list[Phase]:
 
 
 def _phases_of(state: str, towards: str, start: float, end: float, buffer: pl.DataFrame) -> list[Phase]:
+    """Return the phases of a user's stay in one RRC state, or of a switch to another."""
     import polars as pl
 
     if towards:

@@ -41,20 +41,24 @@ def reduced(how: str, rows: Rows) -> Sample:
 
 
 def _minimum(rows: Rows) -> Sample:
+    """Return the sample with the smallest mean."""
     return min((sample for _, sample in rows), key=usable_mean)
 
 
 def _extremes(rows: Rows) -> tuple[Sample, Sample]:
+    """Return the samples with the smallest and the largest mean."""
     samples = [sample for _, sample in rows]
     return min(samples, key=usable_mean), max(samples, key=usable_mean)
 
 
 def _range(rows: Rows) -> Sample:
+    """Return the range between the extremes, in each run."""
     low, high = _extremes(rows)
     return [None if a is None or b is None else b - a for a, b in zip(low, high, strict=False)]
 
 
 def _range_pct(rows: Rows) -> Sample:
+    """Return the range in percent of the largest mean."""
     low, high = _extremes(rows)
     top = summarise(high).mean
     if not top:

@@ -76,5 +76,6 @@ def _holders(states: pl.DataFrame) -> list[tuple[int, float, float]]:
 
 
 def _last_before(times: list[float], instant: float) -> float:
+    """Return the last of these times that is not after the instant."""
     index = bisect_right(times, instant)
     return times[index - 1] if index else float("-inf")

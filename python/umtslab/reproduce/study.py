@@ -165,6 +165,7 @@ def run_plan(
 def _tasks(
     plan: Plan, planned: PlannedPoint, scenarios: Path, extra: Sequence[tuple[str, str]]
 ) -> Iterator[Task]:
+    """Yield the tasks of a point's runs."""
     from umtslab.scenario import Scenario
     from umtslab.task import Task
 
@@ -216,6 +217,7 @@ def _draws(
 
 
 def _downloads(plan: Plan, planned: PlannedPoint, scenarios: Path, store: Store) -> Iterator[Download]:
+    """Yield the emulated downloads of a point."""
     from umtslab.reproduce.emulated import download
     from umtslab.scenario import Scenario
 

@@ -108,6 +108,7 @@ def _steps_down(runs: Sequence[Series], count: int, after_s: float) -> Finding:
 
 
 def _count_steps(series: Series, after_s: float) -> float | None:
+    """Return the number of steps down after an instant; None if the series begins too late."""
     start = mean_between(series, after_s - BEFORE_S, after_s)
     if start is None:
         return None
@@ -125,6 +126,7 @@ def _count_steps(series: Series, after_s: float) -> float | None:
 
 
 def _lowest(columns: Sequence[Sample]) -> Summary:
+    """Return the summary with the smallest mean."""
     return min(
         (summarise(column) for column in columns),
         key=lambda s: s.mean if s.mean is not None else float("inf"),

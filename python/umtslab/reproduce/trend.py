@@ -145,6 +145,7 @@ def _saturating(curve: Curve, trend: Trend) -> Finding:
 
 
 def _flat_then(curve: Curve, trend: Trend, then: Callable[[Curve, Trend], Finding]) -> Finding:
+    """Judge a curve that is flat up to the option `at`, and has another shape from there on."""
     at = _option(trend, "at")
     before, after = curve.part(lambda x: x <= at), curve.part(lambda x: x >= at)
     if len(before.x) < 2 or len(after.x) < 2:
@@ -180,6 +181,7 @@ def _dip(curve: Curve, trend: Trend) -> Finding:
 
 
 def _argmax(curve: Curve, trend: Trend) -> Finding:
+    """Judge the value at which the curve has its maximum."""
     inside = _COMPARE.get(trend.relation)
     if inside is None:
         raise Missing("argmax needs a value to compare with")
@@ -247,6 +249,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _residual(line: tuple[float, float] | None, x: float, y: float | None) -> float | None:
+    """Return the distance of a value from a straight line."""
     return None if line is None or y is None else y - line[0] - line[1] * x
 
 
@@ -280,6 +283,7 @@ def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Fi
 
 
 def _spearman(x: Sequence[float | None], y: Sequence[float | None]) -> float | None:
+    """Return Spearman's rank correlation; None if a value is missing or all are equal."""
     xs, ys = [v for v in x if v is not None], [v for v in y if v is not None]
     if len(xs) < len(x) or len(ys) < len(y):
         return None
@@ -310,6 +314,7 @@ def _index(curve: Curve, at: float) -> int:
 
 
 def _best(curve: Curve) -> int:
+    """Return the index of the largest mean."""
     return max(range(len(curve.x)), key=lambda i: usable_mean(curve.y[i]))
 
 

@@ -100,6 +100,7 @@ def not_yet(claim: Claim, detail: str) -> Scored:
 
 
 def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
+    """Score a claim with additional conditions."""
     judge = _Judge(claim, plan, results)
     try:
         resolved = resolve_conditions(claim, plan, results.points(), results.sets(), **overrides)
@@ -131,6 +132,7 @@ class _Judge:
         self.alternatives: list[Measurement] = []
 
     def case(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge one case by the rule for the kind of the claim."""
         rules = {
             "value": self.value,
             "ratio": self.ratio,
@@ -146,6 +148,7 @@ class _Judge:
     # ── One number ──────────────────────────────────────────────────────────────────────────────────────────
 
     def value(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge one number, one text, or one number for each of several labels."""
         expected = str(self.claim.expected)
         metric = self.plan.metric(self.claim.metric, case)
         if metric.pdu_templates or metric.requests:
@@ -195,6 +198,7 @@ class _Judge:
         return self.compare_with_expected(means, label)
 
     def ratio(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge the quotient of the quantity at two points, computed in each run."""
         conditions = self.claim.conditions
         if "num" not in conditions or "den" not in conditions:
             raise Missing("the two sides of the ratio are not named by num and den")
@@ -210,6 +214,7 @@ class _Judge:
         return self.compare_with_expected(ratio, label)
 
     def compare_with_expected(self, sample: Sample, subject: str) -> Finding:
+        """Judge whether the mean is within the tolerance of the number that the claim states."""
         expected = self.claim.expected
         try:
             number = float(expected)
@@ -225,6 +230,7 @@ class _Judge:
     # ── Several points ──────────────────────────────────────────────────────────────────────────────────────
 
     def order(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge an order of points by the quantity, such as ``a < b ~ c``."""
         where = self.label(resolved, case)
         chains = [
             self.expand_others(resolved, case, chain) for chain in parse_order(str(self.claim.expected))
@@ -269,6 +275,7 @@ class _Judge:
         return Chain(tuple(groups), chain.relations)
 
     def trend(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge how the quantity changes over a varied dimension, several of them, or time."""
         if self.plan.metric(self.claim.metric, case).phases:
             return self.phases(case)
         if resolved.is_scatter:
@@ -375,6 +382,7 @@ class _Judge:
         return list(self.plan.dimensions[name].missing)
 
     def time_course(self, resolved: ResolvedConditions, case: Point, trend: Trend) -> Finding:
+        """Judge how the quantity changes over the time of a run."""
         runs = measure_series(self.plan, self.results, self.claim.metric, case)
         instant = trend.options.get("at", trend.options.get("after", 0.0))
         before: Sample = [mean_between(run, 0.0, instant) for run in runs]
@@ -386,6 +394,7 @@ class _Judge:
     # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
 
     def bound(self, resolved: ResolvedConditions, case: Point) -> Finding:
+        """Judge an inequality."""
         return judge_bound(self, resolved, case)
 
     # ── Values from results ─────────────────────────────────────────────────────────────────────────────────

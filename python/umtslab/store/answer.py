@@ -47,6 +47,7 @@ def _expression(number: int, kind: Any) -> str:
 
 
 def _is_kept(kind: Any) -> bool:
+    """Whether a type of DuckDB is kept in all output formats, without conversion."""
     name = str(kind.id).lower()
     if name in _NESTED_TYPES:
         parts = [part for _, part in kind.children if not isinstance(part, int)]

@@ -203,6 +203,7 @@ class Catalogue:
             self._db.close()
 
     def _load(self, where: str, values: tuple[object, ...]) -> list[Run]:
+        """Return the runs of the rows that satisfy an SQL clause."""
         return [self._as_run(row) for row in self._select(f"SELECT {_RUN_COLUMNS} FROM runs {where}", values)]
 
     def _select(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
@@ -244,10 +245,12 @@ def _code_version(version: str, commit: str, code: str) -> CodeVersion:
 
 
 def _signed(seed: int) -> int:
+    """Map an unsigned seed of 64 bits to SQLite's signed integers."""
     return seed - 2**64 if seed >= 2**63 else seed
 
 
 def _unsigned(seed: int) -> int:
+    """Map a signed integer of SQLite back to a seed."""
     return seed + 2**64 if seed < 0 else seed
 
 

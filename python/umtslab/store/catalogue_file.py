@@ -216,6 +216,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def _broken_if_damaged() -> Iterator[None]:
+    """Convert SQLite's errors that indicate damage to `BrokenCatalogue`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -294,6 +295,7 @@ def _write_state(store: Path, text: str) -> None:
 
 
 def _is_unchanged(store: Path) -> bool:
+    """Whether the file is in the state that the last process recorded when it closed the store."""
     state = _state(store)
     try:
         return state is not None and stored_text(store / ".staging" / "lock", _MAX_STATE_BYTES) == state

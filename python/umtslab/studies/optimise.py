@@ -283,6 +283,7 @@ def _is_disk_full(error: BaseException | None) -> bool:
 
 
 def _open(study: Optimisation, file: Path) -> Any:
+    """Open the study in Optuna's file, or create it."""
     import optuna
 
     stored = optuna.create_study(

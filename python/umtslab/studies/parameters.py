@@ -107,6 +107,7 @@ def _parameter(key: str, row: Table) -> Parameter:
 
 
 def _bound(row: Table, name: str, value: Value) -> Quantity:
+    """Read a bound of a range, which must be a finite number."""
     number = quantity(value)
     if number is None or not math.isfinite(number.number):
         raise row.wrong(name, f"{value!r} is not a number")

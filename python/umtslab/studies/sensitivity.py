@@ -195,6 +195,7 @@ def _bounds(parameter: Parameter) -> list[float]:
 
 
 def _row(frame: Frame, numbers: Sequence[float]) -> dict[str, Value]:
+    """Return the values of the keys for a sample of SALib."""
     return {
         parameter.key: parameter.value(10**number if parameter.log else number)
         for parameter, number in zip(frame.parameters, numbers, strict=True)

@@ -51,6 +51,7 @@ def damaged_studies(store: Path) -> Iterator[Damage]:
 
 
 def _flaw(path: Path) -> str | None:
+    """Describe why the file cannot be used; None if it can."""
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
         if (irregularity := describe_irregular(file)) is not None:

@@ -273,6 +273,7 @@ def _cause_links(
     span: tuple[float, float],
     time_s: float,
 ) -> list[Link]:
+    """Return the links that explain a wait. `of` is its cause, as in the time budget, and its UE."""
     cause, ue = of
     _, end_s = span
     if cause == "channel_switch":

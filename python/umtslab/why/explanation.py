@@ -261,6 +261,7 @@ def _retransmission_chain(timeline: Timeline, segment: Row, timeouts: list[Chain
 
 
 def _unknown(links: Link | list[Link], segment: Row, label: str) -> Chain:
+    """Return a chain whose first cause is unknown."""
     links = [links] if isinstance(links, Link) else links
     at = segment["time_s"]
     chain = (*links, unknown_link(at, at))
@@ -344,6 +345,7 @@ def _stall_chain(timeline: Timeline, stall: Stall) -> Chain:
 
 
 def _repair_text(copies: list[Row], lost: Row) -> str:
+    """Describe how the loss of a segment was repaired."""
     again = next((copy for copy in copies if copy["time_s"] > lost["time_s"]), None)
     if again is None:
         return "TCP has not sent a copy."

@@ -74,6 +74,7 @@ def stalls(timeline: Timeline, least_s: float) -> list[Stall]:
 
 
 def _of(timeline: Timeline, connection: int, least_s: float) -> list[Stall]:
+    """Return the stalls of a connection that last at least `least_s`."""
     row = timeline.connections.get(connection)
     if row is None:
         return []

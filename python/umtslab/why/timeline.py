@@ -49,6 +49,7 @@ class Timeline:
         return self.run.series(table).to_dicts()
 
     def _by(self, table: str, *keys: str) -> dict[Any, list[Row]]:
+        """Return the rows of a table by the values of one or several columns."""
         found: dict[Any, list[Row]] = defaultdict(list)
         for row in self.rows(table):
             found[row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys)].append(row)

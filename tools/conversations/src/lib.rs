@@ -24,7 +24,7 @@ use problem::Mistake;
 
 /// The end under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum Implementation {
     /// TCP of the model.
     Model,
     /// TCP of the kernel, in a network namespace of its own.
@@ -36,33 +36,33 @@ pub enum Whose {
 /// # Errors
 ///
 /// The first line that cannot be parsed, or that is not met.
-pub fn hold(path: &Path) -> Result<(), Problem> {
-    hold_with(Whose::Model, path)
+pub fn play_with_model(path: &Path) -> Result<(), Problem> {
+    play_with(Implementation::Model, path)
 }
 
-/// As [`hold`], with the model or with the kernel.
+/// As [`play_with_model`], with the model or with the kernel.
 ///
 /// # Errors
 ///
 /// The first line that cannot be parsed, or that is not met.
-pub fn hold_with(whose: Whose, path: &Path) -> Result<(), Problem> {
+pub fn play_with(implementation: Implementation, path: &Path) -> Result<(), Problem> {
     let (file, text) = read(path)?;
-    match whose {
-        Whose::Model => hold_text(&file, &text),
-        Whose::Kernel => {
+    match implementation {
+        Implementation::Model => play_text(&file, &text),
+        Implementation::Kernel => {
             with_kernel(&text, |script, end| run::run(&script, end)).map_err(|m| m.in_file(&file))
         }
     }
 }
 
-/// As [`hold`], with the script in memory.
+/// As [`play_with_model`], with the script in memory.
 ///
 /// # Errors
 ///
 /// The first line that cannot be parsed, or that is not met.
-pub fn hold_text(file: &str, text: &str) -> Result<(), Problem> {
-    let hold = || run_with_model(text, |script, end| run::run(&script, end));
-    hold().map_err(|mistake| mistake.in_file(file))
+pub fn play_text(file: &str, text: &str) -> Result<(), Problem> {
+    let played = run_with_model(text, |script, end| run::run(&script, end));
+    played.map_err(|mistake| mistake.in_file(file))
 }
 
 /// Plays a script, and returns a line for each event, whatever the script expects.
@@ -70,11 +70,11 @@ pub fn hold_text(file: &str, text: &str) -> Result<(), Problem> {
 /// # Errors
 ///
 /// The first line that cannot be parsed or played.
-pub fn protocol(whose: Whose, path: &Path) -> Result<Vec<String>, Problem> {
+pub fn protocol(implementation: Implementation, path: &Path) -> Result<Vec<String>, Problem> {
     let (file, text) = read(path)?;
-    let lines = match whose {
-        Whose::Model => run_with_model(&text, |script, end| run::protocol(&script, end)),
-        Whose::Kernel => with_kernel(&text, |script, end| run::protocol(&script, end)),
+    let lines = match implementation {
+        Implementation::Model => run_with_model(&text, |script, end| run::protocol(&script, end)),
+        Implementation::Kernel => with_kernel(&text, |script, end| run::protocol(&script, end)),
     };
     lines.map_err(|mistake| mistake.in_file(&file))
 }
@@ -85,33 +85,34 @@ const ATTEMPTS: u32 = 3;
 
 /// Plays conversations with the kernel, first all at the same time, then the failed ones one by
 /// one. Returns the problems that remain.
-pub fn hold_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
+pub fn play_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
     let first = std::thread::scope(|scope| {
-        let held = |file| scope.spawn(move || hold_with(Whose::Kernel, file).err());
-        let threads: Vec<_> = files.iter().map(|file| (file, held(file))).collect();
+        let start = |file| scope.spawn(move || play_with(Implementation::Kernel, file).err());
+        let threads: Vec<_> = files.iter().map(|file| (file, start(file))).collect();
         let failed =
             |thread: std::thread::ScopedJoinHandle<'_, Option<Problem>>| !matches!(thread.join(), Ok(None));
         threads.into_iter().filter_map(|(file, thread)| failed(thread).then_some(file)).collect::<Vec<_>>()
     });
-    first.into_iter().filter_map(|file| hold_again(file).err()).collect()
+    first.into_iter().filter_map(|file| play_again(file).err()).collect()
 }
 
-fn hold_again(file: &Path) -> Result<(), Problem> {
-    let mut held = hold_with(Whose::Kernel, file);
+/// Plays a conversation with the kernel until it succeeds, at most [`ATTEMPTS`] times.
+fn play_again(file: &Path) -> Result<(), Problem> {
+    let mut played = play_with(Implementation::Kernel, file);
     for _ in 1..ATTEMPTS {
-        if held.is_ok() {
+        if played.is_ok() {
             break;
         }
-        held = hold_with(Whose::Kernel, file);
+        played = play_with(Implementation::Kernel, file);
     }
-    held
+    played
 }
 
 /// Returns why conversations with the kernel of this machine are impossible. `None` if they are
 /// possible.
-pub fn kernel_is_out_of_reach() -> Option<String> {
+pub fn why_kernel_is_out_of_reach() -> Option<String> {
     #[cfg(target_os = "linux")]
-    return kernel::is_out_of_reach();
+    return kernel::why_out_of_reach();
     #[cfg(not(target_os = "linux"))]
     return Some("it takes Linux".to_owned());
 }
@@ -152,5 +153,5 @@ fn with_kernel<R: Send>(
 
 #[cfg(not(target_os = "linux"))]
 fn with_kernel<R>(_: &str, _: impl FnOnce(Script, model::Model) -> Result<R, Mistake>) -> Result<R, Mistake> {
-    Err(Mistake::new(0, "the kernel's end takes Linux"))
+    Err(Mistake::new(0, "a conversation with the kernel requires Linux"))
 }

@@ -4,18 +4,18 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use umts_conversations::{Problem, Whose};
+use umts_conversations::{Implementation, Problem};
 
 const USAGE: &str = "usage: umts-conversations [--kernel] [--protocol] FILE…
-  --kernel    hold the conversations with the TCP of this machine's kernel, not with the model (needs root)
+  --kernel    play the conversations with the TCP of this machine's kernel, not with the model (needs root)
   --protocol  print all that happens and compare nothing";
 
 /// Exit status: 0 if all succeed, 1 if not, 2 for wrong usage.
 fn main() -> ExitCode {
-    let (mut whose, mut prints, mut files) = (Whose::Model, false, Vec::new());
+    let (mut implementation, mut prints, mut files) = (Implementation::Model, false, Vec::new());
     for argument in std::env::args_os().skip(1) {
         match argument.to_str() {
-            Some("--kernel") => whose = Whose::Kernel,
+            Some("--kernel") => implementation = Implementation::Kernel,
             Some("--protocol") => prints = true,
             Some(option) if option.starts_with('-') => return usage(),
             _ => files.push(PathBuf::from(argument)),
@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     if files.is_empty() {
         return usage();
     }
-    if whose == Whose::Kernel && !prints {
-        let problems = umts_conversations::hold_all_with_kernel(&files);
+    if implementation == Implementation::Kernel && !prints {
+        let problems = umts_conversations::play_all_with_kernel(&files);
         problems.iter().for_each(|problem| println!("{problem}"));
         println!(
             "{} conversations with the kernel, {} as written",
@@ -36,7 +36,11 @@ fn main() -> ExitCode {
     }
     let mut passed = 0;
     for file in &files {
-        let result = if prints { print(whose, file) } else { umts_conversations::hold_with(whose, file) };
+        let result = if prints {
+            print(implementation, file)
+        } else {
+            umts_conversations::play_with(implementation, file)
+        };
         match result {
             Ok(()) => passed += 1,
             Err(problem) => println!("{problem}"),
@@ -48,8 +52,8 @@ fn main() -> ExitCode {
     if passed == files.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn print(whose: Whose, file: &std::path::Path) -> Result<(), Problem> {
-    umts_conversations::protocol(whose, file)?.iter().for_each(|line| println!("{line}"));
+fn print(implementation: Implementation, file: &std::path::Path) -> Result<(), Problem> {
+    umts_conversations::protocol(implementation, file)?.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 

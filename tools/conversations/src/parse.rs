@@ -5,7 +5,7 @@ use std::str::FromStr;
 use umts_units::Duration;
 
 use crate::problem::Mistake;
-use crate::script::{Claim, Line, Moment, Quantity, Script, Setting, What, When};
+use crate::script::{Claim, Line, Moment, Quantity, Script, Setting, Step, StepTime};
 use crate::segment::{Arriving, Leaving};
 
 type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
@@ -20,14 +20,14 @@ impl Script {
             }
             match line.strip_prefix("set ") {
                 Some(_) if !script.lines.is_empty() => {
-                    return Err(Mistake::new(number, "`set` comes before anything happens"));
+                    return Err(Mistake::new(number, "`set` must come before the first event"));
                 }
                 Some(setting) => script.settings.push(read_setting(number, setting)?),
                 None => script.lines.push(read_line(number, line)?),
             }
         }
         if script.lines.is_empty() {
-            return Err(Mistake::new(text.lines().count().max(1), "nothing happens in this script"));
+            return Err(Mistake::new(text.lines().count().max(1), "the script has no event"));
         }
         Ok(script)
     }
@@ -44,26 +44,26 @@ fn read_line(number: usize, line: &str) -> Result<Line, Mistake> {
     let mut words = line.split_whitespace().peekable();
     let read = |words: &mut Words| -> Result<Line, String> {
         let when = read_when(words)?;
-        let what = read_step(words)?;
+        let step = read_step(words)?;
         match words.next() {
-            Some(word) => Err(format!("`{word}` is too much here")),
-            None => Ok(Line { number, when, what }),
+            Some(word) => Err(format!("unexpected word `{word}`")),
+            None => Ok(Line { number, when, step }),
         }
     };
     read(&mut words).map_err(|message| Mistake::new(number, message))
 }
 
-fn read_when(words: &mut Words) -> Result<When, String> {
+fn read_when(words: &mut Words) -> Result<StepTime, String> {
     let Some(first) =
         words.peek().copied().filter(|word| word.starts_with(|c: char| c == '+' || c.is_ascii_digit()))
     else {
-        return Ok(When::Same);
+        return Ok(StepTime::Same);
     };
     words.next();
     let unit = words.next().ok_or("a time needs a unit, as in `100 ms`")?;
     let digits = first.trim_start_matches('+');
     let moment = read_moment(digits, unit)?;
-    Ok(if first.starts_with('+') { When::After(moment) } else { When::At(moment) })
+    Ok(if first.starts_with('+') { StepTime::After(moment) } else { StepTime::At(moment) })
 }
 
 fn read_moment(number: &str, unit: &str) -> Result<Moment, String> {
@@ -79,18 +79,18 @@ fn read_time(words: &mut Words) -> Result<Duration, String> {
     Ok(read_moment(digits, unit)?.time)
 }
 
-fn read_step(words: &mut Words) -> Result<What, String> {
+fn read_step(words: &mut Words) -> Result<Step, String> {
     match words.next() {
-        Some("open") => Ok(What::Open),
-        Some("close") => Ok(What::Close),
+        Some("open") => Ok(Step::Open),
+        Some("close") => Ok(Step::Close),
         Some("write") => match words.next() {
-            Some("forever") => Ok(What::Write(u64::MAX)),
-            word => Ok(What::Write(number("write", word)?)),
+            Some("forever") => Ok(Step::Write(u64::MAX)),
+            word => Ok(Step::Write(number("write", word)?)),
         },
-        Some("<") => read_arriving(words).map(What::Arrives),
-        Some(">") => read_leaving(words).map(What::Leaves),
-        Some("is") => read_claims(words).map(What::Is),
-        Some(other) => Err(format!("`{other}` is none of open, write, close, <, > and is")),
+        Some("<") => read_arriving(words).map(Step::Arrives),
+        Some(">") => read_leaving(words).map(Step::Leaves),
+        Some("is") => read_claims(words).map(Step::Is),
+        Some(other) => Err(format!("`{other}` is not one of open, write, close, <, > and is")),
         None => Err("an event must follow the time".to_owned()),
     }
 }
@@ -163,10 +163,10 @@ fn read_leaving(words: &mut Words) -> Result<Leaving, String> {
         }
     }
     if !any {
-        return Err("what leaves?".to_owned());
+        return Err("a segment must follow `>`, as in `> data 1..1001`".to_owned());
     }
     if segment.again && !segment.is_numbered() {
-        return Err("an acknowledgment alone is never sent again".to_owned());
+        return Err("an acknowledgment without data is never retransmitted".to_owned());
     }
     Ok(segment)
 }
@@ -187,15 +187,19 @@ fn read_claims(words: &mut Words) -> Result<Vec<Claim>, String> {
         let quantity = Quantity::ALL.iter().copied().find(|quantity| quantity.word() == word);
         let known = || Quantity::ALL.iter().map(|quantity| quantity.word()).collect::<Vec<_>>().join(", ");
         let quantity = quantity.ok_or_else(|| unknown(word, &known()))?;
-        let value = words.next().ok_or_else(|| format!("what is `{word}`?"))?;
+        let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
         if !quantity.is_word() {
             value.parse::<f64>().map_err(|_| format!("`{word}` is a number, not `{value}`"))?;
         }
         claims.push(Claim { quantity, value: value.to_owned() });
     }
-    if claims.is_empty() { Err("what is?".to_owned()) } else { Ok(claims) }
+    if claims.is_empty() {
+        Err("`is` needs a quantity and a value, as in `is cwnd 2`".to_owned())
+    } else {
+        Ok(claims)
+    }
 }
 
 fn unknown(word: &str, known: &str) -> String {
-    format!("`{word}` is none of {known}")
+    format!("`{word}` is not one of {known}")
 }

@@ -11,7 +11,7 @@ use umts_stack::tcp::TcpConfig;
 use umts_units::{Duration, Time};
 
 use crate::problem::Mistake;
-use crate::script::{Claim, Line, Moment, Script, Setting, What, When};
+use crate::script::{Claim, Line, Moment, Script, Setting, Step, StepTime};
 use crate::segment::{Arriving, Bits, Leaving, Words};
 use crate::tested_end::{Action, Departure, TestedEnd, Value};
 
@@ -25,14 +25,14 @@ const MAX_SHIFT: u8 = 14;
 
 /// Plays `script` with `end`.
 pub(crate) fn run(script: &Script, end: impl TestedEnd) -> Result<(), Mistake> {
-    let mut talk = Talk::new(script, end);
+    let mut player = Player::new(script, end);
     for line in &script.lines {
-        talk.line(line)?;
+        player.line(line)?;
     }
     let last = script.lines.last().map_or(0, |line| line.number);
-    match talk.next_departure() {
+    match player.next_departure() {
         Some(departure) => {
-            Err(Mistake::new(last, format!("then leaves, not written here: {}", said(&departure))))
+            Err(Mistake::new(last, format!("unexpected segment at the end: {}", describe(&departure))))
         }
         None => Ok(()),
     }
@@ -40,10 +40,10 @@ pub(crate) fn run(script: &Script, end: impl TestedEnd) -> Result<(), Mistake> {
 
 /// Plays `script` with `end`, and returns a line for each event, whatever the script expects.
 pub(crate) fn protocol(script: &Script, end: impl TestedEnd) -> Result<Vec<String>, Mistake> {
-    let mut talk = Talk::new(script, end);
+    let mut player = Player::new(script, end);
     let mut lines = Vec::new();
     for line in &script.lines {
-        talk.note(line, &mut lines)?;
+        player.note(line, &mut lines)?;
     }
     Ok(lines)
 }
@@ -60,7 +60,7 @@ pub(crate) fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
     Ok(loaded.scenario.tcp.clone())
 }
 
-struct Talk<E> {
+struct Player<E> {
     end: E,
     /// The time of the current line.
     written: Time,
@@ -78,14 +78,14 @@ struct Talk<E> {
     timestamps: bool,
 }
 
-impl<E: TestedEnd> Talk<E> {
+impl<E: TestedEnd> Player<E> {
     fn new(script: &Script, end: E) -> Self {
-        let windows = script.lines.iter().filter_map(|line| match &line.what {
-            What::Arrives(arriving) => arriving.window,
+        let windows = script.lines.iter().filter_map(|line| match &line.step {
+            Step::Arrives(arriving) => arriving.window,
             _ => None,
         });
         let largest = windows.max().unwrap_or(0);
-        Talk {
+        Player {
             end,
             written: Time::ZERO,
             pending: VecDeque::new(),
@@ -98,17 +98,17 @@ impl<E: TestedEnd> Talk<E> {
     }
 
     /// Sets the time of the line. Returns half of the last digit if the line has a time.
-    fn set_time(&mut self, when: When) -> Option<Duration> {
+    fn set_time(&mut self, when: StepTime) -> Option<Duration> {
         match when {
-            When::Same => {
+            StepTime::Same => {
                 self.written = self.written.max(self.end.now());
                 None
             }
-            When::At(Moment { time, half_digit }) => {
+            StepTime::At(Moment { time, half_digit }) => {
                 self.written = Time::ZERO + time;
                 Some(half_digit)
             }
-            When::After(Moment { time, half_digit }) => {
+            StepTime::After(Moment { time, half_digit }) => {
                 self.written += time;
                 Some(half_digit)
             }
@@ -118,20 +118,20 @@ impl<E: TestedEnd> Talk<E> {
     fn line(&mut self, line: &Line) -> Result<(), Mistake> {
         let wrong = |message: String| Mistake::new(line.number, message);
         let half_digit = self.set_time(line.when);
-        if let What::Leaves(expected) = &line.what {
+        if let Step::Leaves(expected) = &line.step {
             return self.leaves(expected, half_digit).map_err(wrong);
         }
         if half_digit.is_some() && self.is_over() {
-            return Err(wrong(format!("{} is over", ms(self.written))));
+            return Err(wrong(format!("{} has already passed", ms(self.written))));
         }
         self.end.pass(self.written, false).map_err(wrong)?;
-        if let What::Is(claims) = &line.what {
+        if let Step::Is(claims) = &line.step {
             return claims.iter().try_for_each(|claim| self.check(claim)).map_err(wrong);
         }
         if let Some(departure) = self.next_departure() {
-            return Err(wrong(format!("before this leaves, not written here: {}", said(&departure))));
+            return Err(wrong(format!("unexpected segment before this line: {}", describe(&departure))));
         }
-        self.happens(&line.what).map_err(wrong)
+        self.act(&line.step).map_err(wrong)
     }
 
     /// Returns whether the time of the line has passed by more than the end's clock may be late.
@@ -147,29 +147,29 @@ impl<E: TestedEnd> Talk<E> {
         while let Some(departure) = self.next_departure() {
             lines.push(format!("{:>10} > {}", ms(departure.at), Words(&departure.segment)));
         }
-        match &line.what {
-            What::Leaves(_) => {}
-            What::Is(claims) => {
+        match &line.step {
+            Step::Leaves(_) => {}
+            Step::Is(claims) => {
                 for claim in claims {
                     let value = self.end.value(claim.quantity).map_err(wrong)?;
                     lines.push(format!("{:>10} is {} {value:?}", ms(self.end.now()), claim.quantity));
                 }
             }
-            what => {
+            step => {
                 lines.push(format!("{:>10} line {}", ms(self.end.now()), line.number));
-                self.happens(what).map_err(wrong)?;
+                self.act(step).map_err(wrong)?;
             }
         }
         Ok(())
     }
 
-    fn happens(&mut self, what: &What) -> Result<(), String> {
-        match what {
-            What::Open => self.end.act(Action::Open),
-            What::Write(bytes) => self.end.act(Action::Write(*bytes)),
-            What::Close => self.end.act(Action::Close),
-            What::Arrives(arriving) => self.arrives(arriving),
-            What::Leaves(_) | What::Is(_) => Ok(()),
+    fn act(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Open => self.end.act(Action::Open),
+            Step::Write(bytes) => self.end.act(Action::Write(*bytes)),
+            Step::Close => self.end.act(Action::Close),
+            Step::Arrives(arriving) => self.arrives(arriving),
+            Step::Leaves(_) | Step::Is(_) => Ok(()),
         }
     }
 
@@ -251,12 +251,12 @@ impl<E: TestedEnd> Talk<E> {
                 self.end.pass(due + late, true)?;
             }
             let Some(departure) = self.next_departure() else {
-                return Err(format!("expected at {}: {expected}; nothing leaves", ms(due)));
+                return Err(format!("expected at {}: {expected}; no segment leaves", ms(due)));
             };
             let Departure { at, segment } = departure;
             let is_early = due.saturating_since(at) > early;
             if is_early || at.saturating_since(due) > late || !expected.meets(&segment, from) {
-                return Err(format!("expected at {}: {expected}; leaves {}", ms(due), said(&departure)));
+                return Err(format!("expected at {}: {expected}; leaves {}", ms(due), describe(&departure)));
             }
             from = segment.seq + u64::from(segment.payload);
             if expected.range.is_none() || from >= until {
@@ -284,7 +284,7 @@ fn differs(claim: &Claim, found: &str) -> String {
     format!("{} is {found}, not {}", claim.quantity, claim.value)
 }
 
-fn said(departure: &Departure) -> String {
+fn describe(departure: &Departure) -> String {
     format!("{} at {}", Words(&departure.segment), ms(departure.at))
 }
 

@@ -23,14 +23,15 @@ pub(crate) struct Setting {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
+    /// Number of the line in the file, from 1.
     pub number: usize,
-    pub when: When,
-    pub what: What,
+    pub when: StepTime,
+    pub step: Step,
 }
 
 /// Time of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum When {
+pub(crate) enum StepTime {
     /// The time of the line before.
     Same,
     /// Time since the beginning of the conversation.
@@ -43,11 +44,13 @@ pub(crate) enum When {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
     pub time: Duration,
+    /// Half of the last digit that was written: 0.5 ms for `100 ms`.
     pub half_digit: Duration,
 }
 
+/// An action of the script, or a check.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum What {
+pub(crate) enum Step {
     /// The application opens the connection.
     Open,
     /// The application writes this number of bytes; `u64::MAX` is without end.

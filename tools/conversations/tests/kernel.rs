@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use umts_conversations::{hold, kernel_is_out_of_reach};
+use umts_conversations::{play_with_model, why_kernel_is_out_of_reach};
 
 /// Minimum number of conversations.
 const CONVERSATIONS: usize = 40;
@@ -26,14 +26,17 @@ fn scripts() -> Vec<PathBuf> {
 
 #[test]
 fn model_passes_the_conversations_of_linux() {
-    let problems: Vec<String> =
-        scripts().iter().filter_map(|file| hold(file).err()).map(|problem| problem.to_string()).collect();
+    let problems: Vec<String> = scripts()
+        .iter()
+        .filter_map(|file| play_with_model(file).err())
+        .map(|problem| problem.to_string())
+        .collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
 fn kernel_passes_the_same_conversations() {
-    if let Some(reason) = kernel_is_out_of_reach() {
+    if let Some(reason) = why_kernel_is_out_of_reach() {
         eprintln!("skipped: no conversation can be held with the kernel: {reason}");
         return;
     }

@@ -87,7 +87,7 @@ fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
 
 /// A line that is not a row.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{0:?} is no row of an event file")]
+#[error("{0:?} is not a row of an event file")]
 pub struct NotARow(String);
 
 impl FromStr for Row {

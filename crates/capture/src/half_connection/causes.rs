@@ -21,6 +21,7 @@ impl HalfConnection {
         }
     }
 
+    /// Returns whether new data are a tail loss probe. A probe with new data is a full segment.
     #[cold]
     fn is_new_probe(&self, now: Time, last_sent: Time, segment: &Segment, sender_delay: Duration) -> bool {
         let is_full = segment.payload > 0 && segment.payload >= self.counters.largest_segment;

@@ -18,18 +18,18 @@ fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).expect("a vector takes all");
-    encoder.finish().expect("a vector takes all")
+    encoder.write_all(bytes).expect("writing to a Vec cannot fail");
+    encoder.finish().expect("writing to a Vec cannot fail")
 }
 
 fn zstandard(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).expect("a vector takes all")
+    zstd::encode_all(bytes, 3).expect("writing to a Vec cannot fail")
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
-    encoder.write_all(bytes).expect("a vector takes all");
-    encoder.finish().expect("a vector takes all")
+    encoder.write_all(bytes).expect("writing to a Vec cannot fail");
+    encoder.finish().expect("writing to a Vec cannot fail")
 }
 
 type Compressor = fn(&[u8]) -> Vec<u8>;
@@ -39,12 +39,15 @@ const COMPRESSORS: [Compressor; 3] = [gzip, zstandard, lz4];
 #[test]
 fn compressed_captures_give_the_same_analysis() {
     let plain = capture();
-    let expected = read(&plain).expect("it is a capture");
+    let expected = read(&plain).expect("the bytes are a capture");
     for compress in COMPRESSORS {
-        assert_eq!(read(&compress(&plain)).expect("it is a capture"), expected);
+        assert_eq!(read(&compress(&plain)).expect("the bytes are a capture"), expected);
         // Two consecutive members or frames are one file.
         let (head, tail) = plain.split_at(plain.len() / 3);
-        assert_eq!(read(&[compress(head), compress(tail)].concat()).expect("it is a capture"), expected);
+        assert_eq!(
+            read(&[compress(head), compress(tail)].concat()).expect("the bytes are a capture"),
+            expected
+        );
     }
 }
 
@@ -99,15 +102,15 @@ fn doubly_compressed_files_and_other_contents_are_refused() {
 /// A file of 320 MiB of zeros, which are packets without octets, in less than 1 MiB.
 #[test]
 fn decompression_bomb_is_read_up_to_a_limit() {
-    let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("it can be made");
-    bomb.write_all(&capture()[..24]).expect("a vector takes all");
+    let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("the level is valid");
+    bomb.write_all(&capture()[..24]).expect("writing to a Vec cannot fail");
     let packets = vec![0; 64 << 20];
     for _ in 0..5 {
-        bomb.write_all(&packets).expect("a vector takes all");
+        bomb.write_all(&packets).expect("writing to a Vec cannot fail");
     }
-    let bomb = bomb.finish().expect("a vector takes all");
+    let bomb = bomb.finish().expect("writing to a Vec cannot fail");
     assert!(bomb.len() < 1 << 20);
-    let analysis = read(&bomb).expect("it begins as a capture");
+    let analysis = read(&bomb).expect("the file begins like a capture");
     let has_warning = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
     assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     // The limit is 256 MiB, and each packet has a header of 16 octets.

@@ -148,7 +148,7 @@ pub fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
 fn pcap_in_both_byte_orders_and_resolutions() {
     for order in [ByteOrder::Little, ByteOrder::Big] {
         for is_nanoseconds in [false, true] {
-            let analysis = read(&pcap(order, is_nanoseconds)).expect("it is a capture");
+            let analysis = read(&pcap(order, is_nanoseconds)).expect("the bytes are a capture");
             assert_eq!(analysis, expected(), "{order:?}, nanoseconds {is_nanoseconds}");
         }
     }
@@ -156,7 +156,7 @@ fn pcap_in_both_byte_orders_and_resolutions() {
 
 #[test]
 fn pcapng_in_both_byte_orders_with_different_clocks() {
-    let (analysis, expected) = (read(&pcapng()).expect("it is a capture"), expected());
+    let (analysis, expected) = (read(&pcapng()).expect("the bytes are a capture"), expected());
     assert_eq!(analysis.counts, expected.counts);
     assert_eq!(analysis.warnings, Vec::<String>::new());
     for ((name, found), (_, expected)) in analysis.metrics.iter().zip(expected.metrics.iter()) {
@@ -184,8 +184,9 @@ impl Read for SmallReads {
 fn result_is_independent_of_read_sizes() {
     for bytes in [pcap(ByteOrder::Little, true), pcapng()] {
         let source = SmallReads(Cursor::new(bytes.clone()));
-        let result = analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("it reads");
-        assert_eq!(result, read(&bytes).expect("it reads"));
+        let result =
+            analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("the capture can be read");
+        assert_eq!(result, read(&bytes).expect("the capture can be read"));
     }
 }
 
@@ -260,7 +261,7 @@ fn packets_without_time_or_interface_are_left_out_and_counted() {
         packet(order, 0, 5, bytes),
     ]
     .concat();
-    let analysis = read(&file).expect("it is a capture");
+    let analysis = read(&file).expect("the bytes are a capture");
     assert_eq!((analysis.counts.packets, analysis.warnings.len()), (1, 2));
 }
 
@@ -289,7 +290,7 @@ fn large_file_reports_progress_and_can_be_stopped() {
         (packets, fractions.clone())
     };
     let (packets, mut fractions) = run(usize::MAX);
-    assert_eq!(packets.expect("it reads"), 20_000);
+    assert_eq!(packets.expect("the capture can be read"), 20_000);
     assert!(fractions.is_sorted() && fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
     // While the source is slow, the same fraction is reported again, so that Ctrl-C is noticed.
     // Otherwise there is one report every 8 MiB.

@@ -24,7 +24,7 @@ fn modified(order: ByteOrder) -> Vec<u8> {
 #[test]
 fn modified_pcap_in_both_byte_orders() {
     for order in [ByteOrder::Little, ByteOrder::Big] {
-        assert_eq!(read(&modified(order)).expect("it is a capture"), expected(), "{order:?}");
+        assert_eq!(read(&modified(order)).expect("the bytes are a capture"), expected(), "{order:?}");
     }
 }
 
@@ -50,7 +50,7 @@ fn packet_blocks_mix_with_other_blocks_in_both_byte_orders() {
                 _ => packet(order, 1, at, &bytes),
             });
         }
-        assert_eq!(read(&file).expect("it is a capture"), expected(), "{order:?}");
+        assert_eq!(read(&file).expect("the bytes are a capture"), expected(), "{order:?}");
         let length = file.len();
         let cut = read(&file[..length - 3]).expect("only the last packet is missing");
         assert_eq!(cut.counts.packets, packets().len() as u64 - 1);
@@ -62,7 +62,7 @@ fn short_packet_block_is_damage() {
     for body in 0..20 {
         let order = ByteOrder::Big;
         let file = [section(order), interface(order, None, None), block(order, 2, &vec![0; body])].concat();
-        let analysis = read(&file).expect("it begins as a capture");
+        let analysis = read(&file).expect("the file begins like a capture");
         // The fixed part has 20 octets. Bodies are padded to words of four octets.
         let is_whole = body >= 17;
         assert_eq!(analysis.counts.packets, u64::from(is_whole));
@@ -103,7 +103,7 @@ fn impossible_times_are_left_out_with_a_warning() {
         packet(order, 2, 7, bytes),
     ]
     .concat();
-    let analysis = read(&file).expect("it is a capture");
+    let analysis = read(&file).expect("the bytes are a capture");
     assert_eq!(analysis.counts.packets, 1);
     for text in [
         "1 packets of interface 0, which counts units of 10^-0 s, have times before 1970 or after 2262",
@@ -120,7 +120,7 @@ fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
     let mut file = section(order);
     (0..20).for_each(|_| file.extend(interface(order, Some(0), None)));
     (0..20).for_each(|number| file.extend(packet(order, number, u64::MAX, bytes)));
-    let analysis = read(&file).expect("it begins as a capture");
+    let analysis = read(&file).expect("the file begins like a capture");
     let of_interfaces =
         analysis.warnings.iter().filter(|warning| warning.starts_with("1 packets of interface ")).count();
     assert_eq!(of_interfaces, 16);
@@ -135,7 +135,7 @@ fn too_many_interfaces_are_damage() {
         let mut file = section(order);
         (0..interfaces).for_each(|_| file.extend(interface(order, None, None)));
         file.extend(packet(order, 0, 5, &packets()[0].1));
-        read(&file).expect("it begins as a capture")
+        read(&file).expect("the file begins like a capture")
     };
     assert_eq!(file(1 << 16).counts.packets, 1);
     let refused = file((1 << 16) + 1);
@@ -152,7 +152,7 @@ fn large_fractions_of_a_second_give_a_warning() {
         file.extend(ByteOrder::Big.word(word));
     }
     file.extend(bytes);
-    let analysis = read(&file).expect("it is a capture");
+    let analysis = read(&file).expect("the bytes are a capture");
     assert!(
         analysis.warnings[0].starts_with("1 packets have a fraction of a second"),
         "{:?}",
@@ -179,8 +179,8 @@ fn packets_within_the_window_are_sorted_by_time() {
             list.iter_mut().enumerate().for_each(|(number, packet)| packet.0 += 1000 * number as u64);
             let in_order = file_of(order, &list);
             shuffle(&mut list);
-            let analysis = read(&file_of(order, &list)).expect("it is a capture");
-            let expected = read(&in_order).expect("it is a capture");
+            let analysis = read(&file_of(order, &list)).expect("the bytes are a capture");
+            let expected = read(&in_order).expect("the bytes are a capture");
             assert_eq!(
                 (&analysis.metrics, &analysis.connections),
                 (&expected.metrics, &expected.connections)

@@ -33,7 +33,7 @@ fn causes_equal_the_counters_of_the_kernel() {
     }
     for (name, [retransmissions, timeouts, recoveries, probes, dsacks]) in CAPTURES {
         let file = folder.join(name).with_extension("pcap");
-        let analysis = analyse_file(&file, ReadOptions::default()).expect("it is a capture");
+        let analysis = analyse_file(&file, ReadOptions::default()).expect("the bytes are a capture");
         let value = |metric| analysis.metrics.value(metric).expect("both directions were captured");
         let metrics = [
             "tcp_retransmissions",

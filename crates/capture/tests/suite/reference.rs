@@ -113,7 +113,7 @@ A connection ends with a new SYN at the same ports. It is kept for 120 s after b
 fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for Definition { name, unit, meaning } in definitions() {
-        writeln!(page, "| `{name}` | {unit} | {meaning} |").expect("a string takes all");
+        writeln!(page, "| `{name}` | {unit} | {meaning} |").expect("writing to a String cannot fail");
     }
     page
 }

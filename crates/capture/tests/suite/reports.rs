@@ -12,7 +12,7 @@ fn file(name: &str) -> PathBuf {
 }
 
 fn analysis_of(name: &str) -> Analysis {
-    analyse_file(&file(name), ReadOptions::default()).expect("it is a capture")
+    analyse_file(&file(name), ReadOptions::default()).expect("the bytes are a capture")
 }
 
 fn only_row(analysis: &Analysis) -> &ConnectionRow {

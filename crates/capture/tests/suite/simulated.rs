@@ -184,7 +184,7 @@ fn causes_of_linux_tcp_equal_the_simulation() {
         ] {
             assert_eq!(analysis.metrics.value(metric), simulated.value(metric), "{metric} of {size}");
         }
-        probes += simulated.value("tail_loss_probes").expect("it is counted");
+        probes += simulated.value("tail_loss_probes").expect("the metric exists");
     }
     assert!(probes > 5.0, "{probes}");
 }
@@ -215,7 +215,7 @@ fn marks_are_seen_at_the_receiver() {
 fn slow_reader_closes_its_window() {
     let (simulated, _, _) = simulate_and_analyse("ftp-on-dch-384-3gpp", SLOW_READER, "server");
     let [windows, probes, time] = ["zero_windows", "zero_window_probes", "zero_window_time_s"]
-        .map(|name| simulated.value(name).expect("it is counted"));
+        .map(|name| simulated.value(name).expect("the metric exists"));
     assert!(windows >= probes && probes > 10.0 && (10.0..100.0).contains(&time), "{windows} {probes} {time}");
 }
 

@@ -92,16 +92,17 @@ impl Network {
         command
             .args(["netns", "exec", namespace, "taskset", "--cpu-list", &first_processor()])
             .args(command_line);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ip is there")
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command ip exists")
     }
 
     /// Returns the number of segments that the server's kernel retransmitted.
     fn retransmitted_segments(&self) -> u64 {
         let read = ["netns", "exec", &self.server, "cat", "/proc/net/snmp"];
-        let done = Command::new("ip").args(read).output().expect("ip is there");
+        let done = Command::new("ip").args(read).output().expect("the command ip exists");
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         let mut rows = text.lines().filter(|line| line.starts_with("Tcp:")).map(str::split_whitespace);
-        let (names, mut values) = (rows.next().expect("names"), rows.next().expect("values"));
+        let (names, mut values) =
+            (rows.next().expect("a row of names"), rows.next().expect("a row of values"));
         let column = names.clone().position(|name| name == "RetransSegs").expect("every kernel counts them");
         values.nth(column).and_then(|value| value.parse().ok()).expect("a count")
     }
@@ -146,9 +147,10 @@ impl Network {
             "import socket\nc=socket.create_connection(('10.77.0.1',5001))\nn=0\nwhile True:\n d=c.recv(65536)\n \
              if not d: break\n n+=len(d)\nassert n=={bytes}\nc.close()"
         );
-        let status = self.spawn(&self.client, &["python3", "-c", &fetch]).wait().expect("it was started");
+        let status =
+            self.spawn(&self.client, &["python3", "-c", &fetch]).wait().expect("the command was started");
         assert!(status.success(), "the download came through");
-        server.wait().expect("it was started");
+        server.wait().expect("the command was started");
         // Packets that tcpdump has not read from the kernel are lost when it is stopped: wait for
         // the last packet.
         wait_for("both captures have the end of the connection", || {
@@ -158,7 +160,7 @@ impl Network {
         });
         for capture in &mut captures {
             run_succeeds(&["kill", "-INT", &capture.id().to_string()]);
-            capture.wait().expect("it was started");
+            capture.wait().expect("the command was started");
         }
         files
     }
@@ -241,7 +243,7 @@ fn server_value(text: &str, row: &str) -> f64 {
     let line = text.lines().find(|line| line.trim_start().starts_with(row));
     let line = line.unwrap_or_else(|| panic!("tcptrace has a row {row}"));
     // The client, which opened the connection, is on the left.
-    let right = line.rsplit(row).next().expect("the row begins with it");
+    let right = line.rsplit(row).next().expect("the line contains the name of the row");
     right.split_whitespace().find_map(|word| word.parse().ok()).expect("a number")
 }
 

@@ -65,7 +65,10 @@ fn the_spin_bit_of_quic_gives_the_round_trip() {
     let flow = &analysis.udp_flows[0];
     assert_eq!(flow.quic_version, Some(1));
     for direction in [flow.sent, flow.reverse] {
-        assert!((direction.spin_rtt_s.expect("it spins") - 0.12).abs() < 1e-6, "{direction:?}");
+        assert!(
+            (direction.spin_rtt_s.expect("the spin bit alternates") - 0.12).abs() < 1e-6,
+            "{direction:?}"
+        );
         assert!(direction.spin_rtt_samples >= 8);
     }
     // Without a packet that identifies QUIC, the same octets may be any protocol.

@@ -12,7 +12,9 @@ const TOLERATED: u64 = 2;
 /// Distribution of the lateness of instants, with three significant digits.
 #[derive(Debug, Clone)]
 pub struct Lateness {
+    /// In nanoseconds.
     histogram: Histogram<u64>,
+    /// A larger value counts in `above_limit`.
     limit: Duration,
     above_limit: u64,
 }

@@ -82,9 +82,12 @@ pub struct WallClock {
     epoll: Epoll,
     timer: TimerFd,
     signals: SignalFd,
+    /// End of a pipe that closes when the parent process exits, which ends the emulation.
     _parent: OwnedFd,
     ports: Vec<Port>,
+    /// Packets that were read and not handled yet, with the times at which they were read.
     waiting: VecDeque<(Time, Arrival)>,
+    /// Time between the due time of an event and the handling.
     lateness: Lateness,
     /// CPU time from each wake-up to the next sleep.
     work: Lateness,
@@ -99,6 +102,7 @@ pub struct WallClock {
     ending: Option<(Ending, Time)>,
     /// Number of SIGINTs received.
     interrupts: u32,
+    /// Numbers of the ports whose device was removed.
     gone: Vec<usize>,
 }
 
@@ -221,6 +225,8 @@ impl WallClock {
         Ok(())
     }
 
+    /// Waits for events for at most `timeout`, and handles them: packets, signals, the end of the
+    /// parent.
     fn poll_events(&mut self, timeout: EpollTimeout) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 16];
         let count = match self.epoll.wait(&mut events, timeout) {
@@ -255,6 +261,7 @@ impl WallClock {
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
     }
 
+    /// Reads the pending signals.
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.read_signal()? {
             if signal.ssi_signo == Signal::SIGTERM as u32 {
@@ -268,6 +275,7 @@ impl WallClock {
         Ok(())
     }
 
+    /// Reads the waiting packets of a device, up to a limit.
     fn read(&mut self, number: usize) -> io::Result<()> {
         let port = &self.ports[number];
         let mut buffer = [0; MTU as usize + 1];
@@ -338,6 +346,7 @@ pub fn cpu_time() -> io::Result<Duration> {
     read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Reads a clock of the kernel.
 fn read(clock: ClockId) -> io::Result<Duration> {
     let now = clock_gettime(clock)?;
     Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))

@@ -1,6 +1,6 @@
 //! Ethernet frames between two given devices. [`route`] selects the frames whose IP packets cross
-//! the radio. The others prepare these packets: they remove the padding, complete checksums and cut
-//! segments that the kernel left to the network card.
+//! the radio. The other functions prepare these packets: they remove the padding, and they do what
+//! the kernel left to the network card, which is to complete checksums and to cut large segments.
 
 use crate::packets::foreign;
 
@@ -84,7 +84,7 @@ pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     &packet[..length.min(packet.len())]
 }
 
-/// What segmentation and checksums need to know about a TCP or UDP packet.
+/// The parts of a TCP or UDP packet that segmentation and checksums need.
 struct Transport {
     /// Offset of the TCP or UDP header in the packet.
     offset: usize,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn has_valid_checksums(packet: &[u8]) -> bool {
-        let transport = transport(packet).expect("TCP or UDP");
+        let transport = transport(packet).expect("the packet carries TCP or UDP");
         let body = &packet[transport.offset..];
         fold(transport.pseudo_sum + body.len() as u32 + sum(body)) == 0xffff && {
             packet[0] >> 4 == 6 || fold(sum(&packet[..20])) == 0xffff
@@ -219,7 +219,7 @@ mod tests {
 
     /// Leaves the checksum to the device, as a kernel with checksum offload does.
     fn offload_checksum(packet: &mut [u8]) {
-        let transport = transport(packet).expect("TCP or UDP");
+        let transport = transport(packet).expect("the packet carries TCP or UDP");
         let pseudo = fold(transport.pseudo_sum + (packet.len() - transport.offset) as u32);
         let at = transport.offset + if transport.protocol == TCP { 16 } else { 6 };
         packet[at..at + 2].copy_from_slice(&pseudo.to_be_bytes());

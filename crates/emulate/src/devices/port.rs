@@ -28,7 +28,7 @@ pub enum Behind {
         are_split: bool,
     },
     /// One UE; the addresses of both sides are arbitrary.
-    Anybody,
+    OneUe,
 }
 
 /// Ports of a proxy: towards the servers, towards the users.
@@ -44,7 +44,7 @@ impl Behind {
     pub fn count(self) -> usize {
         match self {
             Behind::Ues { count, .. } => count,
-            Behind::Anybody => 1,
+            Behind::OneUe => 1,
         }
     }
 
@@ -53,7 +53,7 @@ impl Behind {
     pub fn proxy(self) -> Option<ProxyPorts> {
         match self {
             Behind::Ues { count, are_split: true } => Some([ue_port(count), ue_port(count) + 1]),
-            Behind::Ues { .. } | Behind::Anybody => None,
+            Behind::Ues { .. } | Behind::OneUe => None,
         }
     }
 

@@ -44,6 +44,7 @@ impl ProxyNode {
         namespace.within(|| set_sysctl("net/ipv4/conf/all/rp_filter", "0"))?;
         let [servers, users] = DEVICES.map(|name| Tun::new(namespace.again()?, name, &[]));
         let tuns = [servers?, users?];
+        // Adds the routes that `to` makes for the index of a device, with the settings of the side.
         let routes = |at: usize, to: &mut dyn FnMut(u32) -> Vec<Route>| {
             let metrics = &sides[at].metrics;
             let routes = to(tuns[at].index()).into_iter();
@@ -52,8 +53,8 @@ impl ProxyNode {
             )
         };
         routes(0, &mut |index| {
-            let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
-            versions.map(|like| Route::default(like, index)).collect()
+            let versions = addresses::SERVER.into_iter().filter(|address| is_hermetic || address.is_ipv4());
+            versions.map(|address| Route::default(address, index)).collect()
         })?;
         routes(1, &mut |index| {
             (0..ues).flat_map(addresses::of_ue).map(|address| Route::host(address, index)).collect()

@@ -19,7 +19,7 @@ pub fn ue_port(ue: usize) -> usize {
     ue + 1
 }
 
-/// Port behind which an address is. A UE reaches another UE through the core network, like a
+/// Port whose hosts have this address. A UE reaches another UE through the core network, like a
 /// server.
 pub fn port_of(address: IpAddr) -> usize {
     addresses::ue_of(address).map_or(SERVER_PORT, ue_port)
@@ -37,18 +37,18 @@ pub fn port_of(address: IpAddr) -> usize {
 /// An error of the kernel.
 pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
     let ues = networks.len() - ue_port(0);
-    let make = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
+    let create = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
         None => server_side(network, ues, tcp, is_hermetic),
         Some(ue) => ue_side(network, ue, tcp, is_hermetic),
     };
-    networks.into_iter().enumerate().map(make).collect()
+    networks.into_iter().enumerate().map(create).collect()
 }
 
 fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     namespace.within(|| {
         let mut netlink = Netlink::open()?;
-        for like in addresses::SERVER.into_iter().filter(|_| is_hermetic) {
-            netlink.add_route(&Route { is_local: true, ..Route::default(like, LOOPBACK) })?;
+        for address in addresses::SERVER.into_iter().filter(|_| is_hermetic) {
+            netlink.add_route(&Route { is_local: true, ..Route::default(address, LOOPBACK) })?;
         }
         Ok(())
     })?;
@@ -63,11 +63,12 @@ fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermet
 
 fn ue_side(namespace: NetNamespace, ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let tun = Tun::new(namespace, "umts0", &addresses::of_ue(ue))?;
-    let out = |like: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(like, tun.index()) };
+    let default_route =
+        |address: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(address, tun.index()) };
     // Access to the host's network is IPv4 only: without an IPv6 route, programs detect this at
     // once.
-    let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
-    tun.add_routes(&versions.map(out).collect::<Vec<_>>())?;
+    let versions = addresses::SERVER.into_iter().filter(|address| is_hermetic || address.is_ipv4());
+    tun.add_routes(&versions.map(default_route).collect::<Vec<_>>())?;
     Ok(tun)
 }
 
@@ -122,13 +123,14 @@ mod tests {
 
     /// Carries packets between the devices until `done` returns true, for at most 10 s. Returns
     /// whether it did.
-    fn ferry(tuns: &[Tun], mut done: impl FnMut() -> bool) -> bool {
+    fn carry_packets(tuns: &[Tun], mut done: impl FnMut() -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut packet = [0; 2000];
         while !done() {
             for tun in tuns {
-                while let Some(length) = tun.read(&mut packet).expect("the device is there") {
-                    let (_, to) = foreign::addresses(&packet[..length]).expect("the kernel made it");
+                while let Some(length) = tun.read(&mut packet).expect("the device exists") {
+                    let (_, to) =
+                        foreign::addresses(&packet[..length]).expect("the kernel sends valid packets");
                     assert!(tuns[port_of(to)].write(&packet[..length]));
                 }
             }
@@ -170,16 +172,18 @@ mod tests {
             let ue = socket(&tuns[ue_port(1)], any);
             let server = socket(&tuns[SERVER_PORT], server);
             ue.send_to(b"question", to).unwrap();
-            let (mut buffer, mut asker) = ([0; 100], None);
-            assert!(ferry(&tuns, || {
-                asker = server.recv_from(&mut buffer).ok();
-                asker.is_some()
+            let (mut buffer, mut client) = ([0; 100], None);
+            assert!(carry_packets(&tuns, || {
+                client = server.recv_from(&mut buffer).ok();
+                client.is_some()
             }));
-            let (length, from) = asker.unwrap();
+            let (length, from) = client.unwrap();
             assert_eq!(&buffer[..length], b"question");
             assert_eq!(addresses::ue_of(from.ip()), Some(1));
             server.send_to(b"answer", from).unwrap();
-            assert!(ferry(&tuns, || ue.recv(&mut buffer).is_ok_and(|length| &buffer[..length] == b"answer")));
+            assert!(carry_packets(&tuns, || ue
+                .recv(&mut buffer)
+                .is_ok_and(|length| &buffer[..length] == b"answer")));
         }
     }
 
@@ -211,13 +215,13 @@ mod tests {
     #[test]
     fn rejected_setting_is_reported_as_typed() {
         let Ok(networks) = networks(1) else { return eprintln!("SKIPPED: no namespaces") };
-        for (name, value, said) in [
+        for (name, value, expected) in [
             ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel rejects this value"),
             ("tcp_none", "1", "tcp_none=1: this kernel has no setting"),
         ] {
             let settings = TcpSettings::from_pairs(&[(name.to_owned(), value.to_owned())]).unwrap();
             let error = apply_tcp_sysctls(&networks, &settings).unwrap_err();
-            assert!(error.to_string().starts_with(said), "{error}");
+            assert!(error.to_string().starts_with(expected), "{error}");
         }
         let settings = TcpSettings::from_pairs(&[("route.congctl".to_owned(), "evil".to_owned())]).unwrap();
         let error = build(networks, &settings, true).err().expect("no such congestion control");
@@ -230,7 +234,9 @@ mod tests {
         let [from, to] = [0, 1].map(|ue| socket(&tuns[ue_port(ue)], "0.0.0.0:9000"));
         from.send_to(b"hello", (addresses::of_ue(1)[0], 9000)).unwrap();
         let mut buffer = [0; 100];
-        assert!(ferry(&tuns, || to.recv(&mut buffer).is_ok_and(|length| &buffer[..length] == b"hello")));
+        assert!(carry_packets(&tuns, || to
+            .recv(&mut buffer)
+            .is_ok_and(|length| &buffer[..length] == b"hello")));
     }
 
     #[test]

@@ -59,9 +59,9 @@ sockopt_impl!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Frames {
     /// Frames that went directly to the other device.
-    pub aside: u64,
-    /// Frames that the other device rejected.
-    pub aside_lost: u64,
+    pub bypassed: u64,
+    /// Frames that the kernel queue of the other device rejected.
+    pub bypass_lost: u64,
     /// IP packets for a single host with an invalid IP header.
     pub malformed: u64,
     /// Packets above the MTU that cannot be cut: everything but valid TCP segments without SYN.
@@ -70,8 +70,8 @@ pub struct Frames {
 
 impl std::ops::AddAssign for Frames {
     fn add_assign(&mut self, other: Self) {
-        self.aside += other.aside;
-        self.aside_lost += other.aside_lost;
+        self.bypassed += other.bypassed;
+        self.bypass_lost += other.bypass_lost;
         self.malformed += other.malformed;
         self.too_large += other.too_large;
     }
@@ -80,9 +80,13 @@ impl std::ops::AddAssign for Frames {
 /// One of the two devices.
 pub struct Wire {
     name: String,
+    /// Index of the interface in the kernel.
     index: usize,
+    /// Packet socket of this device.
     socket: Rc<OwnedFd>,
+    /// Packet socket of the other device.
     other: Rc<OwnedFd>,
+    /// Buffer for one received frame.
     buffer: RefCell<Vec<u8>>,
     /// Packets that are ready for the radio, including parts of segments that were cut.
     parts: RefCell<VecDeque<(Vec<u8>, Header)>>,
@@ -173,7 +177,7 @@ impl Wire {
             }
             Err(error) => return Err(error.into()),
         };
-        // Before `bind`, the socket receives frames of all devices.
+        // Before `bind`, the socket receives frames of all devices: ignore those of others.
         let is_own = |from: LinkAddr| from.pkttype() == OUTGOING || from.ifindex() != self.index;
         if received.address.is_some_and(is_own) {
             return Ok(Received::Own);
@@ -203,7 +207,7 @@ impl Wire {
                 // A full queue loses the frame, as in a switch.
                 let is_accepted = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
                 return self.count(|frames| {
-                    *(if is_accepted { &mut frames.aside } else { &mut frames.aside_lost }) += 1
+                    *(if is_accepted { &mut frames.bypassed } else { &mut frames.bypass_lost }) += 1
                 });
             }
             FrameRoute::Drop => return self.count(|frames| frames.malformed += 1),

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use crate::devices::addresses;
-use crate::packets::datagram::{self, End, Fragments, Whose};
+use crate::packets::datagram::{self, End, Fragments, PacketEnd};
 
 /// Maximum number of flows. Beyond it, the least recently used flow is removed.
 const MAX_FLOWS: usize = 16_384;
@@ -35,8 +35,10 @@ type ServerSideFlow = (IpAddr, u16, u16);
 /// A flow as the program sees it: source, destination.
 type ProgramFlow = (End, End);
 
+/// A UDP flow of a program.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
+    /// The flow as the program sees it.
     program_flow: ProgramFlow,
     /// Whether the server answers from the device's address.
     uses_device_address: bool,
@@ -47,15 +49,17 @@ struct Flow {
 /// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
+    /// Flows by the addresses and ports at the server side, and these by the program's own.
     flows: BTreeMap<ServerSideFlow, Flow>,
     by_program_flow: BTreeMap<ProgramFlow, ServerSideFlow>,
     /// Flows by the sequence number of their last packet.
     by_use: BTreeMap<u64, ServerSideFlow>,
+    /// Number of packets that were translated. Each has this number as sequence number.
     packets: u64,
     /// Last port that was substituted for a program's port.
     last_port: u16,
     /// Address translation for later fragments, by datagram and end.
-    fragmented: VecDeque<(Fragments, Whose, IpAddr)>,
+    fragmented: VecDeque<(Fragments, PacketEnd, IpAddr)>,
 }
 
 impl Answers {
@@ -67,12 +71,12 @@ impl Answers {
             self.by_program_flow.get(&program_flow).copied().unwrap_or_else(|| self.begin(program_flow));
         let flow = self.mark_used(server_flow);
         if server_flow.1 != question.from.1 {
-            datagram::set_port(packet, Whose::Sender, server_flow.1);
+            datagram::set_port(packet, PacketEnd::Sender, server_flow.1);
         }
         if let Some(own) =
             device_address(question.to.0).filter(|own| flow.uses_device_address && *own != question.to.0)
         {
-            self.readdress(packet, question.fragments, Whose::Receiver, own);
+            self.readdress(packet, question.fragments, PacketEnd::Receiver, own);
         }
     }
 
@@ -86,7 +90,7 @@ impl Answers {
         let program_port = self.flows[&server_flow].program_flow.0.1;
         let original_address = self.flows[&server_flow].program_flow.1.0;
         if program_port != answer.to.1 {
-            datagram::set_port(packet, Whose::Receiver, program_port);
+            datagram::set_port(packet, PacketEnd::Receiver, program_port);
         }
         if addresses::SERVER.contains(&answer.from.0) {
             // If a server answers from another port, as in TFTP, later questions must still go to
@@ -94,7 +98,7 @@ impl Answers {
             let is_original_port = server_flow.2 == answer.from.1;
             self.mark_used(server_flow).uses_device_address |= is_original_port;
             if original_address != answer.from.0 {
-                self.readdress(packet, answer.fragments, Whose::Sender, original_address);
+                self.readdress(packet, answer.fragments, PacketEnd::Sender, original_address);
             }
         }
     }
@@ -110,6 +114,8 @@ impl Answers {
         of_port.max_by_key(|(_, flow)| flow.used).map(|(server_flow, _)| *server_flow)
     }
 
+    /// Adds a flow. Returns the flow at the server side: with the program's port, or with another
+    /// port if a flow to the same server port uses the program's port already.
     fn begin(&mut self, program_flow: ProgramFlow) -> ServerSideFlow {
         if self.flows.len() >= MAX_FLOWS
             && let Some((_, oldest)) = self.by_use.pop_first()
@@ -141,23 +147,30 @@ impl Answers {
         flow
     }
 
-    fn readdress(&mut self, packet: &mut [u8], fragments: Option<Fragments>, whose: Whose, address: IpAddr) {
+    /// Sets an address of a packet, and of later fragments of the same datagram.
+    fn readdress(
+        &mut self,
+        packet: &mut [u8],
+        fragments: Option<Fragments>,
+        packet_end: PacketEnd,
+        address: IpAddr,
+    ) {
         if let Some(fragments) = fragments {
-            self.fragmented.push_back((fragments, whose, address));
+            self.fragmented.push_back((fragments, packet_end, address));
             if self.fragmented.len() > MAX_FRAGMENTED {
                 self.fragmented.pop_front();
             }
         }
-        datagram::set_address(packet, whose, address);
+        datagram::set_address(packet, packet_end, address);
     }
 
     /// Gives a later fragment the same address as the first one.
     fn translate_fragment(&self, packet: &mut [u8]) {
         let Some(fragments) = datagram::fragments(packet) else { return };
-        if let Some((_, whose, address)) =
+        if let Some((_, packet_end, address)) =
             self.fragmented.iter().rev().find(|(first, ..)| *first == fragments)
         {
-            datagram::set_address(packet, *whose, *address);
+            datagram::set_address(packet, *packet_end, *address);
         }
     }
 

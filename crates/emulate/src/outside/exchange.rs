@@ -70,15 +70,15 @@ pub struct Exchange {
     behind: Behind,
     packet_store: PacketStore,
     counts: Counts,
-    /// Address translation of UDP answers, if the server side has every address.
+    /// Address translation of UDP answers, if the server side accepts packets to every address.
     answers: Option<Answers>,
     /// Time at which the last packet entered.
     pub last_entry: Time,
 }
 
 impl Exchange {
-    /// Creates the border for the hosts in `behind`. With `every_address`, the server side has
-    /// every address, and answers of UDP servers are translated.
+    /// Creates the border for the hosts in `behind`. With `every_address`, the server side accepts
+    /// packets to every address, and answers of UDP servers are translated.
     pub fn new(behind: Behind, every_address: bool, packet_store: PacketStore) -> Self {
         let answers = every_address.then(Answers::default);
         Exchange { behind, packet_store, counts: Counts::default(), answers, last_entry: Time::ZERO }
@@ -154,7 +154,7 @@ impl Exchange {
         };
         match port.checked_sub(ue_port(0)) {
             Some(ue) => (Some(ue), Direction::Uplink, leg(ProxyLeg::Radio)),
-            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink, ProxyLeg::Whole),
+            None if self.behind == Behind::OneUe => (Some(0), Direction::Downlink, ProxyLeg::Whole),
             None => (addresses::ue_of(to), Direction::Downlink, leg(ProxyLeg::Server)),
         }
     }
@@ -165,7 +165,7 @@ impl Exchange {
             (Direction::Downlink, ProxyLeg::Server, Some([to_servers, _])) => to_servers,
             (Direction::Uplink, ProxyLeg::Radio, Some([_, to_users])) => to_users,
             (Direction::Downlink, ..) => ue_port(packet.ue.index()),
-            (Direction::Uplink, ..) if self.behind == Behind::Anybody => SERVER_PORT,
+            (Direction::Uplink, ..) if self.behind == Behind::OneUe => SERVER_PORT,
             (Direction::Uplink, ProxyLeg::Server, _) => SERVER_PORT,
             (Direction::Uplink, ..) => {
                 let (_, to) =

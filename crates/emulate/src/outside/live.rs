@@ -83,6 +83,8 @@ impl ExternalIo for Live<'_> {
         }
         self.children.reap();
         self.report_gone();
+        // The end: the command and the awaited programs have exited, or a SIGINT came since the
+        // command exited.
         if self.children.status(self.command).is_none() {
             return false;
         }

@@ -34,7 +34,7 @@ impl Clock for Replay {
     fn wait(&mut self, until: Time, _lookahead: &impl Lookahead) -> Wake<Incoming> {
         // Like the wall clock: events due at the time of a packet precede the packet.
         if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
-            let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");
+            let (at, arrival) = self.arrivals.pop_front().expect("the queue has this packet");
             return Wake::Packet(at, Incoming::Program(arrival));
         }
         if until > self.end { Wake::Stopped } else { Wake::Reached }

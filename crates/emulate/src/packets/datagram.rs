@@ -43,9 +43,14 @@ pub fn read(packet: &[u8]) -> Option<Datagram> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet).filter(|upper| upper.protocol == UDP)?;
     let header: &[u8; 8] = packet[upper.at..upper.end].first_chunk()?;
-    let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let u16_at = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let fragments = if upper.is_fragment { fragments(packet) } else { None };
-    Some(Datagram { from: (from, half(0)), to: (to, half(2)), payload: half(4).saturating_sub(8), fragments })
+    Some(Datagram {
+        from: (from, u16_at(0)),
+        to: (to, u16_at(2)),
+        payload: u16_at(4).saturating_sub(8),
+        fragments,
+    })
 }
 
 /// Identification of a fragmented datagram. Returns `None` if the packet is not a fragment of UDP.
@@ -68,17 +73,17 @@ const FRAGMENT: u8 = 44;
 
 /// Bytes of a fragmented datagram, UDP header included, that this fragment carries.
 pub fn fragment_octets(packet: &[u8]) -> usize {
-    let half = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
+    let u16_at = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
     if packet[0] >> 4 == 4 {
-        half(2).saturating_sub(usize::from(packet[0] & 15) * 4)
+        u16_at(2).saturating_sub(usize::from(packet[0] & 15) * 4)
     } else {
-        half(4).saturating_sub(8)
+        u16_at(4).saturating_sub(8)
     }
 }
 
 /// One of the two ends of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum PacketEnd {
     /// Source.
     Sender,
     /// Destination.
@@ -87,15 +92,15 @@ pub enum Whose {
 
 /// Replaces an address by another one of the same version, and updates the checksums. [`read`] or
 /// [`fragments`] must accept the packet.
-pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
+pub fn set_address(packet: &mut [u8], packet_end: PacketEnd, address: IpAddr) {
     let checksum = read(packet).and_then(|_| udp_checksum(packet));
     match address {
         IpAddr::V4(address) => {
-            let at = if whose == Whose::Sender { 12 } else { 16 };
+            let at = if packet_end == PacketEnd::Sender { 12 } else { 16 };
             put(packet, at, &address.octets(), [Some(IPV4_CHECKSUM), checksum]);
         }
         IpAddr::V6(address) => {
-            let at = if whose == Whose::Sender { 8 } else { 24 };
+            let at = if packet_end == PacketEnd::Sender { 8 } else { 24 };
             put(packet, at, &address.octets(), [None, checksum]);
         }
     }
@@ -103,10 +108,10 @@ pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
 }
 
 /// Replaces a port and updates the checksum. [`read`] must accept the packet.
-pub fn set_port(packet: &mut [u8], whose: Whose, port: u16) {
+pub fn set_port(packet: &mut [u8], packet_end: PacketEnd, port: u16) {
     let Some(upper) = foreign::upper(packet) else { return };
     let checksum = udp_checksum(packet);
-    let at = if whose == Whose::Sender { upper.at } else { upper.at + 2 };
+    let at = if packet_end == PacketEnd::Sender { upper.at } else { upper.at + 2 };
     put(packet, at, &port.to_be_bytes(), [None, checksum]);
     avoid_zero(packet, checksum);
 }
@@ -160,19 +165,20 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     let version = *inner.first()? >> 4;
     let (header, protocol, from, to) = match version {
         4 if inner.len() >= 20 => {
-            let address = |at: usize| IpAddr::from(<[u8; 4]>::try_from(&inner[at..at + 4]).expect("four"));
+            let address =
+                |at: usize| IpAddr::from(<[u8; 4]>::try_from(&inner[at..at + 4]).expect("four octets"));
             (usize::from(inner[0] & 15) * 4, inner[9], address(12), address(16))
         }
         6 if inner.len() >= 40 => {
             let address =
-                |at: usize| IpAddr::from(<[u8; 16]>::try_from(&inner[at..at + 16]).expect("sixteen"));
+                |at: usize| IpAddr::from(<[u8; 16]>::try_from(&inner[at..at + 16]).expect("sixteen octets"));
             (40, inner[6], address(8), address(24))
         }
         _ => return None,
     };
     let ports: &[u8; 4] = inner.get(header..)?.first_chunk()?;
-    let half = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
-    (is_error && protocol == UDP).then_some(((from, half(0)), (to, half(2)), upper.at + 8 + header))
+    let u16_at = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+    (is_error && protocol == UDP).then_some(((from, u16_at(0)), (to, u16_at(2)), upper.at + 8 + header))
 }
 
 /// Replaces the source port in the packet that an ICMP error reports. `at` is the offset that
@@ -250,11 +256,11 @@ mod tests {
             let to: IpAddr = if from.is_ipv4() { v4(2) } else { "fd45::2".parse().unwrap() };
             let other: IpAddr = other.parse().unwrap();
             let mut packet = build((from, 53), (to, 65_000), b"odd");
-            set_address(&mut packet, Whose::Sender, other);
-            set_port(&mut packet, Whose::Receiver, 4000);
+            set_address(&mut packet, PacketEnd::Sender, other);
+            set_port(&mut packet, PacketEnd::Receiver, 4000);
             assert_eq!(packet, build((other, 53), (to, 4000), b"odd"));
-            set_address(&mut packet, Whose::Receiver, from);
-            set_port(&mut packet, Whose::Sender, 7);
+            set_address(&mut packet, PacketEnd::Receiver, from);
+            set_port(&mut packet, PacketEnd::Sender, 7);
             assert_eq!(packet, build((other, 7), (from, 4000), b"odd"));
         }
     }
@@ -263,7 +269,7 @@ mod tests {
     fn missing_udp_checksum_stays_missing() {
         let mut packet = build((v4(1), 53), (v4(2), 9), b"");
         packet[26..28].fill(0);
-        set_address(&mut packet, Whose::Sender, v4(77));
+        set_address(&mut packet, PacketEnd::Sender, v4(77));
         assert_eq!(packet[26..28], [0, 0]);
         assert_eq!(read(&packet).unwrap().from, (v4(77), 53));
     }
@@ -290,10 +296,10 @@ mod tests {
             if let Ok((from, _)) = foreign::addresses(&packet) {
                 let _ = (reported(&packet), fragment_octets(&packet));
                 if read(&packet).is_some() || fragments(&packet).is_some() {
-                    set_address(&mut packet, Whose::Sender, from);
+                    set_address(&mut packet, PacketEnd::Sender, from);
                 }
                 if read(&packet).is_some() {
-                    set_port(&mut packet, Whose::Receiver, port);
+                    set_port(&mut packet, PacketEnd::Receiver, port);
                     prop_assert_eq!(read(&packet).unwrap().to.1, port);
                 }
             }

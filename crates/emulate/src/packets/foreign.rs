@@ -68,7 +68,7 @@ pub fn is_tcp(packet: &[u8]) -> bool {
 
 /// The upper-layer part of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Upper {
+pub struct UpperLayer {
     /// Protocol number (IANA).
     pub protocol: u8,
     /// Offset of the upper-layer header.
@@ -86,16 +86,17 @@ const FRAGMENT: u8 = 44;
 
 /// Finds the upper-layer part of a packet with valid [`addresses`]. Returns `None` for a later
 /// fragment, or if the upper layer would begin after the end of the packet.
-pub fn upper(packet: &[u8]) -> Option<Upper> {
-    let half = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+pub fn upper(packet: &[u8]) -> Option<UpperLayer> {
+    let u16_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     if packet[0] >> 4 == 4 {
         // The more-fragments flag and the fragment offset.
-        let fragment = half(6) & 0x3fff;
+        let fragment = u16_at(6) & 0x3fff;
         let at = usize::from(packet[0] & 15) * 4;
-        let upper = Upper { protocol: packet[9], at, end: usize::from(half(2)), is_fragment: fragment != 0 };
+        let upper =
+            UpperLayer { protocol: packet[9], at, end: usize::from(u16_at(2)), is_fragment: fragment != 0 };
         return (fragment & 0x1fff == 0).then_some(upper);
     }
-    let end = 40 + usize::from(half(4));
+    let end = 40 + usize::from(u16_at(4));
     let (mut at, mut protocol, mut is_fragment) = (40, packet[6], false);
     while SKIPPED.contains(&protocol) || protocol == FRAGMENT {
         let header: &[u8; 8] = packet[..end].get(at..)?.first_chunk()?;
@@ -112,7 +113,7 @@ pub fn upper(packet: &[u8]) -> Option<Upper> {
         protocol = header[0];
         at += length;
     }
-    (at <= end).then_some(Upper { protocol, at, end, is_fragment })
+    (at <= end).then_some(UpperLayer { protocol, at, end, is_fragment })
 }
 
 #[cfg(test)]
@@ -247,15 +248,15 @@ mod tests {
             packet.extend(inside);
             packet
         };
-        let tcp = Upper { protocol: 6, at: 40, end: 41, is_fragment: false };
+        let tcp = UpperLayer { protocol: 6, at: 40, end: 41, is_fragment: false };
         assert_eq!(upper(&with(6, &[1])), Some(tcp));
         // Hop-by-hop options of 16 bytes, then a fragment header of an unfragmented packet.
         let mut inside = vec![44, 1];
         inside.resize(16, 0);
         inside.extend([6, 0, 0, 0, 0, 0, 0, 1]);
-        assert_eq!(upper(&with(0, &inside)), Some(Upper { at: 64, end: 64, ..tcp }));
+        assert_eq!(upper(&with(0, &inside)), Some(UpperLayer { at: 64, end: 64, ..tcp }));
         inside[19] = 1;
-        assert_eq!(upper(&with(0, &inside)), Some(Upper { at: 64, end: 64, is_fragment: true, ..tcp }));
+        assert_eq!(upper(&with(0, &inside)), Some(UpperLayer { at: 64, end: 64, is_fragment: true, ..tcp }));
         inside[19] = 8;
         assert_eq!(upper(&with(0, &inside)), None);
         // The length of the last header exceeds the packet.

@@ -45,10 +45,13 @@ pub struct Losses {
 #[derive(Debug, Default)]
 struct StoreState {
     packets: BTreeMap<PacketId, StoredPacket>,
+    /// Sum of the lengths of `packets`.
     octets: u64,
     /// Packets by UE, direction and leg, in the order in which they entered.
     paths: BTreeMap<PathKey, VecDeque<PacketId>>,
+    /// Packets that RLC discarded, the oldest first.
     discarded: VecDeque<PacketId>,
+    /// Whether RLC may deliver packets of a path out of order.
     may_overtake: bool,
     losses: Losses,
 }
@@ -75,6 +78,7 @@ impl StoreState {
         Some((bytes, header))
     }
 
+    /// Removes a packet, and counts it as lost at `place`.
     fn lose(&mut self, id: PacketId, place: impl FnOnce(&mut Losses) -> &mut u64) {
         if self.remove(id).is_some() {
             *place(&mut self.losses) += 1;
@@ -110,7 +114,7 @@ impl PacketStore {
     /// mode no event reports these losses.
     pub fn unload(&self, packet: &Packet) -> Option<(Vec<u8>, Header)> {
         let state = &mut *self.0.borrow_mut();
-        let octets = state.remove(packet.id)?;
+        let bytes_and_header = state.remove(packet.id)?;
         let path = (packet.ue, packet.direction().index(), packet.leg());
         while !state.may_overtake
             && let Some(&before) = state.paths.get(&path).and_then(VecDeque::front)
@@ -118,7 +122,7 @@ impl PacketStore {
         {
             state.lose(before, |losses| &mut losses.air);
         }
-        Some(octets)
+        Some(bytes_and_header)
     }
 
     /// Calls `read` with the bytes of a packet in the network. Returns `None` if the packet is not
@@ -145,8 +149,8 @@ impl PacketStore {
 }
 
 impl TraceSink<TraceEvent> for PacketStore {
-    #[inline]
     /// Removes lost packets from the store, and counts them by the place of the loss.
+    #[inline]
     fn record(&mut self, _at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::PacketDropped { place, packet } => {

@@ -77,7 +77,7 @@ pub enum Internet {
 
 /// One value per program, except for the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Others<T> {
+pub struct PerProgram<T> {
     /// Of the second UE and later ones.
     pub ues: Vec<T>,
     /// Of the user's servers.
@@ -88,16 +88,16 @@ pub struct Others<T> {
     pub proxy: Option<T>,
 }
 
-impl<T> Default for Others<T> {
+impl<T> Default for PerProgram<T> {
     fn default() -> Self {
-        Others { ues: Vec::new(), servers: Vec::new(), internet: None, proxy: None }
+        PerProgram { ues: Vec::new(), servers: Vec::new(), internet: None, proxy: None }
     }
 }
 
-impl<T> Others<T> {
+impl<T> PerProgram<T> {
     /// Applies `each` to every value.
-    pub fn map<U>(self, each: impl Fn(T) -> U) -> Others<U> {
-        Others {
+    pub fn map<U>(self, each: impl Fn(T) -> U) -> PerProgram<U> {
+        PerProgram {
             ues: self.ues.into_iter().map(&each).collect(),
             servers: self.servers.into_iter().map(&each).collect(),
             internet: self.internet.map(&each),

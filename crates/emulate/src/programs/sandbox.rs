@@ -1,11 +1,11 @@
 //! Sandboxes of programs. Each UE, and the server side, looks like a separate host to its programs.
 //!
-//! A place has its own user namespace, and in it its own network, mount, IPC and cgroup namespaces.
-//! Root in a place has root's capabilities over its network, so that `tcpdump`, `ping` and `ip
-//! link` work, but not over anything that existed before: the kernel checks capabilities in the
-//! namespace that owns an object. User numbers are unchanged, so files keep their owners. Mounts of
-//! the emulator are locked in a place, because unmounting them would uncover the directories
-//! beneath.
+//! The sandbox of such a host is called a [`Place`]. A place has a user namespace, and in that
+//! namespace a network, mount, IPC and cgroup namespace. Root in a place has root's capabilities over
+//! the place's network, so that `tcpdump`, `ping` and `ip link` work, but not over anything that
+//! existed before: the kernel checks capabilities in the namespace that owns an object. User numbers
+//! are unchanged, so files keep their owners. Mounts of the emulator are locked in a place, because
+//! unmounting them would uncover the directories beneath.
 //!
 //! Only a single-threaded process can enter a user namespace, and no process can leave one.
 //! Therefore a separate builder process creates the namespaces around itself, step by step, and the
@@ -42,9 +42,10 @@ const KINDS: [(&str, CloneFlags); 5] = [
 /// Mount point of sysfs, which shows devices.
 const DEVICES: &str = "/sys";
 
-/// The namespaces of one host. They exist as long as a process or a descriptor holds them.
+/// The sandbox of one host. The namespaces exist as long as a process or a descriptor holds them.
 #[derive(Debug)]
 pub struct Place {
+    /// Descriptors of the namespaces, in the order of [`KINDS`].
     namespaces: Vec<File>,
     /// The prepared network namespace.
     pub network: NetNamespace,
@@ -65,8 +66,8 @@ pub fn build(emulator: &UnixStream) -> io::Result<()> {
 }
 
 impl Place {
-    /// Completes the place that process `builder` builds around itself. `stream` leads to the
-    /// builder.
+    /// Completes the place that the process with number `builder` builds around itself. `stream` is
+    /// connected to the builder.
     ///
     /// # Errors
     /// An error with advice if the kernel does not allow it.

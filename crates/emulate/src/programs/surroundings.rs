@@ -13,7 +13,7 @@ use crate::devices::uplink::{self, Uplink};
 use crate::devices::wire::Wire;
 use crate::error::{EmulationError, system};
 use crate::programs::children::{ChildId, Children, Program};
-use crate::programs::{Internet, Others, Programs};
+use crate::programs::{Internet, PerProgram, Programs};
 
 /// Devices, and the networks behind them.
 pub struct Surroundings {
@@ -42,7 +42,7 @@ impl Surroundings {
             let ports = wires.into_iter().map(Port::Wire).collect();
             return Ok(Surroundings {
                 ports,
-                behind: Behind::Anybody,
+                behind: Behind::OneUe,
                 tcp: Effective::new(),
                 proxy_tcp: None,
                 uplink: None,
@@ -88,8 +88,8 @@ impl Surroundings {
         &self,
         children: &mut Children,
         programs: &mut Programs,
-    ) -> Result<Others<ChildId>, EmulationError> {
-        let mut others = Others::default();
+    ) -> Result<PerProgram<ChildId>, EmulationError> {
+        let mut others = PerProgram::default();
         let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(others) };
         let mut built_in = None;
         match &programs.internet {

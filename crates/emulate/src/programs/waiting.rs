@@ -1,4 +1,4 @@
-//! Programs that are ready before the clock starts. Each is a process that waits in its place for
+//! Programs that are ready before the clock starts. Each is a process that waits in its sandbox for
 //! the order to run.
 
 use std::ffi::OsString;

@@ -33,7 +33,7 @@ impl Fidelity {
     /// Whether the machine was too slow: instants were late, or packets were lost outside of the
     /// model.
     pub fn is_degraded(&self) -> bool {
-        let is_lost = self.tun_drops > 0 || self.counts.refused > 0 || self.counts.frames.aside_lost > 0;
+        let is_lost = self.tun_drops > 0 || self.counts.refused > 0 || self.counts.frames.bypass_lost > 0;
         self.lateness.is_degraded() || is_lost || self.devices_lost > 0
     }
 }

@@ -36,10 +36,13 @@ pub struct BeforeConnection {
 #[derive(Debug)]
 pub struct FirstConnection {
     packet_store: PacketStore,
+    /// When the first packet was sent.
     began: Option<Time>,
     /// Start of the promotion in progress, if there is one.
     promoted_since: Option<Time>,
+    /// Total duration of promotions.
     promotion: Duration,
+    /// Whether a DNS query preceded the connection.
     has_lookup: bool,
     /// Time at which the first packet of the first connection arrived at the UE.
     connected: Option<Time>,

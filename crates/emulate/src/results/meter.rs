@@ -27,10 +27,15 @@ pub struct Reading {
 /// Collects the state from events.
 #[derive(Debug, Default)]
 pub struct Meter {
+    /// When the meter was last read.
     read_at: Time,
+    /// Bytes since then, by direction.
     bytes: [u64; 2],
+    /// Octets in the RLC buffers of each UE, by direction.
     buffers: Vec<[u64; 2]>,
+    /// Sum of the RLC delays since the last reading, in nanoseconds, and their number.
     delays: (u64, u64),
+    /// RRC state of the first UE, and the target state during a switch.
     state: Option<(RrcState, Option<RrcState>)>,
 }
 

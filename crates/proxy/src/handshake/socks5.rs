@@ -53,9 +53,13 @@ pub enum Step {
 /// The part of the request that is parsed next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
+    /// Version and number of methods.
     Greeting,
+    /// The methods of authentication that the client offers.
     Methods,
+    /// The first four octets of the request, up to the type of the address.
     Request,
+    /// Length of a host name.
     NameLength,
     /// Address of this type, and port.
     Address(u8),
@@ -64,6 +68,7 @@ enum Expected {
 /// State of the parser for one client.
 #[derive(Debug)]
 pub struct Socks5 {
+    /// The part that comes next, and its number of octets.
     expected: Expected,
     needed: usize,
 }

@@ -42,6 +42,7 @@ const PURPOSES: [Purpose; 3] = [Purpose::Local, Purpose::Clients, Purpose::Serve
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
+    /// The slot is reserved while this exists.
     _lock: Owner,
 }
 

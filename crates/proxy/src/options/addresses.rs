@@ -117,8 +117,8 @@ mod tests {
             ("192.0.2.1:80", "192.0.2.1:80"),
             ("[fe80::1%1]:80", "[fe80::1%1]:80"),
         ] {
-            let address = typed.parse().expect("an address");
-            assert_eq!(canonical(address), found.parse().expect("an address"), "{typed}");
+            let address = typed.parse().expect("the address is valid");
+            assert_eq!(canonical(address), found.parse().expect("the address is valid"), "{typed}");
         }
     }
 
@@ -132,11 +132,11 @@ mod tests {
             ("[::]:80", "0.0.0.0:80"),
             ("0.0.0.0:80", "127.9.9.9:80"),
         ] {
-            let listen = listening_address("--listen", listen).expect("an address");
-            let servers = server_addresses(to).expect("addresses");
+            let listen = listening_address("--listen", listen).expect("the address is valid");
+            let servers = server_addresses(to).expect("the addresses are valid");
             assert!(refuse_itself(listen, &servers, to).is_err(), "{listen} {to}");
         }
-        let servers = server_addresses("127.0.0.2:80").expect("addresses");
-        assert!(refuse_itself("127.0.0.1:80".parse().expect("an address"), &servers, "").is_ok());
+        let servers = server_addresses("127.0.0.2:80").expect("the addresses are valid");
+        assert!(refuse_itself("127.0.0.1:80".parse().expect("the address is valid"), &servers, "").is_ok());
     }
 }

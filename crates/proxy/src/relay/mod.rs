@@ -127,10 +127,13 @@ fn close_in_order(joined: &ConnectionPair) -> io::Result<()> {
 
 /// Detects a reset even while the relay does not read because the other side is slow.
 struct Watch {
+    /// Whether the error event of the connection to the client and to the server has come.
     has_ended: [bool; 2],
 }
 
 impl Watch {
+    /// Returns the end of the relay if the kernel reports an error of one of the connections.
+    /// `breaks` are the futures of their error events.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -158,6 +161,7 @@ struct Pumps<'a> {
 }
 
 impl Pumps<'_> {
+    /// Moves data in both directions. Ready when both have ended, or with the first error.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -204,6 +208,7 @@ struct Idle {
 }
 
 impl Idle {
+    /// Ready when nothing was transferred for `limit`.
     fn poll(&mut self, cx: &mut Context<'_>, mut alarm: Pin<&mut Sleep>) -> Poll<Ended> {
         while alarm.as_mut().poll(cx).is_ready() {
             let until = self.since + self.limit;

@@ -45,6 +45,7 @@ impl Pipe {
 #[derive(Debug)]
 pub struct Pipes {
     pool: Mutex<Pool>,
+    /// Buffer for small amounts of data, which are copied instead of spliced.
     copy_buffer: Mutex<[u8; COPY_LIMIT]>,
 }
 

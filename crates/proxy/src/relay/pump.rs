@@ -56,15 +56,18 @@ enum Buffered {
 /// State of one direction.
 #[derive(Debug, Default)]
 pub struct Pump {
+    /// Data that were read from the source and not yet written to the sink.
     held: Buffered,
     /// The last read filled the buffer, so the next data are spliced.
     splices_next: bool,
     /// Whether the pool counts the pipe in `held` as full.
     is_counted_as_full: bool,
+    /// The source has sent the end of its stream.
     has_source_ended: bool,
     /// The sink has received all data and the end of the stream. If this direction is the last to
     /// end, closing the socket sends that end.
     pub has_ended: bool,
+    /// Since when the sink accepts no data because its send buffer is full.
     stalled_since: Option<Instant>,
 }
 

@@ -42,6 +42,7 @@ pub struct Log {
 struct Shared {
     /// Number of lines passed to [`Log::add`].
     added: AtomicU64,
+    /// Number of lines written to the file.
     written: AtomicU64,
     /// The writer must reopen the file before it handles the next order. A flag, because the queue
     /// may have no space for an order.
@@ -184,11 +185,11 @@ mod tests {
         while fs::read_to_string(&path).expect("a file") != "1\n" {
             std::thread::yield_now();
         }
-        fs::rename(&path, &old).expect("another name");
+        fs::rename(&path, &old).expect("the file can be renamed");
         log.reopen();
         log.add(&json!(2));
         drop(log);
-        assert_eq!(writer.finish().expect("all is written"), 0);
+        assert_eq!(writer.finish().expect("all lines are written"), 0);
         assert_eq!(fs::read_to_string(&old).expect("a file"), "1\n");
         assert_eq!(fs::read_to_string(&path).expect("a file"), "2\n");
         fs::remove_dir_all(folder).expect("a folder");
@@ -202,12 +203,12 @@ mod tests {
         let (orders, received) = sync_channel(1);
         let log = Log { orders, shared: Arc::default() };
         log.add(&json!(1));
-        fs::rename(&path, &old).expect("another name");
+        fs::rename(&path, &old).expect("the file can be renamed");
         // The queue has no space for this order.
         log.reopen();
         let shared = log.shared.clone();
         drop(log);
-        write(&received, output, &shared).expect("all is written");
+        write(&received, output, &shared).expect("all lines are written");
         assert_eq!(fs::read_to_string(&old).expect("a file"), "");
         assert_eq!(fs::read_to_string(&path).expect("a file"), "1\n");
         fs::remove_dir_all(folder).expect("a folder");
@@ -236,10 +237,10 @@ mod tests {
         assert!(error.starts_with("no process reads this FIFO"), "{error}");
         let flags = OFlag::O_NONBLOCK.bits();
         let mut reader = OpenOptions::new().read(true).custom_flags(flags).open(&path).expect("a reader");
-        let (log, writer) = Log::new(Output::open(&path).expect("with a reader"));
+        let (log, writer) = Log::new(Output::open(&path).expect("the FIFO has a reader"));
         log.add(&json!("line"));
         drop(log);
-        assert_eq!(writer.finish().expect("all is written"), 0);
+        assert_eq!(writer.finish().expect("all lines are written"), 0);
         let mut found = String::new();
         io::Read::read_to_string(&mut reader, &mut found).expect("the written line");
         assert_eq!(found, "\"line\"\n");

@@ -63,30 +63,34 @@ enum Mode {
 #[derive(Debug)]
 pub(super) struct Bearer {
     mode: Mode,
+    /// SDUs that are not delivered, in the order in which they entered RLC.
     sdus: VecDeque<QueuedSdu>,
-    /// Count of the next new PDU that leaves RLC; counts do not wrap. `next_on_air` is the count of
-    /// the next new PDU that goes on the air. It lags behind if blocks wait at the Node B.
+    /// Count of the next new PDU that leaves RLC. Unlike sequence numbers, counts do not wrap.
     next: u64,
+    /// Count of the next new PDU that goes on the air. Smaller than `next` if blocks wait at the
+    /// Node B.
     next_on_air: u64,
     /// The last PDU in which an SDU ended. The following SDU begins in this PDU or in the next one.
     last_ended: Option<u64>,
     /// Number of blocks that wait at the Node B.
     at_nodeb: u32,
+    /// PDUs that were lost and have not arrived since.
     missing: MissingPdus,
     /// All PDUs below this count are acknowledged.
     acknowledged: u64,
     is_resetting: bool,
-    /// Serial of the block set that left RLC last.
+    /// Serial number of the block set that left RLC last.
     last_serial: u64,
-    /// Block sets up to this serial left before a re-establishment and are ignored on arrival.
+    /// Block sets up to this serial number left before a re-establishment and are ignored on arrival.
     void_serial: u64,
     /// The connection that sends new data on the channel, and the time until which the channel
     /// carries these data. Retransmitted PDUs do not count.
     new_data: (Option<ConnectionId>, Time),
     /// Time until which a DCH would have carried the same data.
     new_data_on_dch: Time,
-    /// Times until which the channel carries blocks of this bearer and of other bearers.
+    /// Time until which the channel carries blocks of this bearer.
     served_until: Time,
+    /// Time until which the channel carries blocks of other bearers.
     others_until: Time,
 }
 
@@ -123,10 +127,12 @@ impl Bearer {
         self.sdus.is_empty()
     }
 
+    /// Whether an RLC reset of this direction is in progress.
     pub fn is_resetting(&self) -> bool {
         self.is_resetting
     }
 
+    /// A packet enters the RLC buffer.
     pub fn enter(&mut self, packet: PacketId, connection: Option<ConnectionId>) {
         self.sdus.push_back(QueuedSdu { packet, connection, pdus: None, is_undeliverable: false });
     }
@@ -155,6 +161,8 @@ impl Bearer {
         let queued = &self.sdus[index];
         let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
         let (new_data, new_data_until) = self.new_data;
+        // The channel carries new data: of the packet's connection, or of another connection of the
+        // UE.
         if now < new_data_until && new_data == queued.connection {
             return match now < self.new_data_on_dch {
                 true => (WaitReason::OnAir, new_data_until.min(self.new_data_on_dch)),
@@ -164,6 +172,7 @@ impl Bearer {
         if !is_on_air && now < new_data_until {
             return (WaitReason::Queued, new_data_until);
         }
+        // The channel carries blocks of another UE.
         let waits = !is_on_air || self.at_nodeb > 0;
         if waits && now < self.others_until && now >= self.served_until {
             return (WaitReason::Queued, self.others_until);
@@ -172,6 +181,7 @@ impl Bearer {
         if let Some((repair, to)) = self.repair(queued, now) {
             return (repair, until.min(to));
         }
+        // RLC repairs no loss. Packets of other connections may be ahead.
         let is_ahead = |ahead: &QueuedSdu| {
             ahead.connection != queued.connection
                 && ahead.pdus.is_none_or(|(_, last)| last >= self.next_on_air)
@@ -224,6 +234,7 @@ impl Bearer {
             let first = run.first.count_from(self.next);
             for end in set.ends_of(run) {
                 let last = end.sn.count_from(first);
+                // The SDU has as many PDUs before `last` as sequence numbers since its first one.
                 let begins = last - Sn::of(last).steps_from(end.first).min(last);
                 let id = end.sdu.packet.id;
                 self.last_ended = Some(last);
@@ -256,6 +267,7 @@ impl Bearer {
         }
     }
 
+    /// The connection of the first SDU that has not completely left RLC.
     fn first_unsent(&self) -> Option<ConnectionId> {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
@@ -298,6 +310,7 @@ impl Bearer {
             return;
         }
         let mut block = 0;
+        // The usual case: no block was lost, and no PDU is missing.
         let is_whole = lost.0 == 0 && self.missing.is_empty();
         for pdu in &set.pdus {
             if let Some(run) = data(pdu) {
@@ -363,6 +376,7 @@ impl Bearer {
         self.missing.forget_below(below);
     }
 
+    /// RLC begins a reset of this direction, during which it sends no data.
     pub fn begin_reset(&mut self) {
         self.is_resetting = true;
     }
@@ -384,13 +398,14 @@ impl Bearer {
         });
     }
 
-    /// The count of a PDU that has left.
+    /// The count of a PDU that has left: the latest one below `next` with this sequence number.
     fn unwrap(&self, sn: Sn) -> u64 {
         let before = Sn::of(self.next.wrapping_sub(1)).steps_from(sn) + 1;
         self.next.saturating_sub(before)
     }
 }
 
+/// The data PDUs in an entry of a block set. `None` if it is a control PDU.
 #[inline]
 fn data(pdu: &Pdu) -> Option<&DataRun> {
     match pdu {

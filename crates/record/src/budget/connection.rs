@@ -58,10 +58,12 @@ enum WaitObject {
 /// Progress of the data of one end, as needed by the transfer to which the connection belongs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
-    /// Number of the octet that arrives next, and the number after the highest sent.
+    /// Number of the next octet that the receiver expects (RCV.NXT, RFC 9293 §3.3.1).
     pub next: u64,
+    /// Number after the highest octet sent.
     pub sent: u64,
-    /// Whether some known data has not arrived.
+    /// Whether data that were sent or written have not arrived, or the connection is not
+    /// established.
     pub has_more: bool,
     /// Whether a window holds back unsent data.
     pub is_held_back: bool,
@@ -82,6 +84,7 @@ pub(super) struct Connection {
     /// State of both directions, by sending end.
     directions: [DirectionState; 2],
     pub log: Log,
+    /// Expiries of the retransmission timers of both ends.
     pub timeouts: Timeouts,
     /// End of the log: the causes up to this time are known.
     since: Time,

@@ -26,13 +26,18 @@ pub(super) enum Position {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SegmentInTransit {
     pub packet: PacketId,
+    /// First sequence number.
     seq: u64,
+    /// Sequence number after the last one.
     end: u64,
+    /// Acknowledgment number.
     ack: u64,
+    /// Where the segment is, or that it was lost.
     pub place: Position,
 }
 
 impl SegmentInTransit {
+    /// Whether the segment is not lost.
     pub fn is_alive(&self) -> bool {
         !matches!(self.place, Position::Lost(_))
     }
@@ -42,6 +47,7 @@ impl SegmentInTransit {
         self.is_alive() && self.seq < self.end && self.end <= rcv_next
     }
 
+    /// Whether the segment contains this sequence number.
     fn carries(&self, number: u64) -> bool {
         self.seq <= number && number < self.end
     }
@@ -50,16 +56,22 @@ impl SegmentInTransit {
 #[derive(Debug)]
 pub(super) struct DirectionState {
     pub is_established: bool,
-    /// Numbers: after the last byte written, after the highest sent, the oldest unacknowledged, and
-    /// the next to arrive.
+    /// Sequence number after the last byte written by the application.
     written: u64,
+    /// Sequence number after the highest one sent.
     pub max_sent: u64,
+    /// The oldest number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
     pub una: u64,
+    /// The next number that the receiver expects (RCV.NXT, RFC 9293 §3.3.1).
     pub rcv_next: u64,
+    /// Sequence number of the FIN.
     fin: Option<u64>,
+    /// Congestion window and slow start threshold in segments.
     cwnd: f64,
     ssthresh: f64,
+    /// Window that the peer advertises, in bytes.
     peer_window: u64,
+    /// Payload of a full segment, in bytes.
     mss: u32,
     /// The congestion window before a spurious timeout, while the window is still smaller.
     cwnd_before_spurious: Option<f64>,
@@ -94,10 +106,12 @@ impl DirectionState {
         }
     }
 
+    /// The application wrote data.
     pub fn wrote(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }
 
+    /// Sets the congestion window and the slow start threshold, in segments.
     pub fn window(&mut self, cwnd: f64, ssthresh: f64) {
         (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
         self.cwnd_before_spurious =
@@ -119,6 +133,7 @@ impl DirectionState {
         self.peer_window = u64::from(bytes);
     }
 
+    /// A segment left the sender. It is at `place`.
     pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Position) {
         if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
             // A connection without a SYN.
@@ -136,12 +151,14 @@ impl DirectionState {
         });
     }
 
+    /// A segment moved to another part of the network.
     pub fn moved(&mut self, packet: PacketId, place: Position) {
         if let Some(segment) = self.in_transit.iter_mut().find(|segment| segment.packet == packet) {
             segment.place = place;
         }
     }
 
+    /// A segment was lost. One without data is removed, because it is not retransmitted.
     pub fn lost(&mut self, packet: PacketId, loss: Loss) {
         let Some(at) = self.in_transit.iter().position(|segment| segment.packet == packet) else { return };
         if self.in_transit[at].seq == self.in_transit[at].end {
@@ -177,6 +194,7 @@ impl DirectionState {
         self.in_transit.retain(|segment| segment.is_alive() || segment.end > next);
     }
 
+    /// All numbers below `una` were acknowledged.
     pub fn acknowledged(&mut self, una: u64) {
         self.una = self.una.max(una);
     }
@@ -230,6 +248,7 @@ impl DirectionState {
         if self.unsent() == 0 {
             return None;
         }
+        // The window that the next segment needs, in bytes.
         let next = self.unsent().min(u64::from(self.mss));
         let needed_window = (self.max_sent - self.una).saturating_add(next);
         let congestion = self.cwnd.floor().max(1.0) * f64::from(self.mss);

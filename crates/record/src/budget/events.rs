@@ -44,6 +44,7 @@ impl Budget {
         }
     }
 
+    /// A segment left its host.
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment) {
         let (end, place) = (End::sending(segment.direction), self.initial_position(now, segment));
         if let Some(connection) = self.connection_at(now, segment.connection) {
@@ -52,6 +53,7 @@ impl Budget {
         }
     }
 
+    /// A segment reached its host. `delivered`: octets of payload that it brought into order.
     fn received(&mut self, now: Time, packet: PacketId, segment: &Segment, delivered: u64) {
         let from = End::sending(segment.direction);
         if let Some(connection) = self.connection_at(now, segment.connection) {
@@ -87,6 +89,8 @@ impl Budget {
         Position::Core(through)
     }
 
+    /// A packet passed a capture point: it enters the bearer or the core network, or a SYN reaches
+    /// the proxy.
     fn record_capture(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
         let direction = packet.direction();
         let connection = packet.segment().map(|segment| segment.connection);
@@ -112,6 +116,7 @@ impl Budget {
         }
     }
 
+    /// A segment reached the position `place`.
     fn moved(&mut self, now: Time, packet: &Packet, place: Position) {
         let Some(segment) = packet.segment() else { return };
         let end = End::sending(segment.direction);
@@ -120,6 +125,7 @@ impl Budget {
         }
     }
 
+    /// A packet was dropped at `place`.
     fn dropped(&mut self, now: Time, place: DropPlace, packet: &Packet) {
         let direction = packet.direction();
         let Some(loss) = Loss::of_drop(place) else { return };
@@ -141,6 +147,7 @@ impl Budget {
         }
     }
 
+    /// A packet of a connection was lost. Lost datagrams are not repeated, so the wait for them ends.
     fn lost(
         &mut self,
         now: Time,
@@ -160,6 +167,7 @@ impl Budget {
         }
     }
 
+    /// An SDU was delivered or discarded. Returns its connection.
     fn leaves_bearer(
         &mut self,
         now: Time,
@@ -196,6 +204,7 @@ impl Budget {
         }
     }
 
+    /// A transport block set of a UE reached a stage of its way from RLC to RLC.
     fn record_blocks(
         &mut self,
         now: Time,

@@ -57,6 +57,7 @@ impl MissingPdus {
         self.lost.is_empty()
     }
 
+    /// Forgets everything, because numbers begin at zero again.
     pub fn clear(&mut self) {
         self.lost.clear();
         (self.arrived_below, self.prohibited_until) = (0, Time::ZERO);

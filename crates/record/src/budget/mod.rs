@@ -94,6 +94,7 @@ pub enum ConnectionOrigin {
 }
 
 impl ConnectionOrigin {
+    /// Whether events contain the state of senders: windows, timers and written data.
     fn knows_senders(self) -> bool {
         self != ConnectionOrigin::Programs
     }
@@ -224,6 +225,7 @@ impl Budget {
         self.finished_transfers
     }
 
+    /// Finishes the connections and transfers that are open at the end of the run.
     fn close_all(&mut self, end: Time) {
         for transfer in self.transfers.ids() {
             self.advance_transfer(end, transfer);
@@ -284,6 +286,7 @@ impl Budget {
     }
 }
 
+/// Converts a closed connection into its result.
 fn budget_of(mut connection: Connection) -> ConnectionBudget {
     let until = connection.end_with_last_packet();
     let Connection { id, flow, ue, kind, opened, .. } = connection;

@@ -69,7 +69,7 @@ struct Transfer {
     since: Time,
     /// Start and end of each stay of the octet at a place.
     places: Vec<(Time, Time, OctetPlace)>,
-    /// Settled intervals of the legs.
+    /// Intervals of the legs with their final causes.
     waited: [Vec<Interval>; 2],
     /// Which of the legs have ended.
     has_ended: [bool; 2],
@@ -159,7 +159,8 @@ impl Transfers {
         self.open.entry(transfer).or_insert(new);
     }
 
-    /// The transfer of a connection, with both connections and the end that sends the data.
+    /// Returns the transfer of a connection, both of its connections in the order in which the data
+    /// passes them, and the end that sends the data.
     pub fn of(&self, id: ConnectionId) -> Option<(ConnectionId, [ConnectionId; 2], End)> {
         let (transfer, transfer_state) = self.open.range(..=id).next_back()?;
         let ids = transfer_state.legs.map(|(leg, _)| leg);
@@ -256,10 +257,13 @@ impl Transfer {
     }
 }
 
-/// Position of the octet for which the receiver waits.
+/// Position of the octet for which the receiver waits, from the progress of the first and the second
+/// leg. `None`: the leg's connection does not exist.
 fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
     let Some(second) = second else { return OctetPlace::Leg(0) };
+    // Number 0 is the SYN of the leg; the first octet of data has number 1 on both legs.
     let next_octet = second.next.max(1);
+    // The octet has not reached the proxy.
     if let Some(first) = first.filter(|first| first.next <= next_octet && first.has_more) {
         let held = first.waits_for_handshake && !second.is_established;
         return if held { OctetPlace::Setup } else { OctetPlace::Leg(0) };
@@ -268,8 +272,8 @@ fn place(first: Option<Progress>, second: Option<Progress>) -> OctetPlace {
         return OctetPlace::Setup;
     }
     let could_send = second.next == second.sent && !second.is_held_back;
-    let has_it = first.is_some_and(|first| first.next > next_octet);
-    if could_send && has_it { OctetPlace::Queue } else { OctetPlace::Leg(1) }
+    let proxy_has_octet = first.is_some_and(|first| first.next > next_octet);
+    if could_send && proxy_has_octet { OctetPlace::Queue } else { OctetPlace::Leg(1) }
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ pub(super) struct Ue {
     pub open: Vec<ConnectionId>,
     /// Whether data continues during a switch between CELL_FACH and CELL_DCH.
     data_continues: bool,
+    /// The RRC state, if RRC switches the UE.
     state: Option<RrcState>,
+    /// Whether a switch of the RRC state stops all data.
     is_suspended: bool,
     /// Whether a cell update is in progress. RLC sends nothing until it is re-established.
     is_in_cell_update: bool,
@@ -40,6 +42,7 @@ pub(super) struct Ue {
     numbers: [u16; 2],
     /// The shared channel that the UE uses now, by direction.
     shared_channels: [Option<(Channel, u16)>; 2],
+    /// The shared channel that the UE uses outside CELL_DCH, by direction.
     initial_shared_channels: [Option<(Channel, u16)>; 2],
 }
 
@@ -78,6 +81,7 @@ impl Ue {
         self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
     }
 
+    /// Whether a cell update is in progress.
     pub fn is_in_cell_update(&self) -> bool {
         self.is_in_cell_update
     }
@@ -141,6 +145,7 @@ impl Ue {
         (kind, self.numbers[direction])
     }
 
+    /// TTI of the UE's channel of this type.
     pub fn tti(&self, direction: usize, channel: Channel) -> Duration {
         match channel {
             Channel::Dch => self.dedicated[direction],

@@ -26,6 +26,7 @@ struct Row {
     layer: &'static str,
     direction: &'static str,
     kind: &'static str,
+    /// Sequence numbers of a segment or PDUs, or octets in the buffer of a proxy.
     first: u64,
     last: u64,
     /// Place of the loss, or empty.

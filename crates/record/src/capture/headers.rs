@@ -29,8 +29,9 @@ const WITHOUT_OPTIONS: usize = 40;
 const MAX_OPTIONS: usize = 40;
 /// Maximum number of closed connections for which state is stored.
 const MAX_CLOSED: usize = 4096;
-/// RFC 7323 §2.3.
+/// Maximum window shift (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
+/// The payload of all packets.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// The encoded headers of a packet.
@@ -70,9 +71,11 @@ pub(super) struct Headers {
 /// One direction of a connection.
 #[derive(Debug, Clone, Copy, Default)]
 struct DirectionHeaders {
+    /// Whether a SYN of this direction was written.
     has_syn: bool,
     /// The acknowledgment of a one-way connection that is written as a SYN+ACK.
     syn_ack: Option<PacketId>,
+    /// Window shift (RFC 7323 §2.2).
     shift: u8,
 }
 
@@ -86,6 +89,7 @@ impl Headers {
         self.server_ports.get(flow.0 as usize).copied().unwrap_or(SERVER_PORT)
     }
 
+    /// Encodes the headers of a packet, or returns the octets of a real packet.
     pub fn encode(&mut self, packet: &Packet) -> Result<EncodedHeaders, PayloadTooLong> {
         let encoded = match &packet.content {
             Content::Segment(segment) => self.tcp(packet, segment),
@@ -191,7 +195,8 @@ impl EncodedHeaders {
     pub fn comment(&self, packet: &Packet, cause: Option<SendCause>) -> String {
         let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), content } = packet;
         let mut comment = format!("packet {id}");
-        let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
+        let mut add =
+            |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("writing to a String cannot fail");
         if let Content::Segment(segment) = content {
             add(format_args!(", connection {}", segment.connection.0));
         }
@@ -233,6 +238,7 @@ pub(super) fn initial_number(connection: ConnectionId, direction: Direction) -> 
     (x ^ x >> 31) as u32
 }
 
+/// The window field of the header. The window of a SYN is never scaled (RFC 7323 §2.2).
 fn window(segment: &Segment, shift: u8) -> u16 {
     let shift = if segment.flags.syn { 0 } else { shift };
     u16::try_from(segment.window >> shift).unwrap_or(u16::MAX)
@@ -268,7 +274,7 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     if !syn && charged > written {
         let mut padded = [1; MAX_OPTIONS];
         padded[..written].copy_from_slice(tcp.options.as_slice());
-        tcp.set_options_raw(&padded[..charged]).expect("they fit");
+        tcp.set_options_raw(&padded[..charged]).expect("the options fit");
     }
 }
 
@@ -282,6 +288,7 @@ fn timestamp_option(segment: &Segment) -> TcpOptionElement {
     TcpOptionElement::Timestamp(clock(segment.direction, segment.timestamp), echo)
 }
 
+/// The SACK option of a segment. `None` without SACK blocks.
 fn sack_option(segment: &Segment) -> Option<TcpOptionElement> {
     let first = initial_number(segment.connection, segment.direction.reversed());
     let number = |seq: u64| first.wrapping_add(seq as u32);

@@ -192,6 +192,7 @@ impl Captures {
         Ok(())
     }
 
+    /// Stores the cause of a retransmission or probe, for the comment of its packet.
     fn store_cause(&mut self, packet: PacketId, cause: SendCause) {
         if self.causes.len() == MAX_CAUSES {
             self.causes.pop_first();
@@ -252,6 +253,7 @@ fn is_real(packet: &Packet) -> bool {
     matches!(packet.content, Content::Foreign(_))
 }
 
+/// Name of the file of a capture point, without extension.
 fn file_name(point: CapturePoint) -> &'static str {
     match point {
         CapturePoint::Server => "server",

@@ -38,14 +38,18 @@ pub(super) struct Connection {
     pub ue: UeId,
     pub sender: End,
     pub opened: Time,
+    /// Payload of a full segment, in bytes.
     mss: u32,
+    /// Payload in bytes: written by the application, acknowledged, delivered in order.
     written: u64,
     acknowledged: u64,
     delivered: u64,
+    /// Sequence number after the highest byte sent, and the oldest unacknowledged one.
     highest_sent: u64,
     una: u64,
     /// Number of successive duplicate acknowledgments, independent of the sender's reaction.
     duplicates: u32,
+    /// When the first SYN and the first data segment were sent.
     syn_sent: Option<Time>,
     data_sent: Option<Time>,
     last_delivery: Time,
@@ -57,12 +61,15 @@ pub(super) struct Connection {
     /// Start of the receiver's current zero window.
     zero_window_since: Option<Time>,
     is_closed: bool,
+    /// Whether the application's data are not all acknowledged, and whether this is so after the
+    /// first data segment.
     is_active: bool,
     is_transferring: bool,
     /// Time up to which the integrals are computed.
     settled_at: Time,
     /// In bytes times nanoseconds.
     outstanding_integral: u128,
+    /// In bytes.
     max_outstanding: u64,
     arrivals: Arrivals,
     idle_gaps: IdleGaps,

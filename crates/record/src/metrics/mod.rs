@@ -90,7 +90,8 @@ pub struct Metrics {
 impl Metrics {
     /// Metrics before the first event.
     ///
-    /// # Panics If the window ends before it starts.
+    /// # Panics
+    /// If the window ends before it starts.
     pub fn new(config: MetricsConfig) -> Self {
         assert!(config.from <= config.to, "the window {} to {} runs backwards", config.from, config.to);
         let window = Window::new(config.from, config.to);

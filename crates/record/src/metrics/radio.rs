@@ -40,8 +40,8 @@ impl RadioRecorder {
     #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
-            // The buffer's content before the window matters in it, so this event is recorded at
-            // any time.
+            // Whether a buffer holds data when the window begins depends on earlier events, so this
+            // event is also recorded outside the window.
             self.buffer(at, ue, direction, octets > 0);
             return;
         }
@@ -160,7 +160,7 @@ impl RadioRecorder {
     /// Removes `sdu` from the SDUs in transit. Returns whether `sdu` was one of them.
     fn remove_sdu(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
         let Some(in_transit) = self.in_transit[direction.index()].get_mut(ue.index()) else { return false };
-        // Usually the oldest.
+        // It is usually the oldest SDU.
         if in_transit.front() == Some(&sdu) {
             in_transit.pop_front();
             return true;
@@ -172,7 +172,7 @@ impl RadioRecorder {
     /// Updates the time in which the buffers of UEs hold data.
     #[inline]
     fn buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
-        // Usually unchanged.
+        // Most events leave it unchanged.
         if self.holds_data[direction.index()].get(ue.index()) != Some(&holds_data) {
             self.buffer_changed(at, ue, direction, holds_data);
         }

@@ -47,6 +47,7 @@ impl StatePower {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StateOrSwitch {
     state: RrcState,
+    /// The target of the switch. `None` if no switch is in progress.
     towards: Option<RrcState>,
 }
 
@@ -54,16 +55,22 @@ struct StateOrSwitch {
 struct Ue {
     power: StatePower,
     current: Option<StateOrSwitch>,
+    /// When `current` began.
     since: Time,
     /// Time of the first request for the DCH that the UE currently needs.
     requested_at: Option<Time>,
 }
 
+/// The reserved capacity of a cell since its last change.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
+    /// When the reservation last changed.
     since: Time,
+    /// Reserved rate on the downlink, in bit/s.
     downlink: u64,
+    /// Number of DCHs.
     dchs: u32,
+    /// Whether a further DCH would be refused.
     is_full: bool,
 }
 

@@ -11,11 +11,14 @@ use super::totals::{Fairness, LegTotals, TcpTotals};
 use super::window::{BusyClock, Window};
 use crate::open::Open;
 
-/// Connections of one sender and one receiver.
+/// Successive connections of one flow, which have the same sender and receiver.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flow {
+    /// Number of open connections.
     open: u32,
+    /// When the last connection closed. `None` while one is open.
     idle_since: Option<Time>,
+    /// Octets acknowledged in closed connections.
     acknowledged: u64,
     /// Whether a connection of the flow overlapped the window.
     was_in_window: bool,
@@ -30,7 +33,7 @@ pub(super) struct TcpRecorder {
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
     flows: Vec<Flow>,
-    /// Samples of all other connections.
+    /// Samples of connections, except those in `proxied`.
     network: NetworkSamples,
     /// Samples of connections that end at a proxy, which sends their octets on another connection.
     proxied: NetworkSamples,

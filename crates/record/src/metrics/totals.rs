@@ -8,7 +8,7 @@ use super::cells::CellSupply;
 use super::rtt::RttSamples;
 use super::stalls::Stalls;
 
-/// Number and sum of intervals.
+/// Number and sum of time intervals, for a mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Intervals {
     pub count: u64,
@@ -26,10 +26,12 @@ impl Intervals {
     }
 }
 
-/// TCP totals, of one connection or of all.
+/// TCP totals, of one connection or of all. Segments and octets are the ones of the sender of the
+/// data, unless stated otherwise.
 #[derive(Debug, Default)]
 pub(super) struct TcpTotals {
     // ── Denominators ──
+    /// Length of the measurement window.
     pub window: Duration,
     /// Time in which any connection was active, and the part of it after the first data segment.
     pub active_union: Duration,
@@ -38,39 +40,58 @@ pub(super) struct TcpTotals {
     pub capacity: Option<BitRate>,
     // ── Payload bytes ──
     pub acknowledged: u64,
+    /// Delivered to the application in order.
     pub delivered: u64,
+    /// Sent, with retransmissions.
     pub sent: u64,
+    /// Sent, each byte counted once.
     pub sent_once: u64,
     // ── Counters ──
     pub connections_with_data: u64,
+    /// Segments with new payload.
     pub data_segments: u64,
+    /// Retransmitted segments.
     pub retransmissions: u64,
+    /// Retransmissions because of duplicate acknowledgments.
     pub by_dupack: u64,
+    /// Retransmissions after a timeout.
     pub by_rto: u64,
+    /// Retransmissions of data that the receiver had already.
     pub unneeded: u64,
+    /// Expiries of the retransmission timer.
     pub expiries: u64,
     /// SYN and SYN-ACK segments that either end retransmitted.
     pub syn_retransmissions: u64,
-    /// Segments that RACK found lost; tail loss probes that repeated data, that carried new data,
-    /// and that repaired a loss.
+    /// Segments that RACK found lost.
     pub rack_losses: u64,
+    /// Tail loss probes that repeated data.
     pub probes: u64,
+    /// Tail loss probes with new data.
     pub new_probes: u64,
+    /// Losses that a tail loss probe repaired.
     pub probe_repairs: u64,
     /// Reactions to a loss that were undone.
     pub spurious_undone: u64,
     /// Connections that failed.
     pub failed: u64,
+    /// Times that three duplicate acknowledgments arrived in a row.
     pub dupack_runs: u64,
+    /// Acknowledgments that the sender received.
     pub acks_received: u64,
-    /// ECN: marks that arrived, their echoes, the answers to echoes, and window reductions.
+    /// ECN marks that arrived (CE).
     pub ecn_marks: u64,
+    /// Echoes of ECN marks (ECE).
     pub ecn_echoes: u64,
+    /// Answers of the sender to echoes (CWR).
     pub ecn_answers: u64,
+    /// Reductions of the congestion window because of an echo.
     pub ecn_reductions: u64,
     pub keep_alives: u64,
+    /// Windows of zero that the sender received.
     pub zero_windows: u64,
+    /// The sender's probes of zero windows.
     pub zero_window_probes: u64,
+    /// Time until zero windows opened.
     pub zero_window_time: Duration,
     /// Silences of senders with data to send.
     pub idle_gaps: u64,
@@ -78,11 +99,13 @@ pub(super) struct TcpTotals {
     pub stalls: Stalls,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
+    /// Integral of the outstanding data, in full segments times seconds.
     pub outstanding_segment_s: f64,
+    /// Maximum of the outstanding data, in full segments.
     pub max_outstanding: f64,
-    /// Latest round-trip time, integrated over active time, in nanoseconds squared; and the active
-    /// time since the first sample.
+    /// Integral of the latest round-trip time over active time, in nanoseconds squared.
     pub rtt_integral: u128,
+    /// Active time since the first sample of the round-trip time.
     pub rtt_known: Duration,
     // ── Times ──
     pub rtt: RttSamples,
@@ -90,8 +113,11 @@ pub(super) struct TcpTotals {
     pub last_packet: Option<Time>,
     /// Time without a connection before this one.
     pub off_time: Duration,
+    /// Times of downloads, from the SYN to the last byte.
     pub downloads: Intervals,
+    /// Times of downloads, from the first data segment to the last byte.
     pub data_downloads: Intervals,
+    /// Times of packet calls, such as web pages.
     pub packet_calls: Intervals,
 }
 
@@ -210,23 +236,31 @@ pub(super) struct RadioTotals {
     pub window: Duration,
     /// Time in which any UE's RLC buffer held data.
     pub buffered: Duration,
+    /// Transport blocks on the Iub, and their bits.
     pub iub_blocks: u64,
     pub iub_bits: u64,
+    /// Transport blocks on the air: sent, and lost.
     pub blocks: u64,
     pub block_errors: u64,
+    /// PDUs with data that left RLC.
     pub pdus: u64,
+    /// Retransmissions among these PDUs.
     pub retransmitted_pdus: u64,
+    /// PDUs that were dropped before the air.
     pub pdus_dropped: u64,
+    /// RLC resets, and STATUS PDUs.
     pub resets: u64,
     pub status_pdus: u64,
     pub sdus_entered: u64,
     pub sdus_delivered: u64,
+    /// SDUs that the sender discarded.
     pub sdus_discarded: u64,
     /// SDUs that were never delivered: discarded by the sender, or lost without retransmission.
     pub sdus_lost: u64,
+    /// SDUs that the full buffer refused.
     pub sdus_refused: u64,
     pub delivered_bits: u64,
-    /// In nanoseconds, and nanoseconds squared.
+    /// Sums of the delays of delivered SDUs in nanoseconds, and of their squares.
     pub delay_ns: u128,
     pub delay_squares: u128,
 }
@@ -254,19 +288,24 @@ pub(super) struct CellTotals {
     /// Time by state, and time in switches between states, summed over users.
     pub time_in: [Duration; 5],
     pub switching: Duration,
-    /// By previous and target state.
+    /// Switches between states, by previous and target state.
     pub switches: [[u64; 5]; 5],
+    /// Switches because a DCH was preempted.
     pub preemptions: u64,
-    /// Requests, requests that began a need, and their outcomes.
+    /// Requests for a DCH.
     pub dch_requests: u64,
+    /// Requests that began a need for a DCH; the others repeat a refused request.
     pub dch_needs: u64,
     pub dch_grants: u64,
+    /// Grants that became possible by the release of another DCH.
     pub dch_grants_after_release: u64,
     pub dch_refusals: u64,
     pub dch_queued: u64,
+    /// Times from the first request of a need to the state CELL_DCH.
     pub dch_waits: Intervals,
-    /// Reserved downlink bit/s times nanoseconds, and DCHs times time, summed over cells.
+    /// Reserved downlink bit/s times nanoseconds, summed over cells.
     pub reserved_bit_ns: u128,
+    /// Number of DCHs times their time, summed over cells.
     pub dch_time: Duration,
     pub max_dchs: u64,
     /// Time in which cells were full.
@@ -341,10 +380,13 @@ pub(super) struct TddTotals {
     /// Grants that ended, and the SDUs that were acknowledged or discarded in them.
     pub grants: [u64; 2],
     pub grant_sdus: [u64; 2],
-    /// Frames with granted capacity; slots in each direction; resource units held and used in them.
+    /// Frames with granted capacity.
     pub frames: u64,
+    /// Slots, by direction.
     pub slots: [u64; 2],
+    /// Resource units that grants hold, by direction.
     pub held: [u64; 2],
+    /// Resource units that carry blocks, by direction.
     pub used: [u64; 2],
     pub ack_collisions: u64,
     /// Blocks, and lost blocks, by the number of other users' blocks in their slot.
@@ -352,8 +394,9 @@ pub(super) struct TddTotals {
     pub lost: [u64; 4],
     /// Mean of Jain's index over 1 s and over 10 s.
     pub jain: [Option<f64>; 2],
-    /// Air times of TCP data segments, from RLC's buffer to the other end; seconds squared.
+    /// Air times of TCP data segments, from RLC's buffer to the other end.
     pub segments: Intervals,
+    /// Sum of the squares of these times, in seconds squared.
     pub segment_squares: f64,
 }
 
@@ -363,32 +406,45 @@ pub(super) struct LayoutTotals {
     pub window: Duration,
     pub supply: CellSupply,
     pub cells: u32,
-    /// TTIs of all cells; TTIs in which the power was too low for all DCHs; TTIs with a load factor
-    /// of 1 or more.
+    /// TTIs of all cells.
     pub ttis: u64,
+    /// TTIs in which the power was too low for all DCHs.
     pub scaled: u64,
+    /// TTIs with a load factor of 1 or more.
     pub overloaded: u64,
-    /// Sum of mW and sum of dBm.
+    /// Transmit power in mW, summed over TTIs of cells.
     pub power: f64,
+    /// Transmit power in dBm, summed over TTIs of cells.
     pub power_db: f64,
+    /// Sum of the load factors.
     pub load: f64,
+    /// Sum of the squares of the load factors.
     pub load_squares: f64,
+    /// Number of calls, summed over TTIs of cells.
     pub calls: u64,
+    /// Blocks of calls.
     pub call_blocks: u64,
+    /// Blocks of calls that were lost.
     pub call_blocks_lost: u64,
+    /// Grants of TTIs on DSCHs.
     pub grants: u64,
     /// Grants that continue in their second frame.
     pub held: u64,
+    /// Grants with a larger spreading factor than requested.
     pub halved: u64,
-    /// Blocks sent in grants, and capacity of their formats in blocks.
+    /// Blocks sent in grants.
     pub blocks: u64,
+    /// Blocks that the formats of grants can carry.
     pub room: u64,
-    /// Spreading factors by grant and by block; shares of the code tree; power in mW.
+    /// Spreading factors, summed over grants.
     pub factors: f64,
+    /// Spreading factors, summed over blocks.
     pub block_factors: f64,
+    /// Shares of the code tree, summed over grants and their second frames.
     pub codes: f64,
+    /// Power in mW, summed over grants and their second frames.
     pub dsch_power: f64,
-    /// By reason: codes, power, credit, handover.
+    /// Requests that were refused, by reason: codes, power, credit, handover.
     pub postponed: [u64; 4],
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that their users left.
@@ -407,26 +463,38 @@ pub(super) struct LayoutTotals {
     /// Octets of downlink SDUs that entered RLC, and that were delivered.
     pub offered: u64,
     pub delivered: u64,
+    /// Absolute differences between the delays of consecutive SDUs of a user.
     pub delay_steps: Intervals,
 }
 
 /// Blocks and PDUs on the HS-DSCHs.
 #[derive(Debug, Default)]
 pub(super) struct HsTotals {
+    /// Transmissions of blocks.
     pub transmissions: u64,
+    /// First transmissions of blocks.
     pub first_transmissions: u64,
+    /// First transmissions that failed.
     pub first_failures: u64,
-    /// Blocks that a UE decoded, and blocks that the Node B gave up.
+    /// Blocks that a UE decoded.
     pub decoded: u64,
+    /// Blocks that the Node B gave up.
     pub lost: u64,
     /// Sum of the CQIs of the formats of new blocks.
     pub cqis: u64,
+    /// Expiries of T1, after which the reordering queue gives up a block.
     pub t1_expiries: u64,
+    /// PDUs discarded because the queue of the user was full or their timer expired.
     pub pdus_discarded: u64,
+    /// PDUs flushed because RLC no longer needed them, or the user left the HS-DSCH.
     pub pdus_flushed: u64,
+    /// Blocks decoded after the reordering queue had given them up.
     pub blocks_dropped: u64,
+    /// Blocks that the reordering queue took for others with the same transmission sequence number.
     pub tsns_misread: u64,
+    /// NACKs that the Node B read as ACKs.
     pub false_acks: u64,
+    /// PDUs that RLC retransmitted while the former transmission was under way.
     pub needless_retransmissions: u64,
 }
 

@@ -14,16 +14,22 @@ use super::window::Window;
 pub(super) struct TransferTotals {
     /// Time from the SYN to the last octet, of transfers that are completely in the window.
     pub times: Intervals,
+    /// Number of transfers that the proxy split into two connections.
     pub split: u64,
+    /// Number of transfers with one connection from end to end.
     pub passed: u64,
     /// Time for which split transfers were open. This and the next fields describe the direction of
     /// the flow's data.
     pub open: Duration,
     /// Octets in the proxy's buffer times nanoseconds, summed over split transfers.
     pub buffered: u128,
+    /// Most octets in the proxy's buffer for one transfer.
     pub max_buffered: u64,
+    /// Time for which the proxy's buffer for a transfer was full.
     pub stalled: Duration,
+    /// Most octets of one transfer that the proxy had received and the receiver had not.
     pub max_ahead: u64,
+    /// Octets that the proxy had acknowledged but that never reached the receiver.
     pub lost: u64,
     /// Retransmissions and timeouts on the server's leg and on the radio leg.
     pub legs: [LegTotals; 2],
@@ -44,7 +50,9 @@ struct Transfer {
     last_delivery: Option<Time>,
     /// Octets that the proxy has received from the sender and that have not reached the receiver.
     ahead: u64,
+    /// Octets in the proxy's buffer.
     buffer: u64,
+    /// Whether this buffer is full, so that the sender must wait.
     is_full: bool,
     /// Time up to which buffer and stall are added up.
     settled_at: Time,
@@ -206,6 +214,7 @@ impl TransferRecorder {
 }
 
 impl TransferTotals {
+    /// Adds the time of a transfer since its last change, and its buffer's content in this time.
     fn update(&mut self, transfer: &mut Transfer, at: Time) {
         let elapsed = at - transfer.settled_at;
         transfer.settled_at = at;

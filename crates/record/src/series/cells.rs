@@ -24,19 +24,26 @@ struct Row {
     sums: Sums,
 }
 
+/// Sums over the TTIs of a cell in one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
+    /// Number of TTIs.
     ttis: u32,
+    /// Load factors.
     load: f64,
     /// In mW.
     power: f64,
+    /// TTIs in which the power was too low for all DCHs.
     limited: u64,
+    /// Calls in progress, and their blocks that were sent and lost.
     calls: u64,
     call_blocks: u64,
     call_blocks_lost: u64,
+    /// Grants on the DSCH, their spreading factors and the blocks that they sent.
     grants: u64,
     factors: u64,
     blocks: u64,
+    /// Requests that were refused.
     postponed: u64,
 }
 

@@ -22,11 +22,15 @@ struct Row {
 
 #[derive(Debug)]
 struct Grant {
+    /// Blocks that the format can carry, and blocks that were sent.
     blocks: u8,
     sent: u8,
+    /// Spreading factor of the code, and the one that the user requested.
     spreading_factor: u16,
     wanted: u16,
+    /// Number of the code among the codes of this spreading factor.
     code: u16,
+    /// In mW.
     power: f32,
 }
 

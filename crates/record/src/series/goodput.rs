@@ -34,7 +34,8 @@ struct Connection {
 }
 
 impl Goodput {
-    /// # Panics If `length` is zero.
+    /// # Panics
+    /// If `length` is zero.
     pub fn new(length: Duration) -> Self {
         assert!(!length.is_zero(), "goodput needs windows with a length");
         Goodput { length, window: 0, connections: Vec::new(), rates: Rows::default() }

@@ -133,11 +133,16 @@ pub struct Series {
     dsch: Option<dsch::DschTable>,
 }
 
+/// An open connection, with the last value of each of its step functions.
 #[derive(Debug)]
 struct Connection {
+    /// The end that sends the flow's data.
     sender: End,
+    /// Maximum segment size in octets.
     mss: f64,
+    /// Sequence number after the highest payload octet sent.
     highest_sent: u64,
+    /// The oldest number that is not acknowledged (SND.UNA, RFC 9293 §3.3.1).
     una: u64,
     cwnd: CurrentValue,
     ssthresh: CurrentValue,
@@ -150,7 +155,8 @@ struct Connection {
 impl Series {
     /// Series before the first event.
     ///
-    /// # Panics If the goodput windows have no length.
+    /// # Panics
+    /// If the goodput windows have no length.
     pub fn new(config: SeriesConfig) -> Self {
         let steps = |name, value, unit| Steps::new([name, "connection", value, unit]);
         Series {
@@ -434,6 +440,7 @@ impl TraceSink<TraceEvent> for Series {
 }
 
 impl Connection {
+    /// Payload that is sent but not acknowledged, in segments.
     fn outstanding(&self) -> f64 {
         self.highest_sent.saturating_sub(self.una) as f64 / self.mss
     }

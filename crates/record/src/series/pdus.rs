@@ -24,15 +24,20 @@ pub(super) struct PduTable {
 
 #[derive(Debug)]
 struct Row {
+    /// When the PDU left RLC, and when it arrived or would have arrived.
     at: Time,
     end: Time,
     ue: u16,
     direction: Direction,
     kind: &'static str,
+    /// Sequence number of a PDU with data.
     sn: Option<u16>,
+    /// Number of the transmission of the PDU, from 1.
     transmission: Option<u32>,
+    /// The polling bit, and the reasons for it.
     polls: bool,
     poll_causes: PollCauses,
+    /// Content of a STATUS: all PDUs below `lsn` are acknowledged except the ones in `missing`.
     lsn: Option<u16>,
     missing: String,
     lost: bool,
@@ -205,7 +210,7 @@ impl Row {
             for step in 0..u64::from(run.count) {
                 let separator = if self.missing.is_empty() { "" } else { " " };
                 write!(self.missing, "{separator}{}", run.first.plus(step).value())
-                    .expect("a string takes all");
+                    .expect("writing to a String cannot fail");
             }
         }
     }

@@ -20,6 +20,7 @@ struct Row {
     ue: u16,
     direction: Direction,
     slot: u8,
+    /// First code of the block, and number of its codes.
     code: u32,
     codes: u8,
     sir_db: Option<f64>,

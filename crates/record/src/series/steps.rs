@@ -29,8 +29,10 @@ struct Row {
 pub(super) struct CurrentValue {
     /// Number of its row, counted from the first row of the run.
     row: usize,
+    /// When the value was set.
     since: Time,
     value: Option<f64>,
+    /// The value before, to drop a row of which the value lasted no time.
     previous: Option<f64>,
 }
 

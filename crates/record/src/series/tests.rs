@@ -93,7 +93,7 @@ fn time_sequence_marks_retransmissions() {
     send(&mut series, 2000, 1, SendCause::Rto);
     ack(&mut series, 3000, 501, 500);
     let tables = series.finish(at(4000));
-    let sent = tables.table("sent").expect("it is always there");
+    let sent = tables.table("sent").expect("every run has this table");
     assert_eq!(sent.column("seq"), Some(&Values::Count(vec![1, 1])));
     assert_eq!(sent.column("end"), Some(&Values::Count(vec![501, 501])));
     assert_eq!(sent.column("retransmission"), Some(&Values::Flag(vec![false, true])));
@@ -125,7 +125,7 @@ fn the_rlc_buffer_has_a_user_and_a_direction() {
         series.record(at(600), &TraceEvent::RlcBuffer { ue: UeId(ue), direction, octets: 40 });
     }
     let tables = series.finish(at(4000));
-    let buffer = tables.table("rlc_buffer").expect("it is always there");
+    let buffer = tables.table("rlc_buffer").expect("every run has this table");
     assert_eq!(buffer.column("ue"), Some(&Values::Id(vec![1, 1, 0])));
     assert_eq!(buffer.column("direction"), Some(&Values::Word(vec!["downlink", "uplink", "downlink"])));
 }
@@ -139,7 +139,7 @@ fn deliveries_have_a_user_a_direction_and_a_size() {
         series.record(at(ms), &TraceEvent::SduDelivered { ue, direction, sdu, size, entered });
     }
     let tables = series.finish(at(4000));
-    let delivered = tables.table("rlc_delivered").expect("it is always there");
+    let delivered = tables.table("rlc_delivered").expect("every run has this table");
     assert_eq!(delivered.column("time_s"), Some(&Values::Float(vec![0.6, 0.61])));
     assert_eq!(delivered.column("ue"), Some(&Values::Id(vec![1, 0])));
     assert_eq!(delivered.column("direction"), Some(&Values::Word(vec!["downlink", "uplink"])));
@@ -165,7 +165,7 @@ fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
     let tables = series.finish(at(4000));
     assert_eq!(floats(&tables, "window", "time_s"), [0.6, 0.8]);
     assert_eq!(floats(&tables, "window", "window_octets"), [2000.0, 0.0]);
-    let sacked = tables.table("sacked").expect("it is always there");
+    let sacked = tables.table("sacked").expect("every run has this table");
     assert_eq!(sacked.column("left"), Some(&Values::Count(vec![1001])));
     assert_eq!(sacked.column("right"), Some(&Values::Count(vec![1501])));
 }
@@ -175,7 +175,7 @@ fn page_row_has_its_duration() {
     let mut series = series_of_a_connection();
     series.record(at(900), &TraceEvent::PageEnded { flow: FlowId(2), since: at(400) });
     let tables = series.finish(at(4000));
-    let pages = tables.table("pages").expect("it is always there");
+    let pages = tables.table("pages").expect("every run has this table");
     assert_eq!(pages.column("flow"), Some(&Values::Id(vec![2])));
     assert_eq!(floats(&tables, "pages", "page_time_s"), [0.5]);
 }
@@ -203,7 +203,7 @@ fn every_answer_to_a_request_for_a_dch_is_a_row() {
         series.record(at(ms), &answer);
     }
     let tables = series.finish(at(4500));
-    let table = tables.table("dch_requests").expect("it is recorded");
+    let table = tables.table("dch_requests").expect("the table exists");
     assert_eq!(floats(&tables, "dch_requests", "time_s"), [1.0, 1.01, 2.0]);
     let Some(Values::Word(answers)) = table.column("answer") else { panic!("answers are words") };
     assert_eq!(answers[..], ["refused", "queued", "granted after a release"]);
@@ -233,7 +233,7 @@ fn every_step_of_a_call_is_a_row() {
     series.record(at(700), &TraceEvent::Call { cell: 3, step: CallStep::Blocked });
     series.record(at(720), &TraceEvent::Call { cell: 5, step: CallStep::LegAdded });
     let tables = series.finish(at(1000));
-    let table = tables.table("calls").expect("it is recorded");
+    let table = tables.table("calls").expect("the table exists");
     assert_eq!(floats(&tables, "calls", "time_s"), [0.7, 0.72]);
     assert_eq!(table.column("cell"), Some(&Values::Id(vec![3, 5])));
     assert_eq!(table.column("step"), Some(&Values::Word(vec!["blocked", "leg added"])));
@@ -258,7 +258,7 @@ fn a_dropped_packet_has_its_numbers_and_its_place() {
     );
     drop(4000, Segment { ..Segment::new(ConnectionId(7), Direction::Downlink) }, DropPlace::Script);
     let tables = series.finish(at(5000));
-    let dropped = tables.table("dropped").expect("it is always there");
+    let dropped = tables.table("dropped").expect("every run has this table");
     assert_eq!(floats(&tables, "dropped", "time_s"), [1.0, 2.0, 3.0]);
     assert_eq!(dropped.column("kind"), Some(&Values::Word(vec!["data", "data", "ack"])));
     assert_eq!(dropped.column("seq"), Some(&Values::Count(vec![501, 1001, 501])));

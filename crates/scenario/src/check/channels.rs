@@ -1,4 +1,5 @@
-//! Transport channels: TTIs, and rates that carry whole PDUs.
+//! Transport channels of a scenario: valid TTIs, rates that carry whole PDUs, transport format sets.
+//! Returns the channels of each user group for the resolved scenario.
 
 use umts_stack::radio::mac::{TransportFormat, TransportFormatSet};
 use umts_stack::radio::phy::Lost;
@@ -22,11 +23,12 @@ const LARGEST_PDU: u64 = 1500;
 struct Channel {
     /// Path of the channel's table, or of the name of a reference bearer.
     path: String,
-    /// Whether the channel has a table of its own.
-    written: bool,
+    /// Whether the channel has a table in the file. A reference bearer has none.
+    has_table: bool,
     /// Name in messages.
     name: String,
     kind: trace::Channel,
+    /// Index of the `[[bearer]]` of a DSCH, otherwise 0.
     number: u16,
     scheduler: SchedulerKind,
     rate: BitRate,
@@ -46,23 +48,23 @@ pub(super) struct GroupChannels {
 impl Channel {
     /// The path at which `key` is written.
     fn key(&self, key: &str) -> String {
-        if self.written { format!("{}.{key}", self.path) } else { self.path.clone() }
+        if self.has_table { format!("{}.{key}", self.path) } else { self.path.clone() }
     }
 
     /// A DCH, or a DSCH with this number.
     fn of_bearer(
         path: String,
-        written: bool,
-        way: &str,
+        has_table: bool,
+        direction: &str,
         bearer: &str,
         (dch, number): (&Dch, u16),
     ) -> Channel {
-        let name = format!("the {way} of bearer `{bearer}`");
+        let name = format!("the {direction} of bearer `{bearer}`");
         let (kind, number) =
             if dch.shared { (trace::Channel::Dsch, number) } else { (trace::Channel::Dch, 0) };
         Channel {
             path,
-            written,
+            has_table,
             name,
             kind,
             number,
@@ -152,7 +154,7 @@ impl Inspection<'_> {
         let scheduler = fach.scheduler;
         Some(Channel {
             path,
-            written: true,
+            has_table: true,
             name,
             kind,
             number: 0,
@@ -170,7 +172,7 @@ impl Inspection<'_> {
         let scheduler = SchedulerKind::default();
         Some(Channel {
             path,
-            written: true,
+            has_table: true,
             name,
             kind,
             number: 0,
@@ -280,7 +282,7 @@ impl Inspection<'_> {
         let Channel { name, rate, tti, transport_formats: formats, .. } = channel;
         let Some(&largest) = formats.iter().max() else { return Ok(TransportFormatSet::ANY) };
         // A reference bearer with PDUs of another size is another bearer of the same rate.
-        if !channel.written && largest != pdus {
+        if !channel.has_table && largest != pdus {
             return Ok(TransportFormatSet::ANY);
         }
         let problem =

@@ -21,6 +21,7 @@ const POWERS: [f64; 2] = [-50.0, 80.0];
 const NOISES: [f64; 2] = [-150.0, 0.0];
 /// Largest absolute value of an Eb/N0, in dB.
 const MAX_DB: f64 = 30.0;
+/// Largest step of power control or of its outer loop, in dB.
 const MAX_STEP_DB: f64 = 10.0;
 
 impl Inspection<'_> {
@@ -29,7 +30,7 @@ impl Inspection<'_> {
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             if let Some(power) = &cell.power {
                 self.levels(&format!("cell.{i}.power"), power)?;
-                self.loops(&format!("cell.{i}.power"), power)?;
+                self.power_control(&format!("cell.{i}.power"), power)?;
             }
             if let Some(dsch) = &cell.dsch {
                 let path = format!("cell.{i}.dsch");
@@ -73,7 +74,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    fn loops(&self, path: &str, power: &Power) -> Result<(), Problem> {
+    /// Checks power control: its step, the step of the outer loop and the target block error ratio.
+    fn power_control(&self, path: &str, power: &Power) -> Result<(), Problem> {
         for (key, Db(step)) in [("step", power.step), ("outer_step", power.outer_step)] {
             if !(step > 0.0 && step <= MAX_STEP_DB) {
                 let message = format!("`{key}` cannot be {}", Db(step));

@@ -18,7 +18,7 @@ const MAX_RAISE_DB: f64 = 10.0;
 /// Permitted lengths of gaps in slots (TS 25.215 §6.1.1.2).
 const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
 /// Longest time from one gap to the next.
-const LONGEST: Duration = Duration::from_millis(1440);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(1440);
 /// Smallest spreading factor of a DCH (TS 25.211 §5.3), also in compressed mode with half the
 /// spreading factor.
 const MIN_SF: u16 = 4;
@@ -41,6 +41,7 @@ impl Inspection<'_> {
         ues.try_for_each(|(i, ue)| ue.calls.as_ref().map_or(Ok(()), |calls| self.code_of_calls(i, calls)))
     }
 
+    /// The error for a value out of its range.
     fn out_of(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
         Err(self.problem(path, message).label("out of range").help(help))
     }
@@ -76,9 +77,9 @@ impl Inspection<'_> {
     /// The gaps of compressed mode exist, are whole TTIs apart, and its levels are in range.
     fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
         let path = |key: &str| format!("handover.compressed_mode.{key}");
-        for (key, of, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
-            if !(0.0..=most).contains(&of.0) {
-                let message = format!("`{key}` cannot be {of}");
+        for (key, level, most) in [("within", mode.within, MAX_DB), ("raise", mode.raise, MAX_RAISE_DB)] {
+            if !(0.0..=most).contains(&level.0) {
+                let message = format!("`{key}` cannot be {level}");
                 return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
             }
         }
@@ -87,15 +88,17 @@ impl Inspection<'_> {
             return self.out_of(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
         }
         if calls::TTI * (mode.every / calls::TTI) != mode.every
-            || !(calls::TTI..=LONGEST).contains(&mode.every)
+            || !(calls::TTI..=LONGEST_INTERVAL).contains(&mode.every)
         {
             let message = format!("gaps cannot be {} apart", mode.every);
-            let help = format!("choose whole TTIs of {}, up to {LONGEST}, as in \"80 ms\"", calls::TTI);
+            let help =
+                format!("choose whole TTIs of {}, up to {LONGEST_INTERVAL}, as in \"80 ms\"", calls::TTI);
             return self.out_of(&path("every"), message, help);
         }
         Ok(())
     }
 
+    /// The codes of the common channels of cell `i` are outside the branch of the DSCH.
     fn common_codes(&self, i: usize, dch: &Dchs) -> Result<(), Problem> {
         let branch = self.branch(i);
         let Some((common, share)) = dch.common_code().zip(dch.common) else { return Ok(()) };
@@ -113,6 +116,8 @@ impl Inspection<'_> {
         Code::last(dsch.codes.spreading_factor())
     }
 
+    /// Checks the DCH that each user of the DSCH also has: its code can carry its rate, and its
+    /// Eb/N0 is in range.
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;

@@ -27,8 +27,8 @@ impl Inspection<'_> {
         (0..self.scenario.ue.len()).try_for_each(|i| self.hs_dsch_of_users(i))
     }
 
-    /// Options of the HS-DSCH of cell `i` that can be signalled, and a warning if T1 gives up
-    /// blocks too early.
+    /// Checks that the options of the HS-DSCH of cell `i` can be signalled. Warns if T1, the timer of
+    /// the reordering queue (TS 25.321 §11.6.2), expires before the last transmission of a block.
     fn hs_dsch_of_cell(&mut self, i: usize) -> Result<(), Problem> {
         let config = &self.scenario.cell[i].hs_dsch;
         let &HsDschConfig { scheduler, window, t1, max_transmissions, allocation_interval, .. } = config;

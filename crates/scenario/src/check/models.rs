@@ -1,9 +1,10 @@
-//! Traffic models: order of limits, and features that the flow's TCP must have.
+//! Checks of traffic models (order of limits, features that the flow's TCP must have), and of
+//! measured and flat radios, which replace a bearer.
 
 use umts_units::Bytes;
 
 use super::Inspection;
-use crate::capacity_traces::long_silence;
+use crate::capacity_traces::long_gap;
 use crate::error::Problem;
 use crate::model::{
     Flow, FtpSessions, ParetoWww, Record, Replay, TcpConnection, Traffic, Transport, Ue, Web,
@@ -23,11 +24,10 @@ impl Inspection<'_> {
                 let help = "the trace replaces the bearer: leave one of the two out".to_owned();
                 return Err(self.problem(&format!("ue.{i}.bearer"), message).help(help));
             }
-            for (way, trace) in ["downlink", "uplink"].iter().zip(traces) {
-                if let Some(silence) = long_silence(trace.milliseconds()) {
-                    let message =
-                        format!("the trace has a gap of {silence} without a transmission opportunity");
-                    self.warn(&format!("ue.{i}.capacity.{way}"), &message);
+            for (direction, trace) in ["downlink", "uplink"].iter().zip(traces) {
+                if let Some(gap) = long_gap(trace.milliseconds()) {
+                    let message = format!("the trace has a gap of {gap} without a transmission opportunity");
+                    self.warn(&format!("ue.{i}.capacity.{direction}"), &message);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Names: well formed, unique, and defined where they are used.
+//! Checks that names are well formed, unique and defined, and resolves them to indices.
 
 use umts_stack::ids::UeId;
 

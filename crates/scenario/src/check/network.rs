@@ -1,4 +1,5 @@
-//! The chain of links.
+//! Checks of the fixed network: the chain of links from the server to the RNC, and their outages,
+//! delays and RED.
 
 use umts_units::Duration;
 

@@ -147,7 +147,7 @@ fn call_channel() -> resolved::Channel {
         kind: trace::Channel::Dch,
         number: 0,
         scheduler: SchedulerKind::default(),
-        rate: BitRate::from_bps(calls::RATE as u64).expect("not zero"),
+        rate: BitRate::from_bps(calls::RATE as u64).expect("the rate is not zero"),
         format: TransportFormat::up_to(calls::BLOCKS, calls::TTI),
     }
 }

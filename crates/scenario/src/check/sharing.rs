@@ -59,12 +59,14 @@ impl Inspection<'_> {
                 )
                 .help("leave `shared` out, or set it for the downlink".to_owned()));
         }
-        for (way, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
+        for (direction, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
             if !channel.shared && channel.scheduler != SchedulerKind::default() {
-                let message =
-                    format!("`scheduler` has no effect: the {way} of bearer `{}` is not shared", bearer.name);
+                let message = format!(
+                    "`scheduler` has no effect: the {direction} of bearer `{}` is not shared",
+                    bearer.name
+                );
                 return Err(self
-                    .problem(&format!("bearer.{i}.{way}.scheduler"), message)
+                    .problem(&format!("bearer.{i}.{direction}.scheduler"), message)
                     .label("this scheduler")
                     .help("leave `scheduler` out, or set downlink.shared = true".to_owned()));
             }

@@ -1,4 +1,5 @@
-//! Streets: keys of a town, and keys that need one.
+//! Checks of `[layout.streets]`, a town whose base stations stand in streets, and of keys that need
+//! such a town.
 
 use umts_stack::environment::{Border, Place};
 

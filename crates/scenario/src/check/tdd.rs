@@ -84,13 +84,13 @@ impl Inspection<'_> {
                 .label("this pattern")
                 .help(help));
         }
-        for (direction, key, way) in [
+        for (direction, key, name) in [
             (Direction::Downlink, "downlink_per_frame", "downlink"),
             (Direction::Uplink, "uplink_places", "uplink"),
         ] {
             if tdd.ack.channel == AckChannel::Common && tdd.capacity(direction) == 0 {
-                let message = format!("the acknowledgments of `{key}` leave no room for data in the {way}");
-                let help = format!("choose a smaller `{key}`, or a pattern with more {way} slots");
+                let message = format!("the acknowledgments of `{key}` leave no room for data in the {name}");
+                let help = format!("choose a smaller `{key}`, or a pattern with more {name} slots");
                 return Err(self.problem(&format!("cell.{i}.tdd.ack.{key}"), message).help(help));
             }
         }
@@ -101,8 +101,10 @@ impl Inspection<'_> {
     /// grant.
     fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
         let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
-        let max_blocks =
-            [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
+        let max_blocks = [Direction::Downlink, Direction::Uplink]
+            .map(|direction| tdd.capacity(direction))
+            .into_iter()
+            .max();
         let max_blocks = max_blocks.unwrap_or(0);
         let written = |weights: &[u32]| {
             format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
@@ -251,7 +253,7 @@ fn loses_nothing(radio: &Radio) -> bool {
     is_none(&radio.downlink) && radio.uplink.as_ref().is_none_or(is_none)
 }
 
-/// Says what is wrong with a slot pattern.
+/// Returns the message about an error in a slot pattern.
 fn pattern_message(pattern: &str, wrong: PatternError) -> String {
     match wrong {
         PatternError::Length { is, needed } => {

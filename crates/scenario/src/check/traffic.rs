@@ -1,4 +1,4 @@
-//! TCP and the flows.
+//! Checks of TCP, flows and impairments.
 
 use umts_stack::ids::FlowId;
 use umts_units::{Bytes, Duration};
@@ -7,7 +7,7 @@ use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Flow, QueueLimit, RtoRule, SlowStart, Tcp, TcpConnection, Window};
 
-/// Largest TCP window with the largest scale (RFC 7323 §2.2), rounded.
+/// Largest TCP window with the largest scale (RFC 7323 §2.2), 2^30 octets, rounded down.
 const LARGEST: Bytes = Bytes(1_000_000_000);
 
 /// Largest window without scaling (RFC 9293 §3.1).

@@ -154,7 +154,7 @@ pub struct Fach {
 impl Default for Fach {
     fn default() -> Self {
         Fach {
-            rate: BitRate::from_bps(32_000).expect("not zero"),
+            rate: BitRate::from_bps(32_000).expect("the rate is not zero"),
             tti: Duration::from_millis(10),
             scheduling: FachScheduling::Pull,
             scheduler: SchedulerKind::default(),
@@ -195,7 +195,7 @@ pub struct Rach {
 impl Default for Rach {
     fn default() -> Self {
         Rach {
-            rate: BitRate::from_bps(16_000).expect("not zero"),
+            rate: BitRate::from_bps(16_000).expect("the rate is not zero"),
             tti: Duration::from_millis(20),
             access: RachAccess::Shared,
             access_delay: Duration::ZERO,

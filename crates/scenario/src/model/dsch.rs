@@ -112,7 +112,7 @@ const FORMATS: [(u64, u16, f64); 6] =
 
 impl Default for Dsch {
     fn default() -> Self {
-        let kbps = |kbps: u64| BitRate::from_bps(kbps * 1000).expect("not zero");
+        let kbps = |kbps: u64| BitRate::from_bps(kbps * 1000).expect("the rate is not zero");
         let format = |(rate, spreading_factor, ebn0)| DschFormat {
             rate: kbps(rate),
             spreading_factor,

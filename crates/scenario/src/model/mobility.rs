@@ -133,7 +133,9 @@ impl Mobility {
                 turning: self.turn_probability.expect(COMPLETE).value(),
                 start: place,
             }),
-            MobilityModel::Track => MobilityConfig::Track(self.track.clone().expect("it was read")),
+            MobilityModel::Track => {
+                MobilityConfig::Track(self.track.clone().expect("the loader read the file"))
+            }
         }
     }
 }

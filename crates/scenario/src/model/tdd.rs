@@ -114,7 +114,8 @@ impl Default for TddRadio {
 impl Tdd {
     /// Direction of each slot, or `None` if slots are dynamic.
     ///
-    /// # Errors The error in the pattern.
+    /// # Errors
+    /// The error in the pattern.
     pub(crate) fn pattern(&self) -> Result<Option<Vec<Option<Direction>>>, PatternError> {
         match &*self.slots {
             DYNAMIC => Ok(None),

@@ -16,16 +16,19 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
+/// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholder.
 fn with(placeholder: &str, keys: &str) -> String {
     SMALL.replacen(placeholder, keys, 1).replace("\nPOWER\n", "\n").replace("\nDSCH\n", "\n")
 }
 
+/// Returns the tables `[cell.power]` and `[cell.dsch]` of a valid scenario.
 fn tables(text: &str) -> (Power, Dsch) {
     let loaded = load(text).unwrap_or_else(|e| panic!("{}", e.render(false)));
     let cell = &loaded.scenario.cell[0];
     (cell.power.clone().expect("it is written"), cell.dsch.clone().expect("it is written"))
 }
 
+/// Returns the configuration of the stack for a DSCH with these keys.
 fn configured(keys: &str) -> MacShConfig {
     let (power, dsch) = tables(&with("DSCH", keys));
     dsch.config(&power)

@@ -8,10 +8,12 @@ use umts_scenario::{Scenario, ScenarioError};
 const SMALL: &str =
     "version = 1\nduration = \"10 s\"\nHEAD\n[[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\nTAIL\n";
 
+/// Returns [`SMALL`] with `head` before its first table and `tail` at its end.
 fn small(head: &str, tail: &str) -> String {
     SMALL.replace("HEAD", head).replace("TAIL", tail)
 }
 
+/// Returns the error of an invalid scenario.
 fn refused(text: &str) -> ScenarioError {
     match Scenario::parse(text, "test.toml", Path::new(""), &[]) {
         Ok(loaded) => panic!("accepted, with {:?}:\n{text}", loaded.warnings),
@@ -19,15 +21,18 @@ fn refused(text: &str) -> ScenarioError {
     }
 }
 
+/// Returns the warnings of a valid scenario.
 fn warnings(text: &str) -> Vec<String> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
         .unwrap_or_else(|e| panic!("{}", e.render(false)))
         .warnings
 }
 
+/// A bearer `b` of 64 kbit/s.
 const BEARER: &str = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
                       uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
 
+/// A bearer `fast` with a rate that no transport block set can carry.
 const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 Mbit/s\", tti = \"10 ms\" }\n\
                            uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
 
@@ -35,11 +40,13 @@ const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn mistakes_are_reported_at_their_key() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    // A chain of links. The last link has the keys `link` and a table `red`.
     let red = |keys: &str, link: &str| {
         let whole = ["server\"\nto = \"ggsn", "ggsn\"\nto = \"sgsn", "sgsn\"\nto = \"rnc"];
         let links = whole.map(|nodes| format!("[[link]]\nfrom = \"{nodes}\"\n"));
         format!("{}{link}\n[link.red]\n{keys}\n", links.concat())
     };
+    // The same with a table `internet_delay` instead of `red`.
     let varying = |keys: &str, link: &str| red(keys, link).replace("link.red", "link.internet_delay");
     let rated = "rate = \"1 Mbit/s\"";
     let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();

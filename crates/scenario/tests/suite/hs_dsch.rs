@@ -70,7 +70,7 @@ fn switched(bearers: &str, more: &str) -> Result<Loaded, ScenarioError> {
 
 #[test]
 fn rrc_can_switch_users_to_one_hs_dsch() {
-    let loaded = switched("\"hsdpa-3.6\", \"ps-64\"", "[radio]\nbler = 0.1").expect("it is valid");
+    let loaded = switched("\"hsdpa-3.6\", \"ps-64\"", "[radio]\nbler = 0.1").expect("the scenario is valid");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let group = &loaded.scenario.plan().groups[0];
     assert_eq!((group.hs_dsch_category, group.dchs[0][0].kind), (Some(6), Channel::HsDsch));
@@ -102,13 +102,13 @@ fn doubtful_values_give_warnings() {
         let found = loaded.warnings.iter().any(|text| text.contains(warning));
         assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
     }
-    assert!(load("", "", "").expect("it is valid").warnings.is_empty());
+    assert!(load("", "", "").expect("the scenario is valid").warnings.is_empty());
 }
 
 /// A link trace that lasts `seconds`, for `load`.
 fn trace_of(name: &str, seconds: usize, line: &str) -> String {
     let path = std::env::temp_dir().join(format!("umts-{}-{name}.txt", std::process::id()));
-    std::fs::write(&path, format!("{line}\n").repeat(seconds * 500)).expect("it is writable");
+    std::fs::write(&path, format!("{line}\n").repeat(seconds * 500)).expect("the file can be written");
     path.display().to_string()
 }
 
@@ -119,10 +119,11 @@ fn traces_must_last_as_long_as_the_run() {
     let error = user("").expect_err("the trace is too short").render(false);
     assert!(error.contains("the trace ends after 9 s, before the end of the run at 10 s"), "{error}");
     assert!(error.contains("trace_repeats = true"), "{error}");
-    assert!(user("trace_repeats = true").expect("it repeats").warnings.is_empty());
+    assert!(user("trace_repeats = true").expect("a repeated trace is long enough").warnings.is_empty());
     let error = user("trace_repeats = true\ncqi = 5").expect_err("two sources of CQIs").render(false);
     assert!(error.contains("exclude each other"), "{error}");
-    let warnings = user("trace_repeats = true\nfading = \"per_tti\"").expect("it is valid").warnings;
+    let warnings =
+        user("trace_repeats = true\nfading = \"per_tti\"").expect("the scenario is valid").warnings;
     assert!(warnings.iter().any(|text| text.contains("a trace includes the fading")), "{warnings:?}");
     std::fs::remove_file(&file).expect("it was written");
 }
@@ -131,7 +132,7 @@ fn traces_must_last_as_long_as_the_run() {
 fn a_cqi_without_room_for_a_pdu_has_a_warning() {
     let file = trace_of("weak", 10, "-20 -17 -15 0");
     for user in [format!("trace = \"{file}\""), "cqi = 1".to_owned()] {
-        let warnings = load("", &user, "").expect("it is valid").warnings;
+        let warnings = load("", &user, "").expect("the scenario is valid").warnings;
         let expected = "has room for a PDU of 336 bits: nothing arrives";
         assert!(warnings.iter().any(|text| text.contains(expected)), "{user}: {warnings:?}");
     }
@@ -153,7 +154,7 @@ fn renaming_a_trace_leaves_the_hash_of_the_scenario() {
     let lines = ["5 8 9.8 21", "5 8 9.8 21", "5 8 9.8 20"];
     let files: Vec<_> = (0..).zip(lines).map(|(n, line)| trace_of(&format!("hash{n}"), 10, line)).collect();
     let hash = |file: &String| {
-        load("", &format!("trace = \"{file}\""), "").expect("it is valid").scenario.content_hash()
+        load("", &format!("trace = \"{file}\""), "").expect("the scenario is valid").scenario.content_hash()
     };
     let hashes: Vec<_> = files.iter().map(hash).collect();
     files.iter().for_each(|file| std::fs::remove_file(file).expect("it was written"));

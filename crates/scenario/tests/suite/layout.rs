@@ -18,6 +18,7 @@ fn load_valid(text: &str) -> Scenario {
     load(text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
 }
 
+/// Returns [`SMALL`] with `keys` instead of a placeholder, and without the other placeholders.
 fn with(placeholder: &str, keys: &str) -> String {
     let text = SMALL.replacen(placeholder, keys, 1);
     ["LAYOUT", "UE", "REST"]
@@ -37,7 +38,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
     assert_eq!(environment.propagation, PropagationConfig::default());
     assert_eq!(environment.propagation.shadowing, ShadowingConfig::default());
     let user = &scenario.ue[0];
-    let mobility = user.mobility.as_ref().expect("it is somewhere");
+    let mobility = user.mobility.as_ref().expect("the UE has a place");
     assert_eq!((&*user.cell, mobility.model), ("best", MobilityModel::Still));
 }
 
@@ -54,7 +55,7 @@ fn cells_without_a_layout_come_from_the_file() {
 fn speeds_and_places_are_read_with_their_units() {
     let scenario =
         load_valid(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
-    let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
+    let mobility = scenario.ue[0].mobility.as_ref().expect("the UE moves");
     let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
     assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
     assert_eq!(legs.start.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
@@ -109,7 +110,8 @@ fn layout_round_trips_through_toml_and_hash() {
 fn overriding_the_path_loss_keeps_the_frequency() {
     let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
     let set = [("propagation.model".to_owned(), "pedestrian".to_owned())];
-    let scenario = Scenario::parse(&text, "test.toml", Path::new(""), &set).expect("it loads").scenario;
+    let scenario =
+        Scenario::parse(&text, "test.toml", Path::new(""), &set).expect("the scenario loads").scenario;
     assert_eq!(scenario.propagation.as_ref().map(|of| of.frequency.megahertz()), Some(900.0));
 }
 
@@ -122,14 +124,14 @@ fn track_content_is_part_of_the_hash() {
         std::fs::write(folder.join("walk.txt"), track).expect("a file");
         Scenario::parse(&text, "test.toml", &folder, &[])
     };
-    let first = parse("0 100 100\n10 120 100\n").expect("it is right").scenario;
-    let other = parse("0 100 100\n10 130 100\n").expect("it is right").scenario;
+    let first = parse("0 100 100\n10 120 100\n").expect("the scenario is valid").scenario;
+    let other = parse("0 100 100\n10 130 100\n").expect("the scenario is valid").scenario;
     assert!(matches!(first.ue[0].mobility.as_ref().map(|of| of.config()), Some(MobilityConfig::Track(_))));
     assert_ne!(first.content_hash(), other.content_hash());
     let error = parse("0 100 100\n0 130 100\n").expect_err("twice at 0");
     assert_eq!(error.key(), "ue.0.mobility.file");
     assert!(error.render(false).contains("line 2"), "{}", error.render(false));
-    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::remove_dir_all(&folder).expect("the test created the folder");
 }
 
 #[test]
@@ -236,7 +238,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     let environment = scenario.environment().expect("it has one");
     assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
     assert_eq!(environment.propagation.streets, Some(StreetLossConfig::default()));
-    let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
+    let mobility = scenario.ue[0].mobility.as_ref().expect("the UE moves");
     let MobilityConfig::Walk(walk) = mobility.config() else { panic!("on foot") };
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
     assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
@@ -373,6 +375,7 @@ fn positions_without_a_layout_are_refused() {
     }
 }
 
+/// Checks that `text` is refused with a mistake at `path`, and with this message and help.
 #[track_caller]
 fn mistake(text: &str, path: &str, message: &str, help: &str) {
     let error = load(text).expect_err(text);

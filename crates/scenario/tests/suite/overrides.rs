@@ -6,15 +6,18 @@ use umts_scenario::model::{BlockErrors, TcpVariant, Window};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_units::Duration;
 
+/// Two groups of users, `near` and `far`, with a flow each. `far` has keys of its own.
 const TWO_GROUPS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[[ue]]\nname = \"near\"\n\
      [[ue]]\nname = \"far\"\nrlc = { window = 512 }\nradio = { model = \"error_free\" }\n\
      [[flow]]\nue = \"near\"\n[[flow]]\nue = \"far\"\ntcp = { segment_payload = \"512 B\" }\n";
 
+/// Loads a scenario with overrides.
 fn set(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
     let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     Scenario::parse(text, "test.toml", Path::new(""), &overrides)
 }
 
+/// Returns [`TWO_GROUPS`] with valid overrides.
 fn with(overrides: &[(&str, &str)]) -> Scenario {
     set(TWO_GROUPS, overrides).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
 }
@@ -59,7 +62,7 @@ fn ambiguous_table_name_is_resolved_by_the_following_keys() {
                 bearer = \"granted\"\nrlc = { status_format = \"list\" }\n[[flow]]\nue = \"u\"\n";
     let rho = |key: &str| {
         let scenario = set(text, &[(key, "0.25")]).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
-        scenario.cell[0].tdd.as_ref().expect("it is TDD").radio.rho.value()
+        scenario.cell[0].tdd.as_ref().expect("the cell is a TDD cell").radio.rho.value()
     };
     for key in ["cell.tdd.radio.rho", "cell.tdd.tdd.radio.rho", "cell.0.tdd.radio.rho"] {
         assert_eq!(rho(key), 0.25, "{key}");
@@ -248,8 +251,11 @@ fn removed_keys_load_with_a_warning() {
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
         let load = |value: &str| Scenario::load(&file, &[(key.to_owned(), value.to_owned())]);
-        let loaded = load(fixed).expect("it still loads");
-        assert!(loaded.scenario == Scenario::load(&file, &[]).expect("it is valid").scenario, "{key}");
+        let loaded = load(fixed).expect("the scenario still loads");
+        assert!(
+            loaded.scenario == Scenario::load(&file, &[]).expect("the scenario is valid").scenario,
+            "{key}"
+        );
         assert_eq!(loaded.warnings, [format!("{key} is always {fixed} and can be left out")]);
         let error = load(other).expect_err("another value").render(false);
         assert!(error.contains(&format!("can no longer be changed: it is always {fixed}")), "{error}");

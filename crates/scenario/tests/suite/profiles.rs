@@ -6,6 +6,7 @@ use umts_scenario::model::{TcpProfile, TcpVariant, Window};
 use umts_scenario::{Scenario, profiles};
 use umts_units::{Bytes, Duration, Octets};
 
+/// Returns a scenario with two flows. `tcp`: tables at the end of the file.
 fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n{tcp}"
@@ -37,7 +38,7 @@ fn an_override_can_name_a_profile_and_change_a_key_of_it() {
 fn flow_profile_replaces_the_top_level_profile() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n\
                 tcp = { profile = \"rfc-2026\" }\n[tcp]\nprofile = \"seed-004\"\n";
-    let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("it loads").scenario;
+    let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("the scenario loads").scenario;
     assert_eq!(scenario.flow[0].tcp.segment_payload, Octets(536));
     assert_eq!(scenario.flow[1].tcp.variant, TcpVariant::Cubic);
     assert_eq!(scenario.flow[1].tcp.segment_payload, Octets(1460));
@@ -52,8 +53,9 @@ fn profile_and_its_values_have_one_hash() {
             profile.keys().iter().map(|row| format!("{} = {}\n", row.key, row.value)).collect();
         let spelled = load(&format!("[tcp]\n{spelled}"), &[]);
         assert_eq!(named.content_hash(), spelled.content_hash(), "{}", profile.name);
-        let reloaded =
-            Scenario::parse(&named.to_toml(), "x", Path::new(""), &[]).expect("it loads again").scenario;
+        let reloaded = Scenario::parse(&named.to_toml(), "x", Path::new(""), &[])
+            .expect("the scenario loads again")
+            .scenario;
         assert_eq!(reloaded.content_hash(), named.content_hash(), "{}", profile.name);
     }
 }

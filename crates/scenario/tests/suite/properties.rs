@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use umts_scenario::{Scenario, params};
 
+/// The folder of the shipped scenarios.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }
 
+/// Texts of the shipped scenarios.
 fn valid_files() -> Vec<String> {
     let mut paths: Vec<_> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use umts_scenario::Scenario;
 
+/// Returns a scenario with one user and a proxy with these keys.
 fn with_proxy(lines: &str) -> String {
     format!(
         "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{lines}\n[[ue]]\nname = \"user\"\n\
@@ -11,6 +12,7 @@ fn with_proxy(lines: &str) -> String {
     )
 }
 
+/// Returns the rendered error for a proxy with these keys.
 fn refused(lines: &str) -> String {
     match Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]) {
         Ok(_) => panic!("accepted: {lines}"),
@@ -58,7 +60,7 @@ fn scenario_with(choice: &str) -> Scenario {
          [[flow]]\nname = \"download\"\nue = \"near\"\nport = 80\n[[flow]]\nname = \"download\"\nue = \"far\"\n\
          [[flow]]\nname = \"upload\"\nue = \"far\"\nport = 80\n"
     );
-    Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("it is right").scenario
+    Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario
 }
 
 #[test]
@@ -92,7 +94,8 @@ fn proxy_selects_flows_by_name_user_and_port() {
 #[test]
 fn keys_of_another_proxy_mode_are_allowed() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
-    let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
+    let loaded =
+        Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("the scenario is valid");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let reloaded = loaded.scenario.to_toml();
     let reloaded =
@@ -108,7 +111,8 @@ const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"re
 
 #[test]
 fn proxy_side_inherits_the_flows_tcp() {
-    let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
+    let loaded =
+        Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
     let [first, second] = &loaded.plan().proxy.as_ref().expect("there is a proxy").sides[..] else {
         panic!("a pair for each flow")
     };
@@ -127,7 +131,8 @@ fn proxy_side_inherits_the_flows_tcp() {
 
 #[test]
 fn proxy_side_round_trips_through_toml() {
-    let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
+    let loaded =
+        Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("the scenario is valid").scenario;
     let written = loaded.to_toml();
     assert!(
         written.contains("[proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1 s\"\n"),
@@ -141,8 +146,9 @@ fn proxy_side_round_trips_through_toml() {
     assert_eq!(reloaded.plan().proxy, loaded.plan().proxy);
     // Overrides of a flow's own TCP affect the proxy's ends.
     let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
-    let changed =
-        Scenario::parse(&written, "again.toml", Path::new(""), &changes).expect("it loads").scenario;
+    let changed = Scenario::parse(&written, "again.toml", Path::new(""), &changes)
+        .expect("the scenario loads")
+        .scenario;
     let sides = &changed.plan().proxy.as_ref().expect("there is a proxy").sides;
     assert_eq!(sides[0][0].variant, changed.flow[0].tcp.variant);
     assert_ne!(sides[0][0].variant, sides[1][0].variant);
@@ -170,15 +176,15 @@ fn the_former_name_of_the_table_still_loads_with_a_warning() {
             overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         Scenario::parse(text, "test.toml", Path::new(""), &overrides)
     };
-    let current = load(&text, &[]).expect("it is right");
+    let current = load(&text, &[]).expect("the scenario is valid");
     assert_eq!(current.warnings, [""; 0]);
-    let former = load(&text.replace("[proxy]", "[pep]"), &[]).expect("it still loads");
+    let former = load(&text.replace("[proxy]", "[pep]"), &[]).expect("the scenario still loads");
     assert_eq!((former.scenario, former.warnings), (current.scenario, vec![warning.to_owned()]));
     let without = text.replace("[proxy]\nat = \"ggsn\"\nmode = \"snoop\"\n", "");
-    let overridden = load(&without, &[("pep.at", "ggsn")]).expect("it still loads");
+    let overridden = load(&without, &[("pep.at", "ggsn")]).expect("the scenario still loads");
     assert!(overridden.scenario.proxy.is_some());
     assert_eq!(overridden.warnings, [warning]);
-    let added = load(&text, &[("pep.buffer", "16 kB")]).expect("it still loads");
+    let added = load(&text, &[("pep.buffer", "16 kB")]).expect("the scenario still loads");
     assert_eq!(added.warnings, [warning], "an override of a table that the file has");
     let both = load(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
     let error = both.expect_err("one table twice").render(false);

@@ -14,6 +14,7 @@ fn load(cell: &str, user: &str, more: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(&text, "test.toml", Path::new(""), &[])
 }
 
+/// A layout of two sites.
 const LAYOUT: &str = "[layout]\nsites = [1, 2]\n";
 
 #[test]
@@ -93,10 +94,11 @@ fn quality_of_service_is_written_and_read_again() {
     let user = "qos = { class = \"conversational\", guaranteed = \"12.2 kbit/s\" }";
     let loaded = load("", user, "").unwrap_or_else(|error| panic!("{}", error.render(false)));
     let written = loaded.scenario.to_toml();
-    let again = Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("it loads again");
+    let again =
+        Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("the scenario loads again");
     assert_eq!(again.scenario, loaded.scenario);
     assert_ne!(
         loaded.scenario.content_hash(),
-        load("", "", "").expect("it is valid").scenario.content_hash()
+        load("", "", "").expect("the scenario is valid").scenario.content_hash()
     );
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use umts_scenario::{Param, Scenario, params, schema};
 
+/// Returns the description of a key.
 fn param(key: &str) -> Param {
     params().into_iter().find(|param| param.key == key).unwrap_or_else(|| panic!("no key {key}"))
 }

@@ -6,6 +6,7 @@ use umts_scenario::model::{Promotion, RestingState, Rrc};
 use umts_scenario::{Loaded, Scenario, ScenarioError, rrc_profiles};
 use umts_units::{Bytes, Duration, MilliWatts};
 
+/// Loads a scenario with one switched user, these tables and these overrides.
 fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n{tables}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
@@ -15,11 +16,13 @@ fn load(tables: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioErro
     Scenario::parse(&text, "test.toml", Path::new(""), &overrides)
 }
 
+/// Returns the RRC of the user of a valid scenario.
 fn rrc(tables: &str, overrides: &[(&str, &str)]) -> Rrc {
     let loaded = load(tables, overrides).unwrap_or_else(|error| panic!("{}", error.render(false)));
     loaded.scenario.rrc_of(&loaded.scenario.ue[0]).expect("the users are switched").clone()
 }
 
+/// Returns the rendered error for these tables.
 fn refused(tables: &str) -> String {
     match load(tables, &[]) {
         Ok(loaded) => panic!("accepted, with {:?}", loaded.warnings),
@@ -27,6 +30,7 @@ fn refused(tables: &str) -> String {
     }
 }
 
+/// Head of a cell. Keys of its admission follow.
 const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.admission]\n";
 
 #[test]
@@ -36,13 +40,15 @@ fn rrc_profiles_load_and_round_trip_through_toml() {
         let loaded =
             load(&format!("[rrc]\n{name}"), &[]).unwrap_or_else(|error| panic!("{}", error.render(false)));
         assert!(loaded.warnings.is_empty(), "{}: {:?}", profile.name, loaded.warnings);
-        let written = load(&format!("[rrc]\n{}", profile.keys), &[]).expect("the keys are keys").scenario;
+        let written = load(&format!("[rrc]\n{}", profile.keys), &[])
+            .expect("the keys of the profile are valid")
+            .scenario;
         assert_eq!(
             loaded.scenario.rrc,
             Rrc { profile: Some(profile.name.to_owned()), ..written.rrc.clone() }
         );
         let reloaded = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
-        assert_eq!(reloaded.expect("it loads again").scenario, loaded.scenario, "{}", profile.name);
+        assert_eq!(reloaded.expect("the scenario loads again").scenario, loaded.scenario, "{}", profile.name);
         assert!(!profile.source.is_empty() && !profile.description.is_empty());
     }
 }
@@ -70,7 +76,8 @@ fn group_has_rrc_keys_of_its_own() {
     let text = "version = 1\nduration = \"10 s\"\n[rrc]\ninactivity = \"3 s\"\nretry = \"1 s\"\n\
                 [[ue]]\nname = \"a\"\nbearer = \"switched\"\nrrc = { profile = \"att-2010\", idle_to_dch = \"9 s\" }\n\
                 [[ue]]\nname = \"b\"\nbearer = \"switched\"\n[[flow]]\nue = \"a\"\n[[flow]]\nue = \"b\"\n";
-    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("it loads").scenario;
+    let scenario =
+        Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("the scenario loads").scenario;
     let [a, b] = [0, 1].map(|i| scenario.rrc_of(&scenario.ue[i]).unwrap());
     assert_eq!((a.inactivity, a.idle_to_dch), (Duration::from_secs(5), Duration::from_secs(9)));
     assert_eq!(a.retry, Duration::from_secs(1), "from the top, since the profile does not name it");
@@ -133,32 +140,37 @@ fn permanent_dchs_count_towards_admission() {
 #[test]
 fn keys_without_effect_give_warnings() {
     let warned = load("[rrc]\nupswitch_threshold = \"1 MB\"\n[rlc]\nbuffer = \"100 kB\"", &[])
-        .expect("it loads")
+        .expect("the scenario loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
     // The buffer of these users applies, and both directions have one.
     let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
                rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
-    let warned = load(own, &[]).expect("it loads").warnings;
+    let warned = load(own, &[]).expect("the scenario loads").warnings;
     let holds = |warning: &&String| warning.contains("never holds that much");
     assert_eq!(warned.iter().filter(holds).count(), 1, "{warned:?}");
     let fixed = "[[ue]]\nname = \"fixed\"\nrrc = { inactivity = \"1 s\" }\n";
-    let warned = load(fixed, &[]).expect("it loads").warnings;
+    let warned = load(fixed, &[]).expect("the scenario loads").warnings;
     assert!(warned.iter().any(|warning| warning.contains("not switched")), "{warned:?}");
 }
 
 #[test]
 fn overriding_a_profile_warns_of_keys_in_the_file() {
     let own = "[rrc]\ninactivity = \"7 s\"\nretry = \"1 s\"\nafter_fach = \"idle\"\npower = { cell_fach = \"900 mW\" }";
-    let kept =
-        load(own, &[("rrc.profile", "att-2010"), ("rrc.fach_to_dch", "1 s")]).expect("it loads").warnings;
+    let kept = load(own, &[("rrc.profile", "att-2010"), ("rrc.fach_to_dch", "1 s")])
+        .expect("the scenario loads")
+        .warnings;
     assert_eq!(kept.len(), 1, "{kept:?}");
     let expected = "rrc.profile: the scenario itself sets inactivity, power.cell_fach, which take precedence";
     assert!(kept[0].starts_with(expected), "{kept:?}");
     // Keys beside a profile in a file are intended.
-    let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]).expect("it loads").warnings;
+    let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[])
+        .expect("the scenario loads")
+        .warnings;
     assert_eq!(meant, [] as [&str; 0]);
-    let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")]).expect("it loads").warnings;
+    let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")])
+        .expect("the scenario loads")
+        .warnings;
     assert!(
         tcp[0].starts_with("tcp.profile: the scenario itself sets variant, which take precedence"),
         "{tcp:?}"

@@ -10,10 +10,12 @@ use umts_scenario::model::{
 use umts_scenario::{Loaded, Scenario};
 use umts_units::{Duration, Octets, Probability};
 
+/// The folder of the shipped scenarios.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }
 
+/// Loads a shipped scenario.
 fn load(name: &str) -> Scenario {
     load_with(name, &[]).scenario
 }
@@ -24,6 +26,7 @@ fn load_with(name: &str, overrides: &[(&str, &str)]) -> Loaded {
     loaded.unwrap_or_else(|e| panic!("{}", e.render(false)))
 }
 
+/// All shipped scenarios by name.
 fn all() -> BTreeMap<String, Scenario> {
     let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     files
@@ -95,6 +98,8 @@ fn counterparts_with_3gpp_options_differ_only_in_these() {
         assert_eq!(scenario.radio, compatible.radio, "{stem}");
         assert_eq!(scenario.link, compatible.link, "{stem}");
         let rates = |s: &Scenario| {
+            // A reference bearer has a transport format set, a declared one of the same rate has
+            // none.
             let any = |dch: &Dch| Dch { transport_formats: Vec::new(), ..dch.clone() };
             let bearer = |bearer: &Bearer| (any(&bearer.downlink), any(&bearer.uplink));
             s.bearer.iter().map(bearer).collect::<Vec<_>>()

@@ -13,6 +13,8 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
+/// Returns [`SMALL`] with `keys` instead of the placeholder `place`, and without the others. Calls
+/// without keys get an offered traffic, which they need.
 fn with(place: &str, keys: &str) -> String {
     let text = SMALL.replacen(place, keys, 1);
     let text = text.replace("\nCALL\n", "\ncalls = { offered = \"24 Erl\" }\n");

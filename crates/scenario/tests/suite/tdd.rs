@@ -14,6 +14,7 @@ fn load(text: &str) -> Result<Loaded, ScenarioError> {
     Scenario::parse(text, "test.toml", Path::new(""), &[])
 }
 
+/// Returns [`SMALL`] with `keys` instead of the placeholder `place`, and without the others.
 fn with(place: &str, keys: &str) -> String {
     let text = SMALL.replacen(place, keys, 1);
     ["CELL", "TDD", "UE", "REST"]
@@ -25,7 +26,7 @@ fn with(place: &str, keys: &str) -> String {
 fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
     let loaded = load(&with("TDD", "")).unwrap_or_else(|e| panic!("{}", e.render(false)));
     let cell = &loaded.scenario.cell[0];
-    let tdd = cell.tdd.as_ref().expect("it is TDD");
+    let tdd = cell.tdd.as_ref().expect("the cell is a TDD cell");
     assert_eq!((cell.duplex, &cell.fach, &cell.rach), (Duplex::Tdd, &None, &None));
     assert_eq!(
         (tdd.grant.sdus, &tdd.grant.levels, &tdd.grant.weights),
@@ -41,7 +42,10 @@ fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
 #[test]
 fn tdd_cell_without_a_table_has_the_defaults() {
     let text = with("TDD", "").replace("[cell.tdd]\n", "");
-    assert_eq!(load(&text).expect("it loads").scenario, load(&with("TDD", "")).expect("it loads").scenario);
+    assert_eq!(
+        load(&text).expect("the scenario loads").scenario,
+        load(&with("TDD", "")).expect("the scenario loads").scenario
+    );
 }
 
 #[test]

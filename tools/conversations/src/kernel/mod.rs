@@ -34,7 +34,9 @@ use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
 /// short ones by one or two ticks, long ones by up to an eighth of their time (timer wheel).
 /// Measured round trips include the delays of the script's segments.
 const LATE: Duration = Duration::from_millis(40);
+/// Divisor of the time of a departure, for the part of the tolerance that grows with time.
 const LATE_PART: u64 = 8;
+/// Tolerance for early departures.
 const EARLY: Duration = Duration::from_millis(4);
 /// Tolerance for the timeout, in ms.
 const TIMER_SLACK_MS: f64 = 16.0;
@@ -49,19 +51,21 @@ const PEER_PORT: u16 = 6001;
 /// beyond the window are dropped.
 const OLDEST: (u32, u32) = (6, 17);
 
-fn is_older_than_scripts() -> Option<String> {
+/// Returns why the kernel of this machine is too old for the scripts. `None`: new enough.
+fn why_too_old() -> Option<String> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse().ok());
     let version = (numbers.next()?, numbers.next()?);
     let (major, minor) = OLDEST;
-    (version < OLDEST)
-        .then(|| format!("the kernel is {}, the scripts are of {major}.{minor} and later", release.trim()))
+    (version < OLDEST).then(|| {
+        format!("the kernel is {}, but the scripts require {major}.{minor} or later", release.trim())
+    })
 }
 
 /// Returns why conversations with the kernel of this machine are impossible. `None` if they are
 /// possible.
-pub(crate) fn is_out_of_reach() -> Option<String> {
-    is_older_than_scripts().or_else(namespace::is_out_of_reach)
+pub(crate) fn why_out_of_reach() -> Option<String> {
+    why_too_old().or_else(namespace::why_out_of_reach)
 }
 
 pub(crate) struct Kernel {
@@ -71,7 +75,8 @@ pub(crate) struct Kernel {
     began: Instant,
     /// The time reached, according to the script.
     now: Time,
-    left: VecDeque<Departure>,
+    /// Segments that left and were not taken yet.
+    departures: VecDeque<Departure>,
     /// Every segment that left: its end, its time, and its timestamp.
     sent: Vec<(u64, Time, Time)>,
     /// The highest acknowledgment that has arrived.
@@ -92,7 +97,7 @@ impl Kernel {
             wire: Wire::new(kernel, peer),
             began: Instant::now(),
             now: Time::ZERO,
-            left: VecDeque::new(),
+            departures: VecDeque::new(),
             sent: Vec::new(),
             acknowledged: 0,
             segment_payload: settings.segment_payload,
@@ -110,7 +115,7 @@ impl Kernel {
             let at = self.elapsed();
             if let Some(segment) = self.wire.decode(&packet[..length]) {
                 self.sent.push((segment.end(), at, segment.timestamp));
-                self.left.push_back(Departure { at, segment });
+                self.departures.push_back(Departure { at, segment });
             }
         }
         Ok(())
@@ -172,7 +177,7 @@ impl TestedEnd for Kernel {
     fn pass(&mut self, until: Time, stop: bool) -> Result<(), String> {
         loop {
             self.settle()?;
-            if stop && let Some(first) = self.left.front() {
+            if stop && let Some(first) = self.departures.front() {
                 self.now = self.now.max(first.at);
                 return Ok(());
             }
@@ -187,7 +192,7 @@ impl TestedEnd for Kernel {
     }
 
     fn take_departure(&mut self) -> Option<Departure> {
-        self.left.pop_front()
+        self.departures.pop_front()
     }
 
     fn timestamp_of(&self, ack: u64) -> Time {

@@ -71,7 +71,7 @@ fn set_variable(name: &str, value: &str) -> io::Result<()> {
 }
 
 /// Returns why this process cannot create such a namespace. `None` if it can.
-pub(super) fn is_out_of_reach() -> Option<String> {
+pub(super) fn why_out_of_reach() -> Option<String> {
     let tried = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET)
             .map_err(|error| format!("no network namespace can be made ({error})"))?;

@@ -6,7 +6,7 @@ use umts_stack::tcp::{Nagle, TcpConfig, Variant};
 
 use crate::problem::Mistake;
 use crate::run;
-use crate::script::{Script, What};
+use crate::script::{Script, Step};
 
 /// The profile with the kernel's defaults.
 const PROFILE: &str = "linux-6";
@@ -94,8 +94,8 @@ impl Settings {
 }
 
 fn opens(script: &Script) -> bool {
-    let first = script.lines.iter().find(|line| !matches!(line.what, What::Is(_)));
-    first.is_some_and(|line| matches!(line.what, What::Open))
+    let first = script.lines.iter().find(|line| !matches!(line.step, Step::Is(_)));
+    first.is_some_and(|line| matches!(line.step, Step::Open))
 }
 
 fn congestion_control(script: &Script, config: &TcpConfig) -> Result<&'static str, Mistake> {

@@ -42,7 +42,8 @@ impl Block {
         (channel, leaves): (Channel, Time),
     ) -> Self {
         let mut comment = String::new();
-        let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
+        let mut add =
+            |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("writing to a String cannot fail");
         let mut sn = None;
         match pdu {
             Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {

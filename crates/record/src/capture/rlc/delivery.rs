@@ -167,6 +167,7 @@ impl Delivery {
         self.remove_open_sdu(PART_REMOVED);
     }
 
+    /// Starts a round of sequence numbers, with another U-RNTI.
     fn next_round(&mut self) {
         self.round = self.round.wrapping_add(1);
         self.is_new_round = true;
@@ -317,6 +318,7 @@ impl Delivery {
         self.show(pdu.at, pdu.octets, pdu.width, pdu.comments);
     }
 
+    /// Adds a frame with this PDU.
     fn show(&mut self, at: Time, pdu: Vec<u8>, width: Width, comments: Vec<String>) {
         // One U-RNTI per UE and round.
         let u_rnti = (u32::from(self.ue.0) + 1) << 16 | u32::from(self.round);

@@ -49,7 +49,7 @@ pub(super) fn frame(
         return None;
     }
     let c_rnti = ue.0.wrapping_add(1);
-    let logical = LogicalChannel::new(PS_DTCH).expect("there are fifteen");
+    let logical = LogicalChannel::new(PS_DTCH).expect("there are fifteen logical channels");
     let header = MacHeader::of_bearer(channel, c_rnti, logical);
     let bits = header.bits() as usize + pdus.first()?.len() * 8;
     if bits > MAX_BITS {

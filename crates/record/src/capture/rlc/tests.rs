@@ -22,7 +22,7 @@ fn syn_without_counted_options_is_written_without_them() {
     tcp.set_options(&[TcpOptionElement::MaximumSegmentSize(1460)]).expect("four octets fit");
     let length = tcp.header_len() as u16;
     let ip = Ipv4Header::new(length, 64, etherparse::IpNumber::TCP, [10, 0, 0, 1], [198, 18, 0, 1]);
-    let mut octets = ip.expect("it fits").to_bytes().to_vec();
+    let mut octets = ip.expect("the packet fits").to_bytes().to_vec();
     octets.extend_from_slice(&tcp.to_bytes());
     let plain = packets::of_size(octets.clone(), 40);
     let (ip, rest) = Ipv4Header::from_slice(&plain).expect("it is IP");
@@ -37,7 +37,7 @@ fn syn_without_counted_options_is_written_without_them() {
 
 fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    AmdPdu::new(NARROW, Sn::of(0), false, indicators, data).expect("it is valid").emit(&mut out);
+    AmdPdu::new(NARROW, Sn::of(0), false, indicators, data).expect("the PDU is valid").emit(&mut out);
     out
 }
 
@@ -54,7 +54,7 @@ fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
         let mut parts = SduParts::read(Format::Am(NARROW), &octets);
         parts.prepend(b"ab".to_vec());
         let written = parts.write(Format::Am(NARROW), Sn::of(0));
-        let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
+        let read = AmdPdu::parse(&written, WIDE).expect("the PDU is valid");
         assert_eq!((read.payload().indicators(), read.payload().octets()), (&indicators[..], &data[..]));
     }
 }
@@ -68,7 +68,7 @@ fn discarded_sdus_are_removed_from_their_pdu() {
     assert_eq!((parts.leading, &parts.ended, &parts.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
     // Without parts the PDU signals that the preceding one was filled, which Wireshark evaluates.
     let written = SduParts::default().write(Format::Am(NARROW), Sn::of(9));
-    let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
+    let read = AmdPdu::parse(&written, WIDE).expect("the PDU is valid");
     assert_eq!((read.sn(), read.payload().indicators()), (Sn::of(9), &[Li::PreviousFilled, Li::Padding][..]));
 }
 
