@@ -10,6 +10,8 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 def number_in(printed: str, row: tuple[str, ...], column: str) -> float:
     """Return the number in the row that has all these words, below the heading `column`.
 
+    A text of several words stands for neighbouring cells.
+
     Without a column it is the first number after the words. In a line of ``umts reproduce`` it is
     the number after "ours".
 
@@ -49,5 +51,6 @@ def _span(line: str, column: str) -> tuple[int, int] | None:
 
 
 def _has(line: str, word: str) -> bool:
-    """Whether the line has the word, delimited by spaces."""
-    return re.search(rf"(?:^|\s){re.escape(word)}(?:\s|$)", line) is not None
+    """Whether the line has the word, or the words in this order, delimited by spaces."""
+    words = r"\s+".join(map(re.escape, word.split()))
+    return re.search(rf"(?:^|\s){words}(?:\s|$)", line) is not None

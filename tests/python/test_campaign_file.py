@@ -54,6 +54,15 @@ def test_points_are_grid_times_zip_times_list(tmp_path: Path) -> None:
     assert all((point["b"], point["c"]) in {("p", "P"), ("q", "Q")} for point in points)
 
 
+def test_a_value_of_zip_may_repeat(tmp_path: Path) -> None:
+    text = "[zip]\na = ['0 s', '8 s', '0 s']\nb = ['8 s', '8 s', '12 s']\n"
+    assert combinations(tmp_path, text) == [
+        {"a": "0 s", "b": "8 s"},
+        {"a": "8 s", "b": "8 s"},
+        {"a": "0 s", "b": "12 s"},
+    ]
+
+
 def test_where_keeps_the_points_that_satisfy_it(tmp_path: Path) -> None:
     text = "where = \"a > 1 and b != 'p'\"\n[grid]\na = [1, 2]\nb = ['p', 'q']\n"
     assert combinations(tmp_path, text) == [{"a": 2, "b": "q"}]
@@ -138,6 +147,10 @@ WRONG = {
         "c.toml:6: radio.bler: values are given",
     ),
     "zip of unequal lengths": (HEAD + "[zip]\nradio.bler = [0.1]\nrlc.max_dat = [1, 2]", "equal lengths"),
+    "row of zip listed twice": (
+        HEAD + "[zip]\nradio.bler = [0.1, 0.2, 0.1]\nrlc.max_dat = [1, 1, 1]",
+        "c.toml:3: zip: the row 0.1, 1 is listed twice",
+    ),
     "impossible where": (
         HEAD + "where = 'radio.bler > 1'\n[grid]\nradio.bler = [0.1]",
         "c.toml:3: where = 'radio.bler > 1' excludes all",

@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -202,7 +203,7 @@ def load_campaign(path: Path) -> Campaign:
         series=table.boolean("series", False),
         settings=table.table("set").values(),
         grid=table.table("grid").lists(),
-        zipped=table.table("zip").lists(),
+        zipped=table.table("zip").lists(may_repeat=True),
         listed=[row.values() for row in table.rows("list")],
         where=table.text("where", ""),
         metrics=read_metrics(table),
@@ -288,6 +289,11 @@ def _check(table: Table, campaign: Campaign) -> None:
         listed = ", ".join(f"{key} has {len(values)}" for key, values in campaign.zipped.items())
         raise table.wrong(
             "zip", f"the lists are combined value by value, so they must have equal lengths: {listed}"
+        )
+    rows = Counter(tuple(map(str, row)) for row in zip(*campaign.zipped.values(), strict=True))
+    if repeated := [", ".join(row) for row, count in rows.items() if count > 1]:
+        raise table.wrong(
+            "zip", f"the row {repeated[0]} is listed twice: rows must differ in at least one key"
         )
     if any(not row for row in campaign.listed):
         raise table.wrong("list", "a row of [[list]] is empty")

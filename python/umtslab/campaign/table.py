@@ -106,8 +106,11 @@ class Table:
         """Read all keys as scenario keys with one value each. Nested tables are dotted keys."""
         return {key: self._value(key, value) for key, value in self._flat().items()}
 
-    def lists(self) -> dict[str, list[Value]]:
-        """Read all keys as scenario keys with a list of values each."""
+    def lists(self, *, may_repeat: bool = False) -> dict[str, list[Value]]:
+        """Read all keys as scenario keys with a list of values each.
+
+        A list with the same value twice is refused unless it `may_repeat` values.
+        """
         lists: dict[str, list[Value]] = {}
         for key, values in self._flat().items():
             if not isinstance(values, list):
@@ -115,7 +118,7 @@ class Table:
             if not values:
                 raise self.wrong(key, "the list is empty: give at least one value")
             lists[key] = [self._value(key, value) for value in values]
-            texts = [str(value) for value in lists[key]]
+            texts = [] if may_repeat else [str(value) for value in lists[key]]
             if repeated := {text for text in texts if texts.count(text) > 1}:
                 raise self.wrong(key, f"{min(repeated)} is listed twice")
         return lists
