@@ -148,6 +148,7 @@ impl Bench {
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
                 hs_dsch: None,
+                dch: None,
                 connection: ConnectionConfig::default().into(),
                 switching: None,
                 errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
