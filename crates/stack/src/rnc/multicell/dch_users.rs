@@ -21,12 +21,15 @@ use crate::EventContext;
 use crate::environment::{Environment, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::ovsf::Code;
-use crate::radio::phy::power_control::PowerControl;
+use crate::radio::phy::power_control::{PowerConfig, PowerControl};
 use crate::rnc::calls::{CallLocation, PowerControlLoops, RadioLink};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{UeContext, Ues};
 
 const DOWN: Direction = Direction::Downlink;
+
+/// A UE with a DCH bearer: its movement, and its downlink.
+pub(super) type PlacedDch = (UeId, MobilityConfig, Arc<DchUserConfig>);
 
 /// A user with a DCH bearer.
 #[derive(Debug)]
@@ -56,30 +59,16 @@ impl DchUsers {
     /// Each user starts in its best cell, with a code of this cell if one is free.
     pub fn new(
         config: &MulticellConfig,
-        users: &[(UeId, MobilityConfig, Arc<DchUserConfig>)],
+        users: &[PlacedDch],
         environment: &Environment,
         codes: &mut DchCodes,
         period: u64,
     ) -> Self {
         let powers = vec![config.power.common; environment.cells()];
-        let user = |(ue, mobility, config): &(UeId, MobilityConfig, Arc<DchUserConfig>)| {
-            let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
-            environment.measure(&mut mobile, Time::ZERO);
-            let main = RadioLink::new(mobile.gains().best(), Code::last(config.spreading_factor));
-            let mut user = DchUser {
-                ue: *ue,
-                at: CallLocation::new(mobile, main),
-                config: config.clone(),
-                loops: PowerControlLoops::default(),
-                has_code: false,
-                is_sent: false,
-            };
-            user.take_code(codes, &powers);
-            user
-        };
+        let users = users.iter().map(|user| DchUser::new(user, environment, codes, &powers)).collect();
         // Steps of active sets are recorded for calls only, and only calls have gaps.
         let sets = ActiveSets { is_recorded: false, compressed: None, ..ActiveSets::new(config) };
-        DchUsers { users: users.iter().map(user).collect(), sets, handover: config.handover, period }
+        DchUsers { users, sets, handover: config.handover, period }
     }
 
     #[cfg(test)]
@@ -135,20 +124,26 @@ impl DchUsers {
         }
     }
 
-    /// Begins a turn: adds the links of the users with data to `solver`, and the losses since the previous
-    /// turn to the outer loops.
-    pub fn add_links(&mut self, now: Time, ues: &mut Ues, solver: &mut PowerSolver) {
-        for (number, user) in self.users.iter_mut().enumerate() {
+    /// Begins a turn: decides which users receive power, and adds the losses since the previous turn to the
+    /// outer loops.
+    pub fn begin(&mut self, now: Time, power: &PowerConfig, ues: &mut Ues) {
+        for user in &mut self.users {
             let context = &mut ues[user.ue];
             user.is_sent = user.has_code && has_data(now, context);
             if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
                 let [blocks, lost] = errors.take_counts();
-                user.loops.handle_blocks(&solver.power, blocks, lost);
+                user.loops.handle_blocks(power, blocks, lost);
             }
             if !user.is_sent {
                 user.loops.inner = None;
-                continue;
             }
+        }
+    }
+
+    /// Adds the links of the users that receive power in this turn to `solver`.
+    pub fn add_links(&mut self, solver: &mut PowerSolver) {
+        let users = self.users.iter_mut().enumerate();
+        for (number, user) in users.filter(|(_, user)| user.is_sent) {
             share_target(&mut user.at, &solver.power, &solver.before);
             let DchUser { at, loops, config, .. } = &*user;
             let (receiver, aim) = (Receiver::DchUser(number), config.aim());
@@ -231,6 +226,28 @@ fn has_data(now: Time, context: &UeContext) -> bool {
 }
 
 impl DchUser {
+    /// A user in its best cell when the cells send `powers`.
+    fn new(
+        (ue, mobility, config): &PlacedDch,
+        environment: &Environment,
+        codes: &mut DchCodes,
+        powers: &[f64],
+    ) -> Self {
+        let mut mobile = environment.appear(u64::from(ue.0), mobility, None, Time::ZERO);
+        environment.measure(&mut mobile, Time::ZERO);
+        let main = RadioLink::new(mobile.gains().best(), Code::last(config.spreading_factor));
+        let mut user = DchUser {
+            ue: *ue,
+            at: CallLocation::new(mobile, main),
+            config: config.clone(),
+            loops: PowerControlLoops::default(),
+            has_code: false,
+            is_sent: false,
+        };
+        user.take_code(codes, powers);
+        user
+    }
+
     /// Takes a code of its cell, if one is free.
     fn take_code(&mut self, codes: &mut DchCodes, powers: &[f64]) {
         let cell = self.at.main.cell;
@@ -244,5 +261,109 @@ impl DchUser {
 impl DchUserConfig {
     fn aim(&self) -> Aim {
         Aim { processing: self.processing, target: self.target }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use umts_kernel::random::Streams;
+    use umts_units::Db;
+
+    use super::*;
+    use crate::environment::Legs;
+    use crate::radio::phy::LinkTable;
+    use crate::radio::phy::sir::CHIP_RATE;
+    use crate::rnc::multicell::mobility::Mobility;
+    use crate::rnc::multicell::power_solver::Receivers;
+    use crate::rnc::multicell::steps;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment_with};
+    use crate::rnc::multicell::voice_calls::VoiceCalls;
+    use crate::rnc::multicell::{CodeLimit, DchConfig, WithoutCode};
+    use crate::rnc::rrc::SoftHandover;
+
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+    const TURN: Duration = Duration::from_millis(20);
+    const PERIOD: u64 = 5;
+
+    /// Users at 50 km/h, each with a code of its spreading factor.
+    fn users(
+        factors: &[u16],
+        environment: &Environment,
+        codes: &mut DchCodes,
+        soft: Option<SoftHandover>,
+    ) -> DchUsers {
+        let mobility = MobilityConfig::Legs(Legs::vehicular(50.0 / 3.6));
+        let config = |factor: u16| DchUserConfig {
+            processing: CHIP_RATE / (64e3 * 32.0 / f64::from(factor)),
+            spreading_factor: factor,
+            target: 1.7,
+            errors: LinkTable::logistic(2.25, 2.5).into(),
+        };
+        let users: Vec<_> = (0..)
+            .map(UeId)
+            .zip(factors)
+            .map(|(ue, &factor)| (ue, mobility.clone(), Arc::new(config(factor))))
+            .collect();
+        let mut dchs = DchUsers::none(HANDOVER, active_sets(soft, WithoutCode::Kept));
+        let powers = [10.0; CELLS];
+        dchs.users = users.iter().map(|of| DchUser::new(of, environment, codes, &powers)).collect();
+        dchs.period = PERIOD;
+        dchs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// In every turn of every kind of power control: the power of a cell is that of its common channels
+        /// and of the codes that it sends, at most its limit, and the codes in use are those of the legs.
+        #[test]
+        fn powers_and_codes_of_each_cell_add_up(
+            factors in prop::collection::vec((3_u32..8).prop_map(|level| 1_u16 << level), 1..80),
+            control in prop::sample::select(vec![PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps]),
+            is_soft in any::<bool>(),
+            silent in any::<prop::sample::Index>(),
+            seed in 0_u64..1000,
+        ) {
+            let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
+            let config = DchConfig { codes: CodeLimit::OneTree, ..DchConfig::default() };
+            let mut codes = DchCodes::new(&config, DSCH, CELLS);
+            let soft = is_soft.then(SoftHandover::default);
+            let mut dchs = users(&factors, &environment, &mut codes, soft);
+            let mobility = Mobility::new(environment, HANDOVER, &[], PERIOD);
+            let mut calls = VoiceCalls::none();
+            let power = PowerConfig { control, ..PowerConfig::default() };
+            let mut solver = PowerSolver::new(power, CELLS);
+            let mut handovers = VecDeque::new();
+            for turn in 0..40 {
+                let now = Time::ZERO + TURN * turn;
+                dchs.measure(now, turn, &mobility.environment, &mut codes, &solver.before, &mut handovers);
+                for (number, user) in dchs.users.iter_mut().enumerate() {
+                    user.is_sent = user.has_code && number != silent.index(factors.len());
+                }
+                solver.begin();
+                dchs.add_links(&mut solver);
+                solver.add_up();
+                solver.control(Receivers { calls: &calls, mobility: &mobility, dchs: &dchs });
+                if control == PowerControl::Steps {
+                    steps::follow_commands(&mut solver, &mut calls, &mut dchs, TURN);
+                }
+                solver.measure(Receivers { calls: &calls, mobility: &mobility, dchs: &dchs });
+                let links = || solver.links(LinkKind::Dch).iter().chain(solver.links(LinkKind::DchLeg));
+                for (cell, &total) in solver.powers.iter().enumerate() {
+                    let sent: f64 = links().filter(|of| of.cell.index() == cell).map(|of| of.power_mw).sum();
+                    prop_assert!((power.common + sent - total).abs() < 1e-9 * total, "cell {cell}: {sent}, {total}");
+                    prop_assert!(total <= power.max * (1.0 + 1e-9));
+                    let of_cell = dchs.users.iter().filter(|user| user.has_code).flat_map(|user| {
+                        user.at.legs().filter(move |leg| leg.cell.index() == cell)
+                    });
+                    let share: f64 = of_cell.map(|leg| 1.0 / f64::from(leg.code.spreading_factor)).sum();
+                    prop_assert_eq!(codes.used(cell), share);
+                }
+                let legs: usize = dchs.powered().map(|dch| dch.at.legs().count()).sum();
+                prop_assert_eq!(links().count(), legs);
+                solver.end();
+            }
+        }
     }
 }

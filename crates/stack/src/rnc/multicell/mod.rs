@@ -41,7 +41,7 @@ pub use self::config::{
     AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
     HandoverConfig, MulticellConfig, RlcAtHandover,
 };
-use self::dch_users::DchUsers;
+use self::dch_users::{DchUsers, PlacedDch};
 use self::in_progress::TtiInProgress;
 pub use self::mobility::Handover;
 use self::mobility::Mobility;
@@ -227,7 +227,8 @@ impl Multicell {
         self.calls.add_links(tti, &self.active_sets, &mut self.solver);
         self.add_associated();
         self.add_in_progress();
-        self.dchs.add_links(ctx.cx.now, below.ues, &mut self.solver);
+        self.dchs.begin(ctx.cx.now, &self.solver.power, below.ues);
+        self.dchs.add_links(&mut self.solver);
         self.solver.add_up();
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
@@ -263,8 +264,7 @@ impl Multicell {
 }
 
 /// The movement of each user of a DSCH by UE, `None` for others, and the users of DCH bearers.
-#[expect(clippy::type_complexity, reason = "two lists of arguments")]
-fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<(UeId, MobilityConfig, Arc<DchUserConfig>)>) {
+fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedDch>) {
     let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| ue.dch.is_none())).collect();
     let each = (0..).map(UeId).zip(ues);
     let with_dch = each.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()?))).collect();
