@@ -99,7 +99,9 @@ impl Inspection<'_> {
                 "write bearer = \"dsch\", or the name of a bearer on DCHs such as \"ps-384\"",
             ),
             Some(named) if named.bearer.downlink.shared => (
-                format!("the downlink of bearer `{name}` is shared, but the shared channel of a layout is its DSCH"),
+                format!(
+                    "the downlink of bearer `{name}` is shared, but the shared channel of a layout is its DSCH"
+                ),
                 "write bearer = \"dsch\", or remove `shared` from the downlink of the bearer",
             ),
             Some(_) => return Ok(()),

@@ -150,7 +150,9 @@ fn users_of_dch_bearers_live_in_a_layout() {
 fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
     let bearer = |rate: &str, shared: bool| {
         let channel = format!("{{ rate = \"{rate}\", tti = \"20 ms\", shared = {shared} }}");
-        let table = format!("[[bearer]]\nname = \"own\"\ndownlink = {channel}\nuplink = {{ rate = \"64 kbit/s\", tti = \"20 ms\" }}");
+        let table = format!(
+            "[[bearer]]\nname = \"own\"\ndownlink = {channel}\nuplink = {{ rate = \"64 kbit/s\", tti = \"20 ms\" }}"
+        );
         with("UE", "bearer = \"own\"").replace("[[flow]]", &format!("{table}\n[[flow]]"))
     };
     let dch = |keys: &str| with("UE", &format!("bearer = \"ps-384\"\ndch = {{ {keys} }}"));

@@ -83,8 +83,7 @@ fn soft_handover_keeps_what_a_hard_one_interrupts() {
     let [with_gaps, without] = [&interrupted, &soft].map(|metrics| value(metrics, "goodput_kbps"));
     assert!(without > 1.02 * with_gaps, "{without} and {with_gaps} kbit/s");
     for metrics in [&interrupted, &soft] {
-        let [mean, max] =
-            ["dch_code_power_dbm", "dch_code_power_max_dbm"].map(|name| value(metrics, name));
+        let [mean, max] = ["dch_code_power_dbm", "dch_code_power_max_dbm"].map(|name| value(metrics, name));
         assert!(mean < max && max <= 43.0, "{mean} and {max} dBm");
     }
 }

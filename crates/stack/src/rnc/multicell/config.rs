@@ -6,9 +6,9 @@ use umts_units::{BitRate, Db, Duration};
 
 use super::codes::WithoutCode;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
+use crate::options::options;
 #[cfg(feature = "schema")]
 use crate::options::{Auto, OrNone};
-use crate::options::options;
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::ovsf::{Code, TreeShare};
 use crate::radio::phy::power_control::PowerConfig;

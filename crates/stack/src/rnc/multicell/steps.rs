@@ -129,12 +129,7 @@ fn totals_of_slot(
 
 /// The receiver of a DCH measures its Eb/N0 in a slot in which the cells send `totals` and scale requested
 /// powers by `factors`, and sends a command.
-fn one_slot(
-    power: &PowerConfig,
-    dch: PoweredDch<'_>,
-    step: f64,
-    (totals, factors): (&[f64], &[f64]),
-) {
+fn one_slot(power: &PowerConfig, dch: PoweredDch<'_>, step: f64, (totals, factors): (&[f64], &[f64])) {
     let PoweredDch { at, loops, aim } = dch;
     let Some(mut inner) = loops.inner else { return };
     // A UE out of reach commands ever more power, so the power is limited.

@@ -148,7 +148,8 @@ fn blocks_are_lost_at_the_target_rate() {
     bench.seconds(30);
     let (mut blocks, mut lost) = (0, 0);
     for (_, event) in &bench.trace {
-        if let TraceEvent::BlocksReceived { direction: Direction::Downlink, blocks: sent, errors, .. } = event {
+        if let TraceEvent::BlocksReceived { direction: Direction::Downlink, blocks: sent, errors, .. } = event
+        {
             (blocks, lost) = (blocks + sent, lost + errors);
         }
     }
@@ -162,7 +163,8 @@ fn blocks_are_lost_at_the_target_rate() {
 fn user_without_a_code_neither_sends_nor_receives() {
     let mut config = sectors(4.0, ERROR_FREE);
     // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
-    config.dch = DchConfig { codes: CodeLimit::OneTree, common: Some(TreeShare::of(2)), ..DchConfig::default() };
+    config.dch =
+        DchConfig { codes: CodeLimit::OneTree, common: Some(TreeShare::of(2)), ..DchConfig::default() };
     let place = config.environment.layout.centre(CellId(0));
     let mut bench = Bench::with_users(&config, &vec![dch_user(&standing(place), 4, ERROR_FREE); 2]);
     for n in 0..20 {
