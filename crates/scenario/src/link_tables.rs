@@ -1,12 +1,12 @@
 //! Link tables for `power.tables`: text files with lines `format,ebn0_db,bler`, one per point.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use umts_stack::radio::phy::LinkTable;
 
 use crate::error::Problem;
-use crate::model::{LinkTables, Scenario};
+use crate::model::{CONVERSATIONAL, DSCH, LinkTables, Scenario};
 use crate::named_file::NamedFile;
 use crate::tree::{Node, Source};
 
@@ -16,6 +16,7 @@ type Points = BTreeMap<String, Vec<(f64, f64)>>;
 /// Reads the link tables of every cell of `scenario`. Makes the files' names relative to the
 /// scenario's folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    let bearers = dch_bearers(scenario);
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         let formats = cell.dsch.clone().unwrap_or_default().format.len();
         let Some(power) = &mut cell.power else { continue };
@@ -27,8 +28,11 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
                 "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
             )
         })?;
-        let known: Vec<String> =
-            (0..formats).map(LinkTables::format).chain([LinkTables::CALLS.to_owned()]).collect();
+        let known: Vec<String> = (0..formats)
+            .map(LinkTables::format)
+            .chain([LinkTables::CALLS.to_owned()])
+            .chain(bearers.iter().cloned())
+            .collect();
         let mut tables = BTreeMap::new();
         for (format, points) in points {
             if !known.contains(&format) {
@@ -46,6 +50,12 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         *file = file_content.name;
     }
     Ok(())
+}
+
+/// Names of the bearers of users, without those of DSCHs and calls.
+fn dch_bearers(scenario: &Scenario) -> BTreeSet<String> {
+    let users = scenario.ue.iter().filter(|ue| ![DSCH, CONVERSATIONAL].contains(&ue.bearer.as_str()));
+    users.map(|ue| ue.bearer.clone()).collect()
 }
 
 /// Returns the points of each format. The error is the number of the first wrong line with a

@@ -425,7 +425,8 @@ pub enum TraceEvent {
     AckDeferred { ue: UeId },
 
     // ── Cells of a layout (downlink) ─────────────────────────────────────────────────────────────
-    /// A UE moved to another cell. Its DSCH is interrupted for `interruption`.
+    /// A UE moved to another cell by a hard handover. Its DSCH or its DCHs are interrupted for
+    /// `interruption`.
     Handover { ue: UeId, from: u16, to: u16, interruption: Duration },
     /// SDUs of a UE, of which nothing had been sent, were lost with the buffer of the cell that it
     /// left. `size` is their total.
@@ -453,13 +454,18 @@ pub enum TraceEvent {
     /// their blocks. `scaled`: the power did not suffice for all dedicated channels and was scaled
     /// down.
     CellPower { cell: u16, power: Real<f32>, load: Real<f32>, calls: u32, sent: u32, lost: u32, scaled: bool },
+    /// A user of a DCH bearer received power in a TTI of the cells. `cell`: the best of its `legs` cells;
+    /// `power`, `further_power`: in mW, of the code in this cell and of its codes in the others. `ebn0`:
+    /// linear.
+    DchSent { ue: UeId, cell: u16, legs: u8, power: Real<f32>, further_power: Real<f32>, ebn0: Real<f32> },
 
     /// A step of a call. Recorded if codes are limited, handover is soft, or calls have gaps.
     Call { cell: u16, step: CallStep },
     /// The dedicated channels of a cell in a TTI. `further`: legs of calls of other cells;
     /// `associated`: DCHs beside the DSCH, both with their power in mW. `compressed`: own calls
-    /// that had a gap. `codes`: the share of a code tree that all of them use. Recorded if codes
-    /// are limited, handover is soft, calls have gaps, or the associated DCHs are charged.
+    /// that had a gap. `codes`: the share of a code tree that all of them and DCH bearers use. Recorded
+    /// if codes are limited, handover is soft, calls have gaps, associated DCHs are charged, or there
+    /// are DCH bearers.
     CellDchs {
         cell: u16,
         further: u32,

@@ -96,6 +96,22 @@ impl LayoutRecorder {
                 totals.compressed += u64::from(compressed);
                 totals.dch_codes += f64::from(codes);
             }
+            TraceEvent::DchSent {
+                legs,
+                power: Real(power),
+                further_power: Real(further_power),
+                ebn0: Real(ebn0),
+                ..
+            } => {
+                totals.dch_sent += 1;
+                totals.dch_soft += u64::from(legs > 1);
+                totals.dch_legs += u64::from(legs);
+                totals.dch_power += f64::from(power);
+                totals.dch_power_max = totals.dch_power_max.max(f64::from(power));
+                totals.dch_further_power += f64::from(further_power);
+                // A UE out of reach receives nothing.
+                totals.dch_ebn0_db += 10.0 * libm::log10(f64::from(ebn0).max(1e-6));
+            }
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
             TraceEvent::Handover { .. } => totals.handovers += 1,
             TraceEvent::HandoverLost { size: Bytes(octets), .. } => totals.handover_lost += octets,
@@ -172,6 +188,11 @@ impl LayoutTotals {
     /// Share in the power of all cells, in percent. `None` if no dedicated channels were recorded.
     pub fn power_pct(&self, power: f64) -> Option<f64> {
         (self.dch_ttis > 0 && self.power > 0.0).then(|| 100.0 * power / self.power)
+    }
+
+    /// Mean over the TTIs in which users of DCH bearers received power.
+    pub fn per_dch(&self, sum: f64) -> Option<f64> {
+        (self.dch_sent > 0).then(|| sum / self.dch_sent as f64)
     }
 
     /// Number of requests, granted or not.

@@ -251,6 +251,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DschGranted { .. }
             | TraceEvent::DschHeld { .. }
             | TraceEvent::DschPostponed { .. }
+            | TraceEvent::DchSent { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.record_layout(at, event),

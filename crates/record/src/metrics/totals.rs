@@ -458,6 +458,16 @@ pub(super) struct LayoutTotals {
     pub associated_power: f64,
     pub compressed: u64,
     pub dch_codes: f64,
+    /// TTIs in which users of DCH bearers received power, and those in which several cells sent it.
+    pub dch_sent: u64,
+    pub dch_soft: u64,
+    /// Legs in these TTIs. Power in the best cell, its maximum, and the power in the others, in mW.
+    pub dch_legs: u64,
+    pub dch_power: f64,
+    pub dch_power_max: f64,
+    pub dch_further_power: f64,
+    /// Sum of Eb/N0 in dB.
+    pub dch_ebn0_db: f64,
     /// By kind of step.
     pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that entered RLC, and that were delivered.

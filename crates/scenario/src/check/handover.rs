@@ -3,11 +3,11 @@
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
 use umts_stack::radio::phy::sir::CHIP_RATE;
 use umts_stack::rnc::calls;
-use umts_units::{Db, Duration};
+use umts_units::{BitRate, Db, Duration};
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft};
+use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft, Ue};
 
 /// Larger than the difference between any two cells.
 const MAX_HYSTERESIS_DB: f64 = 100.0;
@@ -121,14 +121,7 @@ impl Inspection<'_> {
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, MIN_SF)?;
-        // A symbol carries two bits, before any coding.
-        let max_rate = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
-        if of.rate.bps() as f64 > max_rate {
-            let message =
-                format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
-            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
-            return self.out_of(&path("rate"), message, help);
-        }
+        self.carries(&path("rate"), of.spreading_factor, of.rate)?;
         if of.ebn0.0.abs() > MAX_DB {
             let message = format!("`ebn0` cannot be {}", of.ebn0);
             return self.out_of(&path("ebn0"), message, format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB)));
@@ -158,6 +151,43 @@ impl Inspection<'_> {
         let is_halved = mode.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
         let (factor, min_factor) = (calls.spreading_factor, if is_halved { 2 * MIN_SF } else { MIN_SF });
         self.spreading_factor(&path, factor, min_factor)?;
+        self.has_free_code(&path, factor)
+    }
+
+    /// Checks the code and the Eb/N0 of users of a bearer on DCHs.
+    pub(super) fn code_of_dch(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let Some(named) = &self.names.groups[i].bearer else { return Ok(()) };
+        let (options, rate) = (ue.dch.unwrap_or_default(), named.bearer.downlink.rate);
+        if options.ebn0.0.abs() > MAX_DB {
+            let message = format!("`ebn0` cannot be {}", options.ebn0);
+            let help = format!("choose {} to {}", Db(-MAX_DB), Db(MAX_DB));
+            return self.out_of(&format!("ue.{i}.dch.ebn0"), message, help);
+        }
+        let Some(factor) = options.spreading_factor(rate) else {
+            let message = format!("the downlink of bearer `{}` at {rate} needs several codes", ue.bearer);
+            let help = "users of a layout have one code: choose a bearer of at most 768 kbit/s".to_owned();
+            return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
+        };
+        let path = format!("ue.{i}.dch.spreading_factor");
+        self.spreading_factor(&path, factor, MIN_SF)?;
+        self.carries(&path, factor, rate)?;
+        self.has_free_code(&path, factor)
+    }
+
+    /// Checks that a code of this spreading factor carries `rate`. A symbol has two bits, before any coding.
+    fn carries(&self, path: &str, factor: u16, rate: BitRate) -> Result<(), Problem> {
+        let max_rate = 2.0 * CHIP_RATE / f64::from(factor);
+        if rate.bps() as f64 <= max_rate {
+            return Ok(());
+        }
+        let message = format!("a code of spreading factor {factor} cannot carry {rate}");
+        let help = format!("choose at most {} kbit/s, or a smaller spreading factor", max_rate / 1000.0);
+        self.out_of(path, message, help)
+    }
+
+    /// Checks that the DSCH and the common channels leave a code of this spreading factor, if codes are
+    /// limited.
+    fn has_free_code(&self, path: &str, factor: u16) -> Result<(), Problem> {
         let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
         let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
         let occupied_codes: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
@@ -166,6 +196,6 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
-        self.out_of(&path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
+        self.out_of(path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
     }
 }

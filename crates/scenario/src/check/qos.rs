@@ -50,13 +50,14 @@ impl Inspection<'_> {
         }
     }
 
-    /// In a layout the transfer delay is at least one TTI. Warns if no scheduler reads it.
+    /// On the DSCH of a layout the transfer delay is at least one TTI. Warns if no scheduler reads it.
     fn transfer_delay(&mut self, i: usize, qos: &QosConfig, channels: &GroupChannels) -> Result<(), Problem> {
         let Some(delay) = qos.transfer_delay else { return Ok(()) };
         let (cell, path) =
             (&self.scenario.cell[self.names.groups[i].cell], format!("ue.{i}.qos.transfer_delay"));
         let [downlink, _] = &channels.own;
-        let dsch = cell.dsch.as_ref().filter(|_| self.scenario.layout.is_some());
+        let is_of_layout = self.scenario.layout.is_some() && downlink.kind == Channel::Dsch;
+        let dsch = cell.dsch.as_ref().filter(|_| is_of_layout);
         let is_read = match dsch {
             Some(dsch) if delay < dsch.tti => {
                 let message = format!("a transfer delay of {delay} is shorter than a TTI of {}", dsch.tti);

@@ -1,6 +1,6 @@
 //! Checks of a layout (cells of several sites on one carrier): the keys that only its cells have,
-//! and the bearer of each user group, which must be the DSCH or a call. Determines the channels of
-//! these groups.
+//! and the bearer of each user group, which must be the DSCH, a bearer on DCHs or a call. Determines the
+//! channels of users of the DSCH and of calls.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::calls;
@@ -11,7 +11,7 @@ use umts_units::{BitRate, Bytes, Duration};
 use super::Inspection;
 use super::channels::GroupChannels;
 use crate::error::Problem;
-use crate::model::{CONVERSATIONAL, DSCH, RlcMode, Ue};
+use crate::model::{CONVERSATIONAL, DSCH, RlcMode, SWITCHED, Ue};
 use crate::resolved;
 
 /// TTI of the uplink DCH of a DSCH user.
@@ -55,11 +55,13 @@ impl Inspection<'_> {
     }
 
     /// Checks the bearer of user group `i`, and returns its channels in a layout. `None` if there
-    /// is no layout, or if a measured link or a flat profile replaces the radio of the group.
+    /// is no layout, if the group has a bearer on DCHs, or if a measured link or a flat profile replaces
+    /// its radio.
     pub(super) fn sector_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
         let ue = &self.scenario.ue[i];
         let is_layout = self.scenario.layout.is_some();
         self.calls_have_their_bearer(i, ue)?;
+        self.dch_has_an_effect(i, ue)?;
         match (ue.bearer.as_str(), is_layout) {
             (DSCH | CONVERSATIONAL, false) => {
                 let message =
@@ -70,12 +72,52 @@ impl Inspection<'_> {
             (CONVERSATIONAL, true) => Ok(Some(in_both_directions(call_channel()))),
             (DSCH, true) => self.dsch_channels(i, ue).map(Some),
             (_, true) if !ue.has_substitute() => {
-                let message = format!("the cells of a layout have no bearer `{}`", ue.bearer);
-                let help = "write bearer = \"dsch\", or \"conversational-64\" for calls".to_owned();
-                Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
+                self.dch_bearer(i, ue)?;
+                self.code_of_dch(i, ue)?;
+                Ok(None)
             }
             (_, _) => Ok(None),
         }
+    }
+
+    /// Checks that the bearer of user group `i` has its own DCHs, the only channels of a layout besides
+    /// DSCHs and calls.
+    fn dch_bearer(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let name = &ue.bearer;
+        let named = self.names.groups[i].bearer.as_ref();
+        let (message, help) = match named {
+            _ if name == SWITCHED => (
+                "RRC cannot switch users of a layout, whose cells have no FACH and RACH".to_owned(),
+                "choose a bearer for the whole run, such as \"ps-64\" or \"dsch\"",
+            ),
+            None => (
+                format!("the cells of a layout have no bearer `{name}`"),
+                "write bearer = \"dsch\", the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
+            ),
+            Some(named) if named.hs_dsch_category().is_some() => (
+                format!("bearer `{name}` needs an HS-DSCH, which the cells of a layout do not have"),
+                "write bearer = \"dsch\", or the name of a bearer on DCHs such as \"ps-384\"",
+            ),
+            Some(named) if named.bearer.downlink.shared => (
+                format!(
+                    "the downlink of bearer `{name}` is shared, but the shared channel of a layout is its DSCH"
+                ),
+                "write bearer = \"dsch\", or remove `shared` from the downlink of the bearer",
+            ),
+            Some(_) => return Ok(()),
+        };
+        Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help.to_owned()))
+    }
+
+    /// Checks that `dch` is set only for users of a bearer on DCHs in a layout.
+    fn dch_has_an_effect(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let has_dch = self.names.groups[i].bearer.is_some() && !ue.has_substitute();
+        if ue.dch.is_none() || (self.scenario.layout.is_some() && has_dch) {
+            return Ok(());
+        }
+        let message = "`dch` applies to users with a bearer on DCHs in a [layout] only";
+        let help = "leave `dch` out, or choose such a bearer in a layout, for example \"ps-64\"".to_owned();
+        Err(self.problem(&format!("ue.{i}.dch"), message).label("this table").help(help))
     }
 
     /// Checks that calls have their bearer and that no other group has it.

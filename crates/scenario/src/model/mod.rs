@@ -71,7 +71,7 @@ pub use umts_stack::radio::pdcp::{HeaderCompression, PdcpConfig as Pdcp};
 pub use umts_stack::rnc::calls::CallsConfig as Calls;
 pub use umts_stack::rnc::multicell::{
     AssociatedConfig as Associated, BufferAtHandover, CodeLimit as DchCodes, DchConfig as Dchs,
-    HandoverConfig as Handover, RlcAtHandover, WithoutCode,
+    DchUserOptions as UeDch, HandoverConfig as Handover, RlcAtHandover, WithoutCode,
 };
 pub use umts_stack::rnc::rrc::{CompressedBy, CompressedMode as Compressed, SoftHandover as Soft};
 pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};

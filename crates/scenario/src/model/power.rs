@@ -54,7 +54,8 @@ pub struct Power {
     /// Power that the cell draws from its supply, for the estimate of its energy.
     pub supply: Supply,
     /// File with block error ratios in columns `format,ebn0_db,bler`, with formats `TF1`, `TF2` …
-    /// and `conversational`. `"none"`: logistic curves.
+    /// for the DSCH, `conversational` for calls, and the name of the bearer, such as `ps-64`, for DCH
+    /// bearers. `"none"`: logistic curves.
     #[serde(with = "OrNone::<String>")]
     #[schemars(extend("x-label" = "Link tables", "x-default" = "none", "x-range" = "the name of a file", "x-source" = "Rendón et al. (2004), §3.1: histograms of link simulations"))]
     pub tables: Option<String>,

@@ -11,7 +11,7 @@ use umts_units::keyword::Unlimited;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{Calls, Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
+use super::{Calls, Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport, UeDch};
 use crate::text::KeyError;
 
 /// A group of `count` identical user equipments.
@@ -61,6 +61,10 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Radio", extend("x-label" = "Radio of the users", "x-default" = "[radio]", "x-overrides" = "radio"))]
     pub radio: Option<Radio>,
+    /// Code and Eb/N0 of users of a DCH bearer in a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "UeDch", extend("x-default" = "with the values below"))]
+    pub dch: Option<UeDch>,
     /// Category, radio link and block errors of users of an `hsdpa-…` bearer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HsUeConfig", extend("x-default" = "with the values below"))]

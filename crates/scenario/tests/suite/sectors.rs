@@ -136,6 +136,55 @@ fn invalid_layout_keys_are_reported_with_their_location() {
 }
 
 #[test]
+fn users_of_dch_bearers_live_in_a_layout() {
+    for (bearer, rate, factor) in [("ps-64", 64_000, 32), ("ps-128", 128_000, 16), ("ps-384", 384_000, 8)] {
+        let loaded = load(&with("UE", &format!("bearer = \"{bearer}\"\ndch = {{ ebn0 = \"4 dB\" }}")));
+        let scenario = loaded.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+        let own = scenario.plan().groups[0].channels;
+        assert_eq!((own[0].kind, own[1].kind, own[0].rate.bps()), (Channel::Dch, Channel::Dch, rate));
+        let dch = scenario.ue[0].dch.expect("it is written");
+        assert_eq!((dch.ebn0.0, dch.spreading_factor(own[0].rate)), (4.0, Some(factor)));
+        assert_eq!(load(&scenario.to_toml()).expect("it is valid").scenario, scenario);
+    }
+}
+
+#[test]
+fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
+    let bearer = |rate: &str, shared: bool| {
+        let channel = format!("{{ rate = \"{rate}\", tti = \"20 ms\", shared = {shared} }}");
+        let table = format!(
+            "[[bearer]]\nname = \"own\"\ndownlink = {channel}\nuplink = {{ rate = \"64 kbit/s\", tti = \"20 ms\" }}"
+        );
+        with("UE", "bearer = \"own\"").replace("[[flow]]", &format!("{table}\n[[flow]]"))
+    };
+    let dch = |keys: &str| with("UE", &format!("bearer = \"ps-384\"\ndch = {{ {keys} }}"));
+    assert_refused(&[
+        (with("UE", "bearer = \"switched\""), "ue.0.bearer", "RRC cannot switch users of a layout", "ps-64"),
+        (with("UE", "bearer = \"hsdpa-3.6\""), "ue.0.bearer", "needs an HS-DSCH", "ps-384"),
+        (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
+        (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),
+        (dch("ebn0 = \"31 dB\""), "ue.0.dch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),
+        (dch("spreading_factor = 12"), "ue.0.dch.spreading_factor", "cannot be 12", "as in 16"),
+        (dch("spreading_factor = 32"), "ue.0.dch.spreading_factor", "cannot carry 384 kbit/s", "240 kbit/s"),
+        (with("UE", "dch = {}"), "ue.0.dch", "bearer on DCHs", "ps-64"),
+        (
+            dch("spreading_factor = 8").replace("[layout]\n", ""),
+            "ue.0.dch",
+            "in a [layout] only",
+            "leave `dch` out",
+        ),
+        (
+            with("CELL", "dch = { codes = \"one_tree\", common = \"1/2\" }\ndsch = { codes = \"1/2\" }")
+                .replace("name = \"user\"\n", "name = \"user\"\nbearer = \"ps-64\"\n")
+                .replace("[[ue]]\nname = \"call\"\ncalls = { offered = \"24 Erl\" }\n", ""),
+            "ue.0.dch.spreading_factor",
+            "leave no code of spreading factor 32",
+            "DSCH",
+        ),
+    ]);
+}
+
+#[test]
 fn invalid_windows_and_gaps_are_reported_at_their_key() {
     assert_refused(&[
         (with("REST", "[handover.soft]\nadd = \"-1 dB\""), "handover.soft.add", "cannot be -1 dB", "0 dB to"),

@@ -1,7 +1,9 @@
-//! Configuration of the cells of a layout and of their calls.
+//! Configuration of the cells of a layout, of their calls, and of users of DCH bearers in them.
 
-use umts_scenario::{Scenario, model as scenario};
-use umts_stack::rnc::multicell::{CallClassConfig, MulticellConfig};
+use umts_scenario::{Group, Scenario, model as scenario};
+use umts_stack::radio::mac::Channel;
+use umts_stack::radio::phy::sir::CHIP_RATE;
+use umts_stack::rnc::multicell::{CallClassConfig, DchUserConfig, MulticellConfig};
 
 /// The cells of a layout, which all have the same configuration. `None` without a layout.
 pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
@@ -24,6 +26,23 @@ fn call_class(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassCon
     Some(CallClassConfig {
         calls: *calls,
         mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
+        target: power.target(&errors),
+        errors: errors.into(),
+    })
+}
+
+/// Downlink DCH of the users of a group in a layout. `None` for other users, and for calls.
+pub(super) fn dch_user(of: &Scenario, ue: &scenario::Ue, group: &Group) -> Option<DchUserConfig> {
+    of.layout.as_ref()?;
+    let [downlink, _] = group.channels;
+    if downlink.kind != Channel::Dch || ue.calls.is_some() || ue.has_substitute() {
+        return None;
+    }
+    let (power, options) = (of.cell[0].power.clone().unwrap_or_default(), ue.dch.unwrap_or_default());
+    let errors = power.link(&ue.bearer, options.ebn0);
+    Some(DchUserConfig {
+        processing: CHIP_RATE / downlink.rate.bps() as f64,
+        spreading_factor: options.spreading_factor(downlink.rate).expect("a checked scenario has one code"),
         target: power.target(&errors),
         errors: errors.into(),
     })

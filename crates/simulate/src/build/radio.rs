@@ -12,7 +12,7 @@ use umts_stack::rnc::Limits;
 use umts_stack::rnc::rrc::ConnectionConfig;
 use umts_units::Duration;
 
-use super::rrc;
+use super::{multicell, rrc};
 
 /// Configuration of cell `index` of the file.
 pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
@@ -57,6 +57,7 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|found| channel(rlc, found)),
         hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(of, category).into()),
+        dch: multicell::dch_user(scenario, of, group).map(Into::into),
         connection: connection(scenario, of, group).into(),
         switching: scenario.rrc_of(of).map(|rrc| rrc::switching(rlc, rrc, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],

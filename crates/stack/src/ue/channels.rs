@@ -3,7 +3,7 @@
 use super::SIGNALLING_BLOCK;
 use crate::ids::{CarrierId, CellId};
 use crate::radio::mac::TransportFormat;
-use crate::radio::phy::{BlockErrors, Lost};
+use crate::radio::phy::{BlockErrors, EbN0Errors, Lost};
 
 #[derive(Debug)]
 pub struct UeChannel {
@@ -16,6 +16,8 @@ pub struct UeChannel {
     pub block_bits: u32,
     /// The radio of this channel.
     pub errors: BlockErrors,
+    /// Block errors of a downlink DCH in a layout, which replace `errors`.
+    pub in_layout: Option<Box<EbN0Errors>>,
 }
 
 impl UeChannel {
@@ -23,7 +25,18 @@ impl UeChannel {
     /// block in the TTI.
     #[inline]
     pub fn losses(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
-        self.errors.losses(tti, first, blocks)
+        match &mut self.in_layout {
+            None => self.errors.losses(tti, first, blocks),
+            Some(errors) => errors.losses(tti, first, blocks),
+        }
+    }
+
+    /// Whether a block that is not sent would be lost in TTI `tti`.
+    pub fn would_lose(&mut self, tti: u64) -> bool {
+        match &self.in_layout {
+            None => self.errors.would_lose(tti),
+            Some(errors) => errors.would_lose(tti),
+        }
     }
 
     /// Whether a signalling message, one block in TTI `tti`, is lost.

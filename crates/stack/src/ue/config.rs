@@ -10,6 +10,7 @@ use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
+use crate::rnc::multicell::DchUserConfig;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
 use crate::scheduling::{QosConfig, SchedulerKind};
 
@@ -33,6 +34,8 @@ pub struct UeConfig {
     pub channels: [ChannelConfig; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
+    /// Power and errors of its downlink DCH in a layout. `None`: it has no DCH bearer there.
+    pub dch: Option<Arc<DchUserConfig>>,
     /// Supervision of the RRC connection.
     pub connection: Arc<ConnectionConfig>,
     /// `None`: the channels never change.

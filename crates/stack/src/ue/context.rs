@@ -263,6 +263,10 @@ impl UeContext {
         cx: &mut Context<'_, T>,
         direction: Direction,
     ) -> u32 {
+        // A hard handover interrupts the DCHs of a layout.
+        if self.silent_until > cx.now && self.channel(Direction::Downlink).in_layout.is_some() {
+            return 0;
+        }
         let format = self.channel(direction).format;
         if format.set.is_any() {
             return format.blocks;

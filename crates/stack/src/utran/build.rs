@@ -8,8 +8,9 @@ use super::config::CellConfig;
 use super::link_emulation::LinkEmulation;
 use super::{Cell, Utran};
 use crate::event_context::Wakeup;
-use crate::ids::{CellId, UeId};
+use crate::ids::{CellId, Direction, UeId};
 use crate::radio::Air;
+use crate::radio::phy::{EbN0Errors, errors_stream};
 use crate::rnc::Admission;
 use crate::rnc::multicell::{Multicell, MulticellConfig};
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
@@ -45,10 +46,9 @@ impl Utran {
         access
     }
 
-    /// Adds the DSCHs of a layout. Returns the best cell of each UE, `None` for UEs outside the layout.
+    /// Adds the cells of a layout. Returns the best cell of each UE, `None` for UEs outside the layout.
     fn add_multicell(&mut self, config: &MulticellConfig, ues: &[UeConfig]) -> Vec<Option<CellId>> {
-        let mobilities: Vec<_> = ues.iter().map(|ue| ue.mobility.clone()).collect();
-        let multicell = Multicell::new(config, &mobilities, &self.streams);
+        let multicell = Multicell::new(config, ues, &self.streams);
         let cells = (0..ues.len()).map(|ue| multicell.cell_of(UeId(ue as u16))).collect();
         self.multicell = Some(self.carriers.add_multicell(multicell, self.cells[0].config.iub));
         cells
@@ -58,7 +58,12 @@ impl Utran {
         let (multicell, streams) = (self.multicell, &self.streams);
         let mut factory =
             ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, multicell, streams };
-        let channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
+        let mut channels = factory.channels(ue, cell, COMMON, config.channels, &config.errors);
+        if let Some(dch) = &config.dch {
+            let draws = streams.addressed(&errors_stream(Direction::Downlink, ue));
+            channels[Direction::Downlink.index()].in_layout =
+                Some(Box::new(EbN0Errors::new(dch.errors.clone(), draws)));
+        }
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
             switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));

@@ -121,7 +121,7 @@ impl Utran {
         let [tti, _] = self.ttis(now, ue);
         let UeContext { connection, channels, .. } = &mut self.ues[ue];
         let channel = &mut channels[Direction::Downlink.index()];
-        if connection.handle_frame(now, || channel.errors.would_lose(tti)) {
+        if connection.handle_frame(now, || channel.would_lose(tti)) {
             self.connection_failed(ctx, ue, CellUpdateCause::RadioLinkFailure);
         }
     }

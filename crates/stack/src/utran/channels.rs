@@ -53,6 +53,7 @@ impl ChannelFactory<'_> {
                 format: channel.format,
                 block_bits: channel.block_bits,
                 errors: BlockErrors::new(errors, self.streams.addressed(&radio)),
+                in_layout: None,
             }
         })
     }

@@ -7,6 +7,7 @@ use super::Utran;
 use super::carrier::CarrierKey;
 use crate::EventContext;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::radio::mac::Channel;
 use crate::rnc::multicell::{BufferAtHandover, Handover, RlcAtHandover};
 use crate::scheduling::{SchedulerKind, UserSchedulers};
 use crate::trace::TraceEvent;
@@ -37,12 +38,14 @@ impl Utran {
         ctx: &mut EventContext<'_, T>,
         handover: Handover,
     ) {
-        let Handover { ue, from, to, config } = handover;
+        let Handover { ue, from, to, config, is_soft } = handover;
         let interruption = config.interruption;
-        ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
+        if !is_soft {
+            ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
+            self.ues[ue].silent_until = ctx.cx.now + interruption;
+        }
         let context = &mut self.ues[ue];
         context.cell = to;
-        context.silent_until = ctx.cx.now + interruption;
         context.channels.iter_mut().for_each(|channel| channel.cell = to);
         if config.rlc == RlcAtHandover::Reestablished {
             context.reestablish(&mut ctx.cx);
@@ -53,7 +56,11 @@ impl Utran {
         if (config.rlc, config.buffer) != (RlcAtHandover::Kept, BufferAtHandover::Kept) {
             self.update_backlog(ctx, ue, Direction::Downlink);
         }
-        self.move_uplink(ctx, ue, to);
+        let downlink = self.ues[ue].channel(Direction::Downlink).carrier;
+        if self.carriers[downlink].config.channel == Channel::Dch {
+            self.move_dch(ctx, ue, to, Direction::Downlink);
+        }
+        self.move_dch(ctx, ue, to, Direction::Uplink);
     }
 
     /// Discards the SDUs that were buffered for a UE in the cell that it leaves.
@@ -72,22 +79,28 @@ impl Utran {
         }
     }
 
-    /// Moves the uplink DCH to the new cell.
-    fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
-        self.leave_carrier(ctx, ue, Direction::Uplink);
-        let uplink = self.ues[ue].channel(Direction::Uplink);
-        let before = &self.carriers[uplink.carrier];
+    /// Moves the DCH of this direction to the new cell.
+    fn move_dch<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        to: CellId,
+        direction: Direction,
+    ) {
+        self.leave_carrier(ctx, ue, direction);
+        let dch = self.ues[ue].channel(direction);
+        let before = &self.carriers[dch.carrier];
         let channel = ChannelConfig {
             channel: before.config.channel,
             number: 0,
             scheduler: SchedulerKind::default(),
-            format: uplink.format,
-            block_bits: uplink.block_bits,
+            format: dch.format,
+            block_bits: dch.block_bits,
         };
-        let key = CarrierKey::new(to, Direction::Uplink, channel);
+        let key = CarrierKey::new(to, direction, channel);
         let config = &self.cells[to.index()].config;
         let carrier = self.carriers.find_or_make(key, config, channel, &self.streams);
-        self.ues[ue].channels[Direction::Uplink.index()].carrier = carrier;
-        self.update_backlog(ctx, ue, Direction::Uplink);
+        self.ues[ue].channels[direction.index()].carrier = carrier;
+        self.update_backlog(ctx, ue, direction);
     }
 }

@@ -62,13 +62,13 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| percent(t.postponed[CREDIT], t.requests());
     "dsch_postponed_handover_pct" "Postponed requests, handover" ["%"] "Share of requests for a TTI that were postponed because the user was changing cells." = "such requests" / "requests"
         => |t| percent(t.postponed[HANDOVER], t.requests());
-    "handovers" "Handovers" ["1"] "Handovers of users with data to send." = "handovers" / ""
+    "handovers" "Handovers" ["1"] "Hard handovers of DSCH users with data to send, and of users of DCH bearers." = "handovers" / ""
         => |t| count(t.handovers);
     "handover_lost_octets" "Lost by handovers" ["B"] "Octets of SDUs that were lost with the buffer of the old cell at a handover." = "octets of those SDUs" / ""
         => |t| count(t.handover_lost);
     "sdu_delay_step_ms" "Steps of the SDU delay" ["ms"] "Mean absolute difference between the delays of consecutive downlink SDUs of a user: another definition of jitter." = "sum of the differences" / "SDUs with a predecessor"
         => |t| t.delay_step_ms();
-    "dch_codes_pct" "Codes of DCHs" ["%"] "Share of a code tree that calls and DCHs associated with DSCHs occupy; above 100 if they are not limited to one tree." = "sum of 1 / spreading factor" / "TTIs of cells"
+    "dch_codes_pct" "Codes of DCHs" ["%"] "Share of a code tree that calls, DCH bearers and DCHs associated with DSCHs occupy; above 100 if they are not limited to one tree." = "sum of 1 / spreading factor" / "TTIs of cells"
         => |t| (t.dch_ttis > 0).then(|| 100.0 * t.dch_codes / t.dch_ttis as f64);
     "calls_blocked" "Calls blocked" ["1"] "Calls that did not begin because their cell had no code for them." = "calls blocked" / ""
         => |t| t.steps(CallStep::Blocked).and_then(count);
@@ -88,6 +88,18 @@ metrics! { LAYOUT: LayoutTotals;
         => |t| t.power_pct(t.further_power);
     "associated_power_pct" "Power of associated DCHs" ["%"] "Share of the transmit power of all cells that is used for the DCHs associated with DSCHs." = "power of these DCHs" / "power of cells"
         => |t| t.power_pct(t.associated_power);
+    "dch_code_power_dbm" "Code power of DCH bearers" ["dBm"] "Power of the code of a DCH bearer in the best cell of its user: the mean in milliwatts, expressed in dBm. Only TTIs in which the DCH has power count." = "sum of the powers in mW" / "TTIs of DCH bearers"
+        => |t| t.per_dch(t.dch_power).map(|mean| 10.0 * libm::log10(mean));
+    "dch_code_power_max_dbm" "Largest code power of DCH bearers" ["dBm"] "Largest power of the code of a DCH bearer in the best cell of its user." = "largest power" / ""
+        => |t| (t.dch_sent > 0).then(|| 10.0 * libm::log10(t.dch_power_max));
+    "dch_power_pct" "Power of DCH bearers" ["%"] "Share of the transmit power of all cells that is used for DCH bearers." = "power of DCH bearers" / "power of cells"
+        => |t| (t.dch_sent > 0 && t.power > 0.0).then(|| 100.0 * (t.dch_power + t.dch_further_power) / t.power);
+    "dch_ebn0_db" "Eb/N0 of DCH bearers" ["dB"] "Mean of the downlink Eb/N0 in dB, per bit of the full rate. Only TTIs in which the DCH has power count." = "sum of Eb/N0 in dB" / "TTIs of DCH bearers"
+        => |t| t.per_dch(t.dch_ebn0_db);
+    "dch_legs" "Active set of DCH bearers" ["1"] "Mean number of cells that send a DCH bearer, in TTIs in which it has power." = "cells, summed over TTIs" / "TTIs of DCH bearers"
+        => |t| t.per_dch(t.dch_legs as f64);
+    "dch_soft_pct" "Soft handover of DCH bearers" ["%"] "Share of the TTIs in which a DCH bearer has power and several cells send it." = "TTIs with several cells" / "TTIs of DCH bearers"
+        => |t| percent(t.dch_soft, t.dch_sent);
     "call_gaps_pct" "TTIs with a gap" ["%"] "Share of the TTIs of calls that contain a gap of compressed mode." = "such TTIs" / "TTIs of calls"
         => |t| (t.dch_ttis > 0).then(|| percent(t.compressed, t.calls)).flatten();
 }

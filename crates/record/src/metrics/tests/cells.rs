@@ -102,6 +102,31 @@ fn grant_of_two_frames_counts_in_both() {
 }
 
 #[test]
+fn power_and_cells_of_dch_bearers() {
+    let mut script = script();
+    let sent = |legs, power, further_power| {
+        let (ue, power, further_power) = (UeId(4), Real(power), Real(further_power));
+        TraceEvent::DchSent { ue, cell: 0, legs, power, further_power, ebn0: Real(10.0) }
+    };
+    script.at(40).event(sent(1, 100.0, 0.0)).event(sent(1, 40.0, 0.0));
+    script.at(60).event(sent(3, 20.0, 60.0)).event(sent(1, 40.0, 0.0));
+    // Outside the window.
+    script.at(2000).event(sent(1, 9000.0, 0.0));
+    check(
+        &script.result_of(0, 1000, true).network,
+        &[
+            ("dch_code_power_dbm", 10.0 * libm::log10(50.0)),
+            ("dch_code_power_max_dbm", 20.0),
+            // 260 of the 2,000 mW of all TTIs of cells.
+            ("dch_power_pct", 13.0),
+            ("dch_ebn0_db", 10.0),
+            ("dch_legs", 1.5),
+            ("dch_soft_pct", 25.0),
+        ],
+    );
+}
+
+#[test]
 fn dedicated_channel_metrics_need_recorded_events() {
     let of_channels = [
         "dch_codes_pct",

@@ -6,12 +6,13 @@ use umts_units::{BitRate, Db, Duration};
 
 use super::codes::WithoutCode;
 use crate::environment::{EnvironmentConfig, MobilityConfig};
-#[cfg(feature = "schema")]
-use crate::options::OrNone;
 use crate::options::options;
+#[cfg(feature = "schema")]
+use crate::options::{Auto, OrNone};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::ovsf::{Code, TreeShare};
 use crate::radio::phy::power_control::PowerConfig;
+use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls::CallsConfig;
 use crate::rnc::mac_sh::MacShConfig;
 use crate::rnc::rrc::{CompressedMode, SoftHandover};
@@ -95,14 +96,56 @@ pub struct CallClassConfig {
 }
 
 options! {
+    /// Downlink of a user with a DCH bearer in a layout.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct DchUserOptions as "UeDch" {
+        /// Eb/N0 at which 1 % of the blocks are lost, unless `cell.power.tables` has a table with the name
+        /// of the bearer.
+        [label = "Eb/N0 of a DCH bearer", range = "-30 dB to 30 dB",
+            source = "an assumption: that of calls, which have 64 kbit/s as well"]
+        pub ebn0: Db = Db(2.25),
+        /// Spreading factor of its code. `"auto"`: the largest one up to 128 with room for 2.5 bits per bit
+        /// of RLC payload, as the reference bearers have: 32 for 64 kbit/s, 16 for 128, 8 for 384.
+        [label = "Spreading factor of a DCH bearer", keyword = "Auto::<u16>",
+            range = "auto, or a power of two from 4 to 512", source = "TS 34.108 §6.10.2.4.1"]
+        pub spreading_factor: Option<u16> = None,
+    }
+}
+
+impl DchUserOptions {
+    /// The spreading factor of a DCH of this rate. `None` if one code is not enough.
+    pub fn spreading_factor(&self, rate: BitRate) -> Option<u16> {
+        let needed = CODED_BITS * rate.bps() as f64;
+        let has_room = |factor: &u16| 2.0 * CHIP_RATE / f64::from(*factor) >= needed;
+        self.spreading_factor.or_else(|| [128, 64, 32, 16, 8, 4].into_iter().find(has_room))
+    }
+}
+
+/// Bits on the air per bit of RLC payload that the code of a DCH has at least.
+const CODED_BITS: f64 = 2.5;
+
+/// Downlink of the DCH of a user.
+#[derive(Debug, Clone)]
+pub struct DchUserConfig {
+    /// Processing gain: chips per bit of RLC payload at the full rate.
+    pub processing: f64,
+    pub spreading_factor: u16,
+    /// Target Eb/N0 of power control, linear.
+    pub target: f64,
+    /// The block error ratio at an Eb/N0.
+    pub errors: Arc<LinkTable>,
+}
+
+options! {
     /// Handover between the cells of a layout. Each 100 ms a user changes to the cell that it receives
-    /// best, or stays. A call may have several cells.
+    /// best, or stays. Calls and users of DCH bearers may have several cells.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct HandoverConfig as "Handover" {
         /// Margin by which another cell must be better before a user changes to it.
         [label = "Hysteresis of handover", range = "0 dB to 100 dB", source = "Rendón et al. (2004), §3.2"]
         pub hysteresis: Db = Db(1.0),
-        /// Time after a handover in which the user is not scheduled on the DSCH.
+        /// Time after a hard handover in which the user is not scheduled on the DSCH, or its DCHs carry
+        /// nothing.
         [label = "Interruption by a handover", max = "10 s",
             source = "an interpretation: Rendón et al. (2004) say nothing"]
         pub interruption: Duration = Duration::ZERO,
@@ -113,7 +156,7 @@ options! {
         /// What happens at a handover to the SDUs in the RNC of which nothing was sent.
         [label = "Buffer at a handover", source = "an interpretation: Rendón et al. (2004) say nothing"]
         pub buffer: BufferAtHandover = BufferAtHandover::Kept,
-        /// Soft handover of calls. Handover is hard if absent.
+        /// Soft handover of calls and of users of DCH bearers. Handover is hard if absent.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
         #[cfg_attr(feature = "schema", schemars(with = "SoftHandover", extend("x-default" = "none")))]
         pub soft: Option<SoftHandover> = None,

@@ -167,7 +167,7 @@ impl Multicell {
             lost,
             scaled: power.sent.factor < 1.0,
         });
-        if self.active_sets.is_recorded || self.associated.is_some() {
+        if self.active_sets.is_recorded || self.associated.is_some() || !self.dchs.is_empty() {
             let ((further, further_power), (associated, associated_power)) =
                 (power.soft_legs, power.associated);
             ctx.cx.record(|| TraceEvent::CellDchs {

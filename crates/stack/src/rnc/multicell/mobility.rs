@@ -20,6 +20,8 @@ pub struct Handover {
     pub from: CellId,
     pub to: CellId,
     pub config: HandoverConfig,
+    /// The new cell has sent to the UE before: nothing is interrupted.
+    pub is_soft: bool,
 }
 
 /// A user of a DSCH.
@@ -123,7 +125,7 @@ impl Mobility {
         user.gain = gains.of(better.unwrap_or(from));
         user.cell = better?;
         let (to, config) = (user.cell, self.config);
-        self.handovers.push_back(Handover { ue, from, to, config });
+        self.handovers.push_back(Handover { ue, from, to, config, is_soft: false });
         Some(from)
     }
 }

@@ -2,10 +2,10 @@
 //! so all cells schedule before any of them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets
+//!   measure    moving UEs are measured every 100 ms and change cells           mobility, active_sets, dch_users
 //!   schedule   all links are added up, then DSCH users cell by cell            power_solver, dsch, mac_sh
 //!   powers     the powers of all cells, with the interference and Eb/N0        power_solver, steps
-//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls
+//!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, dch_users
 //! ```
 //!
 //! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
@@ -17,6 +17,7 @@ mod active_sets;
 mod associated;
 mod codes;
 mod config;
+mod dch_users;
 mod dsch;
 mod in_progress;
 mod mobility;
@@ -37,9 +38,10 @@ use self::active_sets::ActiveSets;
 use self::codes::DchCodes;
 pub use self::codes::WithoutCode;
 pub use self::config::{
-    AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, HandoverConfig,
-    MulticellConfig, RlcAtHandover,
+    AssociatedConfig, BufferAtHandover, CallClassConfig, CodeLimit, DchConfig, DchUserConfig, DchUserOptions,
+    HandoverConfig, MulticellConfig, RlcAtHandover,
 };
+use self::dch_users::{DchUsers, PlacedDch};
 use self::in_progress::TtiInProgress;
 pub use self::mobility::Handover;
 use self::mobility::Mobility;
@@ -54,7 +56,7 @@ use crate::radio::phy::power_control::PowerControl;
 use crate::rnc::mac_sh::{Candidates, MacSh};
 use crate::scheduling::UserSchedulers;
 use crate::trace::TraceEvent;
-use crate::ue::{UeContext, Ues};
+use crate::ue::{UeConfig, UeContext, Ues};
 use crate::{Context, EventContext};
 
 /// Interval of the measurements of a mobile. A part of the mobiles is measured in each TTI (Rendón et
@@ -67,6 +69,7 @@ pub struct Multicell {
     mobility: Mobility,
     calls: VoiceCalls,
     active_sets: ActiveSets,
+    dchs: DchUsers,
     codes: DchCodes,
     associated: Option<AssociatedConfig>,
     solver: PowerSolver,
@@ -109,11 +112,15 @@ struct DownlinkCell {
 }
 
 impl Multicell {
-    /// `mobilities` has the movement of each UE, `None` for UEs outside the layout.
-    pub fn new(config: &MulticellConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
+    /// Cells with those of `ues` that are in the layout.
+    pub fn new(config: &MulticellConfig, ues: &[UeConfig], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
         let (cells, interval) = (environment.cells(), config.dsch.interval());
         let dsch = Arc::new(config.dsch.clone());
+        let (mobilities, dchs) = users(ues);
+        let mut codes = DchCodes::new(&config.dch, config.dsch.codes, cells);
+        let period = MEASURED_EACH / interval;
+        let dchs = DchUsers::new(config, &dchs, &environment, &mut codes, period);
         let cell = |_| DownlinkCell {
             mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
@@ -122,10 +129,11 @@ impl Multicell {
             transmission: None,
         };
         Multicell {
-            mobility: Mobility::new(environment, config.handover, mobilities, MEASURED_EACH / interval),
+            mobility: Mobility::new(environment, config.handover, &mobilities, period),
             calls: VoiceCalls::new(config, cells, MEASURED_EACH, streams),
             active_sets: ActiveSets::new(config),
-            codes: DchCodes::new(&config.dch, config.dsch.codes, cells),
+            dchs,
+            codes,
             associated: config.dch.associated,
             solver: PowerSolver::new(config.power, cells),
             cells: (0..cells).map(cell).collect(),
@@ -156,7 +164,7 @@ impl Multicell {
 
     /// The cell that a UE is in. `None`: the UE is outside the layout.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
-        self.mobility.cell_of(ue)
+        self.mobility.cell_of(ue).or_else(|| self.dchs.cell_of(ue))
     }
 
     /// The next handover to execute.
@@ -186,9 +194,10 @@ impl Multicell {
                 self.close_associated(ue, self.mobility.user(ue).cell);
             }
         }
-        let Multicell { mobility, calls, active_sets, codes, solver, .. } = self;
-        let environment = &mobility.environment;
+        let Multicell { mobility, calls, active_sets, dchs, codes, solver, .. } = self;
+        let Mobility { environment, handovers, .. } = mobility;
         calls.measure(now, tti, environment, active_sets, codes, &solver.before);
+        dchs.measure(now, tti, environment, codes, &solver.before, handovers);
     }
 
     /// Measures a user, and moves it to another cell if that is better. Its credit goes along.
@@ -218,16 +227,20 @@ impl Multicell {
         self.calls.add_links(tti, &self.active_sets, &mut self.solver);
         self.add_associated();
         self.add_in_progress();
+        self.dchs.begin(ctx.cx.now, &self.solver.power, below.ues);
+        self.dchs.add_links(&mut self.solver);
         self.solver.add_up();
         for cell in (0..cells).map(CellId) {
             self.schedule(ctx, cell, below.ues);
         }
-        self.solver.control(Receivers { calls: &self.calls, mobility: &self.mobility });
-        if self.solver.power.control == PowerControl::Steps {
-            steps::follow_commands(&mut self.solver, &mut self.calls, self.clock.interval);
+        let Multicell { calls, mobility, dchs, solver, clock, .. } = self;
+        solver.control(Receivers { calls, mobility, dchs });
+        if solver.power.control == PowerControl::Steps {
+            steps::follow_commands(solver, calls, dchs, clock.interval);
         }
-        self.solver.measure(Receivers { calls: &self.calls, mobility: &self.mobility });
-        let counts = self.calls.receive(tti, &self.solver);
+        solver.measure(Receivers { calls, mobility, dchs });
+        let counts = calls.receive(tti, solver);
+        dchs.receive(ctx, clock.interval, solver, below.ues);
         for (cell, counts) in (0..cells).map(CellId).zip(&counts) {
             self.end_in_progress(ctx, cell, below.air);
             self.transmit(ctx, cell, config, below);
@@ -248,6 +261,14 @@ impl Multicell {
             ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step });
         }
     }
+}
+
+/// The movement of each user of a DSCH by UE, `None` for others, and the users of DCH bearers.
+fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedDch>) {
+    let on_dsch = ues.iter().map(|ue| ue.mobility.clone().filter(|_| ue.dch.is_none())).collect();
+    let each = (0..).map(UeId).zip(ues);
+    let with_dch = each.filter_map(|(id, ue)| Some((id, ue.mobility.clone()?, ue.dch.clone()?))).collect();
+    (on_dsch, with_dch)
 }
 
 /// The timer expires twice at the start of a TTI: for the measurements, and then, after the

@@ -1,10 +1,11 @@
 //! Downlink powers of all cells in a TTI.
 //!
 //! All contributors to the power of a cell are links of one list: calls, further legs of calls in soft
-//! handover, DCHs associated with a DSCH, TTIs in progress, and new grants on the DSCH. The solver adds
+//! handover, DCHs associated with a DSCH, TTIs in progress, new grants on the DSCH, and DCH bearers. The solver adds
 //! them up, determines the powers, and then the Eb/N0 that each link achieves with them. The powers of
 //! all cells must be known first, because each is interference in the others.
 
+use super::dch_users::DchUsers;
 use super::mobility::Mobility;
 use super::voice_calls::VoiceCalls;
 use crate::environment::Gains;
@@ -25,24 +26,34 @@ pub(super) enum LinkKind {
     InProgress,
     /// A DSCH grant of this TTI.
     Dsch,
+    /// The DCH of a user from its best cell.
+    Dch,
+    /// The DCH of a user from another cell of its active set.
+    DchLeg,
 }
 
-use LinkKind::{AssociatedDch, Call, Dsch, InProgress, SoftLeg};
+use LinkKind::{AssociatedDch, Call, Dch, DchLeg, Dsch, InProgress, SoftLeg};
+
+/// Number of kinds.
+const KINDS: usize = 7;
 
 /// Orders in which the kinds of links are summed; an order determines the last bits of its sums.
 /// `ADDED`: loads without new grants. `SOLVED`: loads with all links. `COUPLED`: equations with all
 /// links. `MEASURED`: loads with the powers of this TTI.
-const ADDED: [LinkKind; 4] = [Call, SoftLeg, AssociatedDch, InProgress];
-const SOLVED: [LinkKind; 5] = [Dsch, Call, SoftLeg, AssociatedDch, InProgress];
-const COUPLED: [LinkKind; 5] = [Call, Dsch, SoftLeg, AssociatedDch, InProgress];
-const MEASURED: [LinkKind; 5] = [SoftLeg, AssociatedDch, Call, InProgress, Dsch];
+const ADDED: [LinkKind; KINDS - 1] = [Call, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
+const SOLVED: [LinkKind; KINDS] = [Dsch, Call, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
+const COUPLED: [LinkKind; KINDS] = [Call, Dsch, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
+const MEASURED: [LinkKind; KINDS] = [SoftLeg, AssociatedDch, Call, InProgress, Dsch, Dch, DchLeg];
 
 /// Receiver of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receiver {
     /// Indices of the class and of the call in it.
     Call(usize, usize),
+    /// A user of a DSCH.
     User(UeId),
+    /// Index of a user of a DCH bearer.
+    DchUser(usize),
 }
 
 /// One contributor to the power of a cell in a TTI.
@@ -78,7 +89,7 @@ pub(super) struct PowerSolver {
     pub power: PowerConfig,
     coupled: Coupled,
     /// By [`LinkKind`].
-    links: [Vec<DownlinkLink>; 5],
+    links: [Vec<DownlinkLink>; KINDS],
     pub cells: Vec<CellPower>,
     /// Transmit power of each cell in this TTI and in the previous one, in mW.
     pub powers: Vec<f64>,
@@ -90,6 +101,7 @@ pub(super) struct PowerSolver {
 pub(super) struct Receivers<'a> {
     pub calls: &'a VoiceCalls,
     pub mobility: &'a Mobility,
+    pub dchs: &'a DchUsers,
 }
 
 impl Receivers<'_> {
@@ -98,6 +110,7 @@ impl Receivers<'_> {
         match receiver {
             Receiver::Call(class, call) => self.calls.call(class, call).at.mobile.gains(),
             Receiver::User(ue) => self.mobility.user(ue).mobile.gains(),
+            Receiver::DchUser(number) => self.dchs.user(number).at.mobile.gains(),
         }
     }
 }
@@ -178,7 +191,7 @@ impl PowerSolver {
             for of in &mut self.links[kind as usize] {
                 let sent = &self.cells[of.cell.index()].sent;
                 of.power_mw = match kind {
-                    Call | SoftLeg => self.power.dch_power(sent, &of.link),
+                    Call | SoftLeg | Dch | DchLeg => self.power.dch_power(sent, &of.link),
                     AssociatedDch | InProgress | Dsch => sent.power_of(&self.power, &of.link),
                 };
             }
@@ -229,7 +242,8 @@ mod tests {
     use super::*;
     use crate::environment::MobilityConfig;
     use crate::radio::phy::sir::CHIP_RATE;
-    use crate::rnc::multicell::testing::{CELLS, HANDOVER, environment};
+    use crate::rnc::multicell::WithoutCode;
+    use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment};
 
     const USERS: usize = 60;
 
@@ -253,7 +267,8 @@ mod tests {
             solver.add(kind, Receiver::User(ue), user.cell, link);
         }
         solver.add_up();
-        let receivers = Receivers { calls: &calls, mobility: &mobility };
+        let dchs = DchUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
+        let receivers = Receivers { calls: &calls, mobility: &mobility, dchs: &dchs };
         solver.control(receivers);
         solver.measure(receivers);
         solver

@@ -1,34 +1,46 @@
-//! Power control in steps: every call obeys one command in each slot. Its interference is the power of
-//! all cells in that slot.
+//! Power control in steps: every call and every DCH of a user obeys one command in each slot. Its
+//! interference is the power of all cells in that slot.
 
 use umts_units::Duration;
 
+use super::dch_users::DchUsers;
 use super::power_solver::{LinkKind, PowerSolver};
-use super::voice_calls::{VoiceCalls, link};
+use super::voice_calls::{PoweredDch, VoiceCalls, link};
 use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
 use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{Call, RadioLink};
 
-/// Minimum power of a call as a fraction of its cell's maximum power: 60 dB below, more than the
+/// Minimum power of a DCH as a fraction of its cell's maximum power: 60 dB below, more than the
 /// dynamic range of any transmitter.
 const LEAST: f64 = 1e-6;
 
-/// Simulates the slots of this turn. Users of DSCHs keep the power that they were granted. Calls follow
-/// their commands. In a slot without enough power, a cell scales the powers of all its calls alike.
-pub(super) fn follow_commands(solver: &mut PowerSolver, calls: &mut VoiceCalls, interval: Duration) {
+/// Simulates the slots of this turn. Users of DSCHs keep the power that they were granted. Calls and DCHs of
+/// users follow their commands. In a slot without enough power, a cell scales all their powers alike.
+pub(super) fn follow_commands(
+    solver: &mut PowerSolver,
+    calls: &mut VoiceCalls,
+    dchs: &mut DchUsers,
+    interval: Duration,
+) {
     let slots = (interval.as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
-    for (call, of) in calls.each_mut().zip(solver.links(LinkKind::Call)) {
-        // New calls start with the power that they need.
-        call.loops.inner.get_or_insert(InnerLoop::new(of.power_mw));
-        call.loops.achieved = 0.0;
+    let mains = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
+    for (dch, of) in calls.powered().chain(dchs.powered()).zip(mains) {
+        // New DCHs start with the power that they need.
+        dch.loops.inner.get_or_insert(InnerLoop::new(of.power_mw));
+        dch.loops.achieved = 0.0;
     }
     let constant = constant_powers(solver);
     let mut totals = solver.powers.clone();
     solver.powers.fill(0.0);
     let mut least = vec![1.0; totals.len()];
+    let mut means = Vec::new();
+    let step = libm::exp10(solver.power.step_db / 10.0);
     for _ in 0..slots {
-        let factors = totals_of_slot(solver.power.max, calls, &constant, &mut totals);
-        one_slot(&solver.power, calls, &totals, &factors);
+        let factors = totals_of_slot(solver.power.max, calls, dchs, &constant, &mut totals);
+        add_powers(&mut means, dchs, &factors, 1.0 / f64::from(slots));
+        for dch in calls.powered().chain(dchs.powered()) {
+            one_slot(&solver.power, dch, step, (&totals, &factors));
+        }
         for (least, factor) in least.iter_mut().zip(&factors) {
             *least = f64::min(*least, *factor);
         }
@@ -39,9 +51,10 @@ pub(super) fn follow_commands(solver: &mut PowerSolver, calls: &mut VoiceCalls, 
     for (cell, (&total, &factor)) in solver.cells.iter_mut().zip(solver.powers.iter().zip(&least)) {
         cell.sent = Sent { total, factor };
     }
-    for call in calls.each_mut() {
-        call.loops.achieved /= f64::from(slots);
+    for dch in calls.powered().chain(dchs.powered()) {
+        dch.loops.achieved /= f64::from(slots);
     }
+    set_powers(solver, dchs, &means);
     let requested = |call: &Call| call.loops.inner.map_or(0.0, |inner| inner.power);
     let legs = calls.each().flat_map(|call| call.at.further.iter().map(move |leg| (leg, requested(call))));
     for (at, (leg, power)) in legs.enumerate() {
@@ -50,7 +63,35 @@ pub(super) fn follow_commands(solver: &mut PowerSolver, calls: &mut VoiceCalls, 
     }
 }
 
-/// Returns the power of each cell without its calls, in mW.
+/// Adds the powers of the legs of all users in a slot, times `weight`, to `sums`.
+fn add_powers(sums: &mut Vec<f64>, dchs: &mut DchUsers, factors: &[f64], weight: f64) {
+    let mut number = 0;
+    for dch in dchs.powered() {
+        let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
+        for leg in dch.at.legs() {
+            if sums.len() == number {
+                sums.push(0.0);
+            }
+            sums[number] += weight * power * factors[leg.cell.index()];
+            number += 1;
+        }
+    }
+}
+
+/// Sets the powers of the legs of all users, in the order of [`add_powers`].
+fn set_powers(solver: &mut PowerSolver, dchs: &mut DchUsers, powers: &[f64]) {
+    let (mut number, mut further) = (0, 0);
+    for (main, dch) in dchs.powered().enumerate() {
+        solver.links_mut(LinkKind::Dch)[main].power_mw = powers[number];
+        number += 1;
+        for _ in &dch.at.further {
+            solver.links_mut(LinkKind::DchLeg)[further].power_mw = powers[number];
+            (number, further) = (number + 1, further + 1);
+        }
+    }
+}
+
+/// Returns the power of each cell without the DCHs that follow commands, in mW.
 fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
     let sums = |kind| {
         let mut sums = vec![0.0; solver.cells.len()];
@@ -64,12 +105,18 @@ fn constant_powers(solver: &PowerSolver) -> Vec<f64> {
 }
 
 /// Sets `totals` to the power of each cell in a slot. Returns by which factor each cell scales the
-/// powers of its calls so as not to exceed its limit `max`.
-fn totals_of_slot(max: f64, calls: &VoiceCalls, constant: &[f64], totals: &mut [f64]) -> Vec<f64> {
+/// powers of its DCHs so as not to exceed its limit `max`.
+fn totals_of_slot(
+    max: f64,
+    calls: &mut VoiceCalls,
+    dchs: &mut DchUsers,
+    constant: &[f64],
+    totals: &mut [f64],
+) -> Vec<f64> {
     let mut wanted = vec![0.0; constant.len()];
-    for call in calls.each() {
-        let power = call.loops.inner.map_or(0.0, |inner| inner.power);
-        call.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
+    for dch in calls.powered().chain(dchs.powered()) {
+        let power = dch.loops.inner.map_or(0.0, |inner| inner.power);
+        dch.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
     }
     let each = constant.iter().zip(&wanted).zip(totals);
     let share = |((constant, wanted), total): ((&f64, &f64), &mut f64)| {
@@ -80,35 +127,22 @@ fn totals_of_slot(max: f64, calls: &VoiceCalls, constant: &[f64], totals: &mut [
     each.map(share).collect()
 }
 
-/// Every call measures its Eb/N0 in a slot, and sends its command.
-fn one_slot(power: &PowerConfig, calls: &mut VoiceCalls, totals: &[f64], factors: &[f64]) {
-    let step = libm::exp10(power.step_db / 10.0);
-    for class in &mut calls.classes {
-        for call in class.calls.under_way_mut() {
-            let Some(mut inner) = call.loops.inner else { continue };
-            // A UE out of reach commands ever more power, so the power is limited.
-            inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
-            let ebn0 = |leg: &RadioLink| {
-                achieved(power, (&*call, leg, class.target), (totals, factors), inner.power)
-            };
-            let ebn0 = ebn0(&call.at.main) + call.at.further.iter().map(ebn0).sum::<f64>();
-            let target = link(call, &call.at.main, class.target).target / call.at.main.share;
-            call.loops.achieved += ebn0;
-            inner.handle_slot(ebn0, target, step);
-            call.loops.inner = Some(inner);
-        }
-    }
-}
-
-/// Eb/N0 of a leg in a slot in which the cells send `totals` and scale requested powers by `factors`.
-fn achieved(
-    power: &PowerConfig,
-    (call, leg, target): (&Call, &RadioLink, f64),
-    (totals, factors): (&[f64], &[f64]),
-    requested: f64,
-) -> f64 {
-    let cell = leg.cell.index();
-    let interference = call.at.mobile.gains().from_others(totals, leg.cell);
-    let met = Link { interference, ..link(call, leg, target) };
-    met.achieved(power.own_share, power.noise, totals[cell], requested * factors[cell])
+/// The receiver of a DCH measures its Eb/N0 in a slot in which the cells send `totals` and scale requested
+/// powers by `factors`, and sends a command.
+fn one_slot(power: &PowerConfig, dch: PoweredDch<'_>, step: f64, (totals, factors): (&[f64], &[f64])) {
+    let PoweredDch { at, loops, aim } = dch;
+    let Some(mut inner) = loops.inner else { return };
+    // A UE out of reach commands ever more power, so the power is limited.
+    inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
+    let ebn0 = |leg: &RadioLink| {
+        let cell = leg.cell.index();
+        let interference = at.mobile.gains().from_others(totals, leg.cell);
+        let met = Link { interference, ..link(at, loops, leg, aim) };
+        met.achieved(power.own_share, power.noise, totals[cell], inner.power * factors[cell])
+    };
+    let ebn0 = ebn0(&at.main) + at.further.iter().map(ebn0).sum::<f64>();
+    let target = link(at, loops, &at.main, aim).target / at.main.share;
+    loops.achieved += ebn0;
+    inner.handle_slot(ebn0, target, step);
+    loops.inner = Some(inner);
 }

@@ -26,14 +26,19 @@ pub(super) const HANDOVER: HandoverConfig = HandoverConfig {
 
 /// Twelve sites in a torus, without shadowing.
 pub(super) fn environment() -> Environment {
+    environment_with(Db(0.0), &Streams::new(1, 0))
+}
+
+/// Twelve sites in a torus, with shadows of this standard deviation.
+pub(super) fn environment_with(deviation: Db, streams: &Streams) -> Environment {
     let config = EnvironmentConfig {
         layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
         propagation: PropagationConfig {
-            shadowing: ShadowingConfig { deviation: Db(0.0), ..ShadowingConfig::default() },
+            shadowing: ShadowingConfig { deviation, ..ShadowingConfig::default() },
             ..PropagationConfig::default()
         },
     };
-    Environment::new(&config, &Streams::new(1, 0))
+    Environment::new(&config, streams)
 }
 
 /// A mobile that was measured half way between the centres of two cells.

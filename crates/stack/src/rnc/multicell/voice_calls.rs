@@ -26,7 +26,7 @@ use crate::environment::{Environment, MobilityConfig};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{PowerConfig, PowerControl};
 use crate::radio::phy::sir::{self, Link};
-use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, RadioLink};
+use crate::rnc::calls::{self, Call, CallLocation, Calls, EbN0Average, PowerControlLoops, RadioLink};
 
 /// Call numbers modulo this value address the draws: calls under way at one time differ.
 const NUMBERS: u64 = 1 << 30;
@@ -53,6 +53,23 @@ pub(super) struct VoiceCalls {
     phases: u64,
     /// Turns in a TTI of a call.
     ttis: u64,
+}
+
+/// Goal of the power control of a DCH.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aim {
+    /// Processing gain, chips per bit.
+    pub processing: f64,
+    /// Target Eb/N0, linear.
+    pub target: f64,
+}
+
+/// A DCH under power control: the one of a call, or of a user.
+#[derive(Debug)]
+pub(super) struct PoweredDch<'a> {
+    pub at: &'a CallLocation,
+    pub loops: &'a mut PowerControlLoops,
+    pub aim: Aim,
 }
 
 /// Counts of the calls of a cell and of their blocks in a TTI.
@@ -105,6 +122,18 @@ impl VoiceCalls {
         self.classes.iter_mut().flat_map(|class| class.calls.under_way_mut())
     }
 
+    /// The DCHs of all calls, in the order of their links.
+    pub fn powered(&mut self) -> impl Iterator<Item = PoweredDch<'_>> {
+        self.classes.iter_mut().flat_map(|class| {
+            let aim = class.aim();
+            class.calls.under_way_mut().iter_mut().map(move |call| PoweredDch {
+                at: &call.at,
+                loops: &mut call.loops,
+                aim,
+            })
+        })
+    }
+
     /// Ends and begins the calls that are due at `now`. Then measures the part of the calls that turn
     /// number `tti` measures, and updates their cells.
     pub fn measure(
@@ -155,12 +184,12 @@ impl VoiceCalls {
             }
         }
         for (number, class) in self.classes.iter().enumerate() {
-            for (at, call) in class.calls.under_way().iter().enumerate() {
-                let receiver = Receiver::Call(number, at);
-                let main = &call.at.main;
-                solver.add(LinkKind::Call, receiver, main.cell, link(call, main, class.target));
-                for leg in &call.at.further {
-                    solver.add(LinkKind::SoftLeg, receiver, leg.cell, link(call, leg, class.target));
+            for (index, call) in class.calls.under_way().iter().enumerate() {
+                let receiver = Receiver::Call(number, index);
+                let Call { at, loops, .. } = call;
+                solver.add(LinkKind::Call, receiver, at.main.cell, link(at, loops, &at.main, class.aim()));
+                for leg in &at.further {
+                    solver.add(LinkKind::SoftLeg, receiver, leg.cell, link(at, loops, leg, class.aim()));
                 }
             }
         }
@@ -206,8 +235,14 @@ impl VoiceCalls {
     }
 }
 
-/// Divides the target among the legs of a call, with the interference known so far.
-fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &[f64]) {
+impl CallClass {
+    fn aim(&self) -> Aim {
+        Aim { processing: sir::CHIP_RATE / calls::RATE, target: self.target }
+    }
+}
+
+/// Divides the target among the legs of a DCH, with the interference known so far.
+pub(super) fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &[f64]) {
     if at.further.is_empty() {
         return;
     }
@@ -221,12 +256,12 @@ fn share_target(at: &mut CallLocation, power: &PowerConfig, before: &[f64]) {
     }
 }
 
-/// The link of a call from one of its cells. Its target is the share of this leg.
+/// The link of a DCH from one of its cells. Its target is the share of this leg.
 #[inline]
-pub(super) fn link(call: &Call, leg: &RadioLink, target: f64) -> Link {
+pub(super) fn link(at: &CallLocation, loops: &PowerControlLoops, leg: &RadioLink, aim: Aim) -> Link {
     Link {
-        processing: sir::CHIP_RATE / calls::RATE,
-        target: target * call.loops.target_scale * call.at.raise * leg.share,
+        processing: aim.processing,
+        target: aim.target * loops.target_scale * at.raise * leg.share,
         gain: leg.gain,
         interference: leg.interference,
     }
@@ -240,6 +275,7 @@ mod tests {
     use crate::ids::CellId;
     use crate::radio::phy::ovsf::Code;
     use crate::rnc::calls::{CallsConfig, Offered};
+    use crate::rnc::multicell::dch_users::DchUsers;
     use crate::rnc::multicell::mobility::Mobility;
     use crate::rnc::multicell::power_solver::Receivers;
     use crate::rnc::multicell::testing::{CELLS, HANDOVER, active_sets, environment, mobile_between};
@@ -278,7 +314,8 @@ mod tests {
         calls.measure(Time::ZERO, 0, &mobility.environment, &mut sets, &mut codes, &solver.before);
         calls.add_links(0, &sets, &mut solver);
         solver.add_up();
-        let receivers = Receivers { calls: &calls, mobility: &mobility };
+        let dchs = DchUsers::none(HANDOVER, active_sets(None, WithoutCode::Kept));
+        let receivers = Receivers { calls: &calls, mobility: &mobility, dchs: &dchs };
         solver.control(receivers);
         solver.measure(receivers);
         let counts = calls.receive(0, &solver);

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::environment::Environment;
-use crate::ids::CellId;
 use crate::radio::phy::ovsf::TreeShare;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls;

@@ -1,20 +1,7 @@
 //! Handovers of UEs: which data is kept, and which data is lost with the old cell.
 
 use super::*;
-use crate::ids::CellId;
 use crate::trace::Postponed;
-
-/// Moves from the centre of cell 0 to the centre of cell 1 and back, again and again.
-fn commuter(config: &MulticellConfig) -> MobilityConfig {
-    let layout = &config.environment.layout;
-    let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
-    let points = (0..20).map(|n| {
-        let at = Duration::from_millis(63_000) * n;
-        (at, if n % 2 == 0 { here } else { there })
-    });
-    let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
-    MobilityConfig::Track(track.into())
-}
 
 #[test]
 fn a_handover_loses_and_repeats_nothing() {

@@ -1,5 +1,6 @@
-//! Users of the DSCHs of a layout: grants, handovers, calls.
+//! The cells of a layout: grants on DSCHs, handovers, calls, DCH bearers.
 
+mod dch_bearers;
 mod dedicated;
 mod handover;
 mod phases;
@@ -15,7 +16,7 @@ use crate::environment::{
     Border, EnvironmentConfig, Layout, MobilityConfig, Place, PropagationConfig, ShadowingConfig, Track,
 };
 use crate::event::Event;
-use crate::ids::{Direction, PacketId, UeId};
+use crate::ids::{CellId, Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::PowerFormat;
@@ -112,6 +113,18 @@ fn standing(place: Place) -> MobilityConfig {
     )
 }
 
+/// Moves from the centre of one cell to the centre of the next, at 50 km/h, and back.
+fn commuter(config: &MulticellConfig) -> MobilityConfig {
+    let layout = &config.environment.layout;
+    let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
+    let points = (0..20).map(|n| {
+        let at = Duration::from_millis(63_000) * n;
+        (at, if n % 2 == 0 { here } else { there })
+    });
+    let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
+    MobilityConfig::Track(track.into())
+}
+
 /// `target_db` of [`sectors`] at which no block is lost.
 const ERROR_FREE: f64 = -30.0;
 
@@ -123,40 +136,50 @@ struct Bench {
     delivered: Vec<(Time, UeId, u64)>,
 }
 
+/// A channel of a user with up to `blocks` blocks in a TTI.
+fn channel(channel: Channel, blocks: u32) -> ChannelConfig {
+    ChannelConfig {
+        channel,
+        number: 0,
+        scheduler: SchedulerKind::default(),
+        format: TransportFormat::up_to(blocks, TTI),
+        block_bits: 336,
+    }
+}
+
+/// A user of a DSCH.
+fn dsch_user(mobility: &MobilityConfig) -> UeConfig {
+    UeConfig {
+        cell: 0,
+        mobility: Some(mobility.clone()),
+        qos: QosConfig::default(),
+        pdcp: PdcpConfig::default(),
+        rlc: Arc::new(RlcConfig { max_dat: None, buffer: None, ..RlcConfig::default() }),
+        wire_mode: false,
+        channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
+        hs_dsch: None,
+        dch: None,
+        connection: ConnectionConfig::default().into(),
+        switching: None,
+        errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
+        substitute: None,
+    }
+}
+
 impl Bench {
     fn new(config: &MulticellConfig, mobilities: &[MobilityConfig]) -> Self {
+        let ues: Vec<_> = mobilities.iter().map(dsch_user).collect();
+        Bench::with_users(config, &ues)
+    }
+
+    fn with_users(config: &MulticellConfig, ues: &[UeConfig]) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits::default();
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
         let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: None };
-        let channel = |channel, blocks| ChannelConfig {
-            channel,
-            number: 0,
-            scheduler: SchedulerKind::default(),
-            format: TransportFormat::up_to(blocks, TTI),
-            block_bits: 336,
-        };
-        let rlc: Arc<RlcConfig> = RlcConfig { max_dat: None, buffer: None, ..RlcConfig::default() }.into();
-        let ues: Vec<_> = mobilities
-            .iter()
-            .map(|mobility| UeConfig {
-                cell: 0,
-                mobility: Some(mobility.clone()),
-                qos: QosConfig::default(),
-                pdcp: PdcpConfig::default(),
-                rlc: rlc.clone(),
-                wire_mode: false,
-                channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
-                hs_dsch: None,
-                connection: ConnectionConfig::default().into(),
-                switching: None,
-                errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
-                substitute: None,
-            })
-            .collect();
         let cells = vec![cell; config.environment.layout.cells()];
-        let mut access = Utran::new(&cells, Some(config), &ues, &Streams::new(1, 0));
+        let mut access = Utran::new(&cells, Some(config), ues, &Streams::new(1, 0));
         let mut agenda = EventQueue::new();
         access.start(&mut agenda);
         Bench { access, agenda, trace: Vec::new(), delivered: Vec::new() }

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::environment::Environment;
-use crate::ids::CellId;
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::{CHIP_RATE, Link};
 

@@ -92,6 +92,7 @@ impl Bench {
             wire_mode: false,
             channels: [channel; 2],
             hs_dsch: None,
+            dch: None,
             connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
             switching: None,
             errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],

@@ -1,0 +1,181 @@
+//! Users of DCH bearers: power and cells, soft and hard handover, lack of codes.
+
+use super::*;
+use crate::radio::phy::ovsf::TreeShare;
+use crate::radio::phy::sir::CHIP_RATE;
+use crate::rnc::multicell::{CodeLimit, DchUserConfig};
+use crate::rnc::rrc::SoftHandover;
+
+const SOFT: SoftHandover = SoftHandover { add: Db(3.0), drop: Db(5.0), legs: 3 };
+
+/// A user of a bearer of 64 kbit/s that loses 1 % of the blocks at `target_db`.
+fn dch_user(mobility: &MobilityConfig, spreading_factor: u16, target_db: f64) -> UeConfig {
+    let dch = DchUserConfig {
+        processing: CHIP_RATE / 64e3,
+        spreading_factor,
+        target: linear(2.25),
+        errors: LinkTable::logistic(target_db, 2.5).into(),
+    };
+    let channels = [channel(Channel::Dch, 4), channel(Channel::Dch, 4)];
+    UeConfig { channels, dch: Some(dch.into()), ..dsch_user(mobility) }
+}
+
+/// Power that DCHs receive in a turn: UE, cell, legs, mW of the best cell and of the others, Eb/N0.
+type DchTurn = (Time, u16, u16, u8, f64, f64, f64);
+
+fn turns(bench: &Bench) -> Vec<DchTurn> {
+    let of = |(at, event): &(Time, TraceEvent)| match *event {
+        TraceEvent::DchSent { ue, cell, legs, power, further_power, ebn0 } => {
+            let [power, further, ebn0] = [power, further_power, ebn0].map(|real| f64::from(real.0));
+            Some((*at, ue.0, cell, legs, power, further, ebn0))
+        }
+        _ => None,
+    };
+    bench.trace.iter().filter_map(of).collect()
+}
+
+/// Times at which blocks of a UE left in the downlink.
+fn departures(bench: &Bench, of: u16) -> Vec<Time> {
+    let sent = |(at, event): &(Time, TraceEvent)| match event {
+        TraceEvent::IubSent { ue, direction: Direction::Downlink, .. } if ue.0 == of => Some(*at),
+        _ => None,
+    };
+    bench.trace.iter().filter_map(sent).collect()
+}
+
+fn retransmissions(bench: &Bench) -> usize {
+    let is_one = |event: &TraceEvent| matches!(event, TraceEvent::PdusSent { retransmission: true, .. });
+    bench.trace.iter().filter(|(_, event)| is_one(event)).count()
+}
+
+/// A commuter with 64 kbit/s who receives a packet every 100 ms for 200 s.
+fn commute(config: &MulticellConfig) -> Bench {
+    let mut bench = Bench::with_users(config, &[dch_user(&commuter(config), 32, ERROR_FREE)]);
+    for n in 0..2_000 {
+        bench.sends(100 * n, 0, n, 570);
+    }
+    bench.seconds(240);
+    bench
+}
+
+#[test]
+fn soft_handover_loses_and_repeats_nothing() {
+    for control in [PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps] {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.power.control = control;
+        config.handover.soft = Some(SOFT);
+        // It would interrupt a hard handover.
+        config.handover.interruption = Duration::from_millis(500);
+        let bench = commute(&config);
+        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!((bench.handovers(), retransmissions(&bench)), (vec![], 0));
+        let turns = turns(&bench);
+        let cells: Vec<u16> = turns.iter().map(|turn| turn.2).collect();
+        let changes = cells.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes >= 3 && cells.iter().all(|&cell| cell < 2), "{changes} changes");
+        let soft = turns.iter().filter(|turn| turn.3 == 2).count();
+        assert!((0.02..0.5).contains(&(soft as f64 / turns.len() as f64)), "{soft} of {}", turns.len());
+        // Both cells of a set send the same power, and none else does.
+        for (at, _, _, legs, power, further, _) in turns {
+            assert!(if legs == 1 { further == 0.0 } else { (further / power - 1.0).abs() < 0.1 }, "{at:?}");
+        }
+    }
+}
+
+#[test]
+fn hard_handover_interrupts_the_dch() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.handover.interruption = Duration::from_millis(200);
+    let bench = commute(&config);
+    assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+    assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
+    let departures = departures(&bench, 0);
+    for (at, from, to) in bench.handovers() {
+        assert!(from < 2 && to < 2 && from != to);
+        let end = at + config.handover.interruption;
+        assert!(!departures.iter().any(|&sent| at <= sent && sent < end), "silent from {at:?}");
+        // A packet of every 100 ms waits for the end.
+        assert!(departures.contains(&end), "{end:?}");
+    }
+}
+
+#[test]
+fn powers_of_users_and_cells_add_up_in_every_turn() {
+    for (control, soft) in [
+        (PowerControl::Frame, None),
+        (PowerControl::Frame, Some(SOFT)),
+        (PowerControl::Ideal, Some(SOFT)),
+        (PowerControl::Steps, Some(SOFT)),
+    ] {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.power.control = control;
+        config.handover.soft = soft;
+        config.environment.propagation.shadowing = ShadowingConfig::default();
+        let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
+        let mut bench = Bench::with_users(&config, &vec![dch_user(&mobility, 32, 2.25); 60]);
+        for n in 0..6_000 {
+            bench.sends(n, (n % 60) as u16, n, 570);
+        }
+        bench.seconds(8);
+        let mut sums = std::collections::BTreeMap::<Time, [f64; 2]>::new();
+        for (at, event) in &bench.trace {
+            if let TraceEvent::CellPower { power: Real(power), .. } = *event {
+                sums.entry(*at).or_default()[0] += f64::from(power) - config.power.common;
+            }
+        }
+        let (mut ebn0s, mut number) = (0.0, 0.0);
+        for (at, _, _, _, power, further, ebn0) in turns(&bench) {
+            sums.entry(at).or_default()[1] += power + further;
+            (ebn0s, number) = (ebn0s + 10.0 * libm::log10(ebn0), number + 1.0);
+        }
+        assert!(number > 3_000.0, "{number}");
+        for (at, [cells, users]) in sums {
+            assert!((cells - users).abs() < 1e-4 * (1.0 + cells), "{control:?} at {at:?}: {cells}, {users}");
+        }
+        // Power control aims at 2.25 dB. Without interference of calls it comes close in every turn.
+        assert!((ebn0s / number - 2.25).abs() < 0.6, "{control:?}: {} dB", ebn0s / number);
+    }
+}
+
+#[test]
+fn blocks_are_lost_at_the_target_rate() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = PowerControl::Ideal;
+    let mut bench = Bench::with_users(&config, &vec![dch_user(&MobilityConfig::Still, 32, 2.25); 20]);
+    for n in 0..20_000 {
+        bench.sends(n, (n % 20) as u16, n, 100);
+    }
+    bench.seconds(30);
+    let (mut blocks, mut lost) = (0, 0);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::BlocksReceived { direction: Direction::Downlink, blocks: sent, errors, .. } = event
+        {
+            (blocks, lost) = (blocks + sent, lost + errors);
+        }
+    }
+    let ratio = f64::from(lost) / f64::from(blocks);
+    // About 60,000 blocks: the standard error is 0.04 %.
+    assert!(blocks > 50_000 && (ratio - 0.01).abs() < 0.0015, "{lost} of {blocks}");
+    assert_eq!(bench.came().len(), 20_000);
+}
+
+#[test]
+fn user_without_a_code_neither_sends_nor_receives() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
+    config.dch =
+        DchConfig { codes: CodeLimit::OneTree, common: Some(TreeShare::of(2)), ..DchConfig::default() };
+    let place = config.environment.layout.centre(CellId(0));
+    let mut bench = Bench::with_users(&config, &vec![dch_user(&standing(place), 4, ERROR_FREE); 2]);
+    for n in 0..20 {
+        bench.sends(100 * n, (n % 2) as u16, n, 570);
+    }
+    bench.seconds(4);
+    assert_eq!(bench.came(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "those of the first user");
+    assert!(turns(&bench).iter().all(|turn| turn.1 == 0));
+    let used = bench.trace.iter().filter_map(|(_, event)| match *event {
+        TraceEvent::CellDchs { cell: 0, codes: Real(codes), .. } => Some(codes),
+        _ => None,
+    });
+    assert!(used.into_iter().all(|codes| codes == 0.25));
+}
