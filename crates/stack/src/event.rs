@@ -7,6 +7,8 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
+    /// The transmitter of a link with a managed queue is free: the next packet leaves the queue.
+    LinkDequeue(LinkId),
     /// A packet is lost on a link of the core network. The loss was decided in advance, when the
     /// packet entered an earlier link: links without other input need no event of their own.
     LinkLoss(HeldId),

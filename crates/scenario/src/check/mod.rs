@@ -129,7 +129,7 @@ impl Inspection<'_> {
         self.chain()?;
         self.outages()?;
         self.internet_delays()?;
-        self.red()?;
+        self.queue_management()?;
         self.tdd_cells()?;
         self.dschs()?;
         self.hs_dschs()?;

@@ -9,15 +9,16 @@ mod crossing;
 mod delay;
 mod impairments;
 mod link;
+mod managed;
 mod queue;
 mod red;
 mod routes;
 
 pub use delay::{InternetDelay, LinkDirections};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
-pub use link::{Link, LinkConfig, Outage, Verdict};
+pub use link::{Link, LinkConfig, Outage, QueueAction, Verdict};
 pub use queue::QueueLimit;
-pub use red::{Choice, Red, RedConfig};
+pub use red::{Red, RedConfig};
 
 use std::collections::BTreeMap;
 
@@ -55,7 +56,9 @@ impl CoreNetwork {
         let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
         for (hop, config) in hops.iter().enumerate() {
             let shared = config.shared.unwrap_or(hop > 0);
-            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1 });
+            let has_managed_queue = config.has_managed_queue();
+            let shared_hop = shared || servers == 1;
+            chain.push(Hop { first: links.len() as u32, shared: shared_hop, has_managed_queue });
             // Shared hops use the stream name of the first server.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {

@@ -102,6 +102,7 @@ impl Network {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
             Event::LinkArrival(of) => link(&self.path.core, *of),
+            Event::LinkDequeue(of) => self.path.core.has_foreign(*of),
             _ => true,
         }
     }
@@ -129,6 +130,7 @@ impl Network {
                     hosts.receive_packet(ctx, &packet, path);
                 }
             }
+            Event::LinkDequeue(link) => path.core.link_dequeue(ctx, link),
             Event::LinkLoss(lost) => path.core.link_loss(ctx, lost),
             Event::HeldPacketEnters(held) => path.core.held_packet_enters(ctx, held),
             Event::RrcWake(ue) => access.rrc_wake(ctx, ue),

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
 use super::{Connection, Control, UeChannel, UeConfig};
+use crate::aqm::Aqm;
 use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
@@ -83,14 +85,25 @@ impl UeContext {
     /// # Panics
     /// Panics in wire mode if the RLC options have no encoding. A checked scenario has no such
     /// options.
-    pub fn new(id: UeId, cell: CellId, config: &UeConfig, channels: [UeChannel; 2]) -> Self {
+    pub fn new(
+        id: UeId,
+        cell: CellId,
+        config: &UeConfig,
+        channels: [UeChannel; 2],
+        streams: &Streams,
+    ) -> Self {
         let rlc = |sends: Direction| {
             let blocks = channels[sends.index()].format.blocks;
-            if config.wire_mode {
+            let mut rlc = if config.wire_mode {
                 Rlc::wired(id, sends, &config.rlc, blocks).expect("a checked scenario has an encoding")
             } else {
                 Rlc::new(id, sends, &config.rlc, blocks)
+            };
+            let draws = || streams.addressed(&format!("rlc/{sends:?}/ue{}/pie", id.0));
+            if let Some(aqm) = Aqm::new(config.rlc.codel, config.rlc.pie, draws) {
+                rlc.manage_buffer(aqm);
             }
+            rlc
         };
         let control = config.switching.as_ref().map(|switching| {
             let rrc = Rrc::new(id, switching.rrc.clone());
