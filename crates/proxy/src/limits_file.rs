@@ -93,7 +93,9 @@ fn pair(key: String, value: &Value) -> Result<(String, String), String> {
     }
     let text = match (key.as_str(), value) {
         ("connections", Value::Integer(count)) => count.to_string(),
-        ("connections", _) => return Err("connections takes a whole number, as in connections = 100".to_owned()),
+        ("connections", _) => {
+            return Err("connections takes a whole number, as in connections = 100".to_owned());
+        }
         (_, Value::String(text)) => text.clone(),
         _ => return Err(format!("{key} takes a time in quotes, as in {key} = \"30 s\"")),
     };
@@ -106,10 +108,16 @@ mod tests {
 
     #[test]
     fn limits_of_the_file_replace_those_of_the_command_line() {
-        let pairs = [("--listen", "127.0.0.1:1"), ("--to", "127.0.0.1:2"), ("--connections", "9"), ("--drain", "1 s")];
+        let pairs = [
+            ("--listen", "127.0.0.1:1"),
+            ("--to", "127.0.0.1:2"),
+            ("--connections", "9"),
+            ("--drain", "1 s"),
+        ];
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let options = Options::from_pairs(&pairs).expect("options");
-        let file = FileLimits::parse("# a comment\nconnections = 3\nidle_timeout = \"10 min\"\n").expect("limits");
+        let file =
+            FileLimits::parse("# a comment\nconnections = 3\nidle_timeout = \"10 min\"\n").expect("limits");
         let replaced = file.replace_in(options.clone());
         assert_eq!((replaced.connections, replaced.idle_timeout), (Some(3), Duration::from_secs(600)));
         assert_eq!((replaced.connect_timeout, replaced.drain), (options.connect_timeout, options.drain));
@@ -124,7 +132,10 @@ mod tests {
             ("idle_timeout = 30", "idle_timeout takes a time in quotes, as in idle_timeout = \"30 s\""),
             ("idle_timeout = \"0 s\"", "idle_timeout takes a time above zero"),
             ("drain = \"soon\"", "drain: "),
-            ("buffer = \"64 kB\"", "there is no limit \"buffer\": the limits are connections, connect_timeout, idle_timeout and drain"),
+            (
+                "buffer = \"64 kB\"",
+                "there is no limit \"buffer\": the limits are connections, connect_timeout, idle_timeout and drain",
+            ),
             ("\n\nconnections =", "line 3: "),
         ] {
             let error = FileLimits::parse(text).expect_err(text);

@@ -267,7 +267,12 @@ fn serve_until_end(
             let common = common.clone();
             tokio::spawn(metrics::serve(listener, move || {
                 let open = common.open.load(Ordering::Relaxed);
-                page(&common.counts.totals(), open, common.limits.current().connections, common.registry.other_ports())
+                page(
+                    &common.counts.totals(),
+                    open,
+                    common.limits.current().connections,
+                    common.registry.other_ports(),
+                )
             }));
         }
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;

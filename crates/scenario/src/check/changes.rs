@@ -89,12 +89,7 @@ impl Inspection<'_> {
     }
 
     /// A change of the radio of group `only`, or of all groups.
-    fn radio_change(
-        &self,
-        only: Option<usize>,
-        keys: &[&str],
-        value: &Node,
-    ) -> Result<Vec<Change>, Problem> {
+    fn radio_change(&self, only: Option<usize>, keys: &[&str], value: &Node) -> Result<Vec<Change>, Problem> {
         let groups = match only {
             Some(group) => group..group + 1,
             None => 0..self.scenario.ue.len(),

@@ -735,7 +735,10 @@ fn changes_during_the_run_are_checked() {
         (at("set = { radio.cut = true }"), "at.0", "`time` is missing", ""),
         (at("time = \"5 s\"\nkeys = {}"), "at.0.keys", "unknown key `keys`", ""),
         (
-            format!("{}\n[radio]\nmodel = \"gilbert\"\np_good_to_bad = 0.1\np_bad_to_good = 0.1\n", set("radio.bler = 0.1")),
+            format!(
+                "{}\n[radio]\nmodel = \"gilbert\"\np_good_to_bad = 0.1\np_bad_to_good = 0.1\n",
+                set("radio.bler = 0.1")
+            ),
             "at.0.set.radio.bler",
             "no group of users",
             "independent errors",
@@ -755,10 +758,15 @@ fn changes_may_be_written_in_any_order_and_after_the_end() {
         "[[at]]\ntime = \"20 s\"\nset = { radio.cut = true }\n[[at]]\ntime = \"3 s\"\nset = { \"radio.bler\" = 0.1, link.server.rate = \"1 Mbit/s\" }\n",
     );
     let loaded = Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("it is valid");
-    let times: Vec<_> = loaded.scenario.plan().changes.iter().map(|timed| timed.at.as_nanos() / 1_000_000_000).collect();
+    let times: Vec<_> =
+        loaded.scenario.plan().changes.iter().map(|timed| timed.at.as_nanos() / 1_000_000_000).collect();
     assert_eq!(times, [3, 3, 20]);
-    assert_eq!(loaded.warnings, ["at.0.time: the change is not before the end of the run, so it has no effect"]);
-    let again = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]).expect("it is valid");
+    assert_eq!(
+        loaded.warnings,
+        ["at.0.time: the change is not before the end of the run, so it has no effect"]
+    );
+    let again =
+        Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]).expect("it is valid");
     assert_eq!(again.scenario.plan(), loaded.scenario.plan());
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
 }

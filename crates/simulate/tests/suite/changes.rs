@@ -71,7 +71,8 @@ fn changed_values_act_like_values_from_the_start() {
 
 #[test]
 fn transfer_survives_a_tunnel() {
-    let tunnel = "[{ time = \"10 s\", set = { radio.cut = true } }, { time = \"14 s\", set = { radio.cut = false } }]";
+    let tunnel =
+        "[{ time = \"10 s\", set = { radio.cut = true } }, { time = \"14 s\", set = { radio.cut = false } }]";
     let overrides = [("duration", "60 s"), ("at", tunnel)];
     let with = metrics("ftp-on-dch-384-3gpp", &overrides);
     let without = metrics("ftp-on-dch-384-3gpp", &[("duration", "60 s")]);
