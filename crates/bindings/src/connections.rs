@@ -163,6 +163,7 @@ fn connection_metrics(has_budget: bool) -> impl Iterator<Item = Definition> {
         | Scope::Network
         | Scope::Layout
         | Scope::Proxy
+        | Scope::Queues
         | Scope::Transfers => false,
     })
 }

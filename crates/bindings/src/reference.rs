@@ -54,6 +54,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Scope::Network => "network",
             Scope::Layout => "layout",
             Scope::Proxy => "proxy",
+            Scope::Queues => "queues",
             Scope::Budget => "budget",
             Scope::Transfers => "transfers",
         };

@@ -28,6 +28,8 @@ mod error;
 mod handshake;
 mod interception;
 mod limits;
+mod limits_file;
+mod live_limits;
 mod notices;
 mod options;
 mod outbound;

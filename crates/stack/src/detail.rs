@@ -60,6 +60,8 @@ pub enum DiscardReason {
     Reset,
     /// The SDU needs more PDUs than transparent mode can send.
     TooLong,
+    /// Queue management dropped the SDU before its transmission.
+    QueueManagement,
 }
 
 impl DiscardReason {
@@ -71,6 +73,7 @@ impl DiscardReason {
             DiscardReason::CellChange => "cell_change",
             DiscardReason::Reset => "reset",
             DiscardReason::TooLong => "too_long",
+            DiscardReason::QueueManagement => "queue_management",
         }
     }
 }

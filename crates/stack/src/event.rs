@@ -7,6 +7,8 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
+    /// The transmitter of a link with a managed queue is free: the next packet leaves the queue.
+    LinkDequeue(LinkId),
     /// A packet is lost on a link of the core network. The loss was decided when the packet entered
     /// an earlier link, because a packet passes links without other input in one step. This event
     /// records the loss at its time.
@@ -41,6 +43,8 @@ pub enum Event {
     TrafficWake(FlowId),
     /// An outage of the proxy begins: it loses the state of all transfers.
     ProxyCrash,
+    /// Change number n of the network is due.
+    Change(u32),
     EndOfRun,
 }
 

@@ -13,6 +13,7 @@
 //! words are enums. With the feature `schema`, serde reads them from scenario files, and their doc
 //! comments are the descriptions in the reference and in the JSON Schema.
 
+pub mod aqm;
 pub mod context;
 pub mod core_network;
 pub mod count;

@@ -108,6 +108,15 @@ pub enum DropPlace {
     ProxyHidden,
 }
 
+/// A queue with active queue management.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QueuePlace {
+    /// In front of link number n of the core network.
+    Link(u8),
+    /// The RLC transmission buffer.
+    Rlc,
+}
+
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PduDrop {
@@ -333,6 +342,10 @@ pub enum TraceEvent {
     InternetDelay { direction: Direction, delay: Duration },
     /// A packet was dropped above RLC.
     PacketDropped { place: DropPlace, packet: Packet },
+    /// Queue management marked a packet, or dropped it. A drop is followed by
+    /// [`PacketDropped`](Self::PacketDropped), or by [`SduDiscarded`](Self::SduDiscarded) if the packet
+    /// was already in the RLC buffer.
+    QueueManaged { place: QueuePlace, direction: Direction, marked: bool },
 
     // ── RLC (of one UE, in one direction; recorded at the sending entity unless stated) ──────────
     /// An SDU entered the transmission buffer.

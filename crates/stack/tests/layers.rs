@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers, the lowest first. A file belongs to the layer with the longest name that matches its
 /// module or a parent module. A file may import from the same layer and from lower layers.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     // Values without behaviour, used everywhere.
     &[
         "count",
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 9] = [
     ],
     // The context of calls, and trace events.
     &["trace", "detail", "context", "event", "event_context"],
+    &["aqm"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
     &["traffic", "scheduling"],
     &["ue", "nodeb", "mac", "rnc"],

@@ -50,9 +50,9 @@ macro_rules! losses {
 losses! {
     NodebDrop = "nodeb_drop", "Node B queue drop", "The full queue of the Node B dropped a block of the packet, and RLC does not repair it.";
     RadioLoss = "radio_loss", "radio loss", "The packet was lost on a radio without repair: unacknowledged or transparent mode, or random loss of a flat radio.";
-    RlcDiscard = "rlc_discard", "RLC discard", "RLC discarded the packet: MaxDAT, Timer_Discard, or a handover or channel switch that empties the buffer.";
+    RlcDiscard = "rlc_discard", "RLC discard", "RLC discarded the packet: MaxDAT, Timer_Discard, queue management, or a handover or channel switch that empties the buffer.";
     RlcReset = "rlc_reset", "RLC reset", "RLC returned to its initial state while the packet was in transit.";
-    BufferFull = "buffer_full", "full RLC buffer", "RLC's buffer had no room for the packet.";
+    BufferFull = "buffer_full", "full RLC buffer", "RLC's buffer had no room for the packet, or its queue management dropped it on arrival.";
     CoreDrop = "core_drop", "core queue drop", "The queue of a link of the fixed network was full, or its queue management dropped the packet.";
     CoreOutage = "core_outage", "core link outage", "A link of the fixed network was down.";
     CoreLoss = "core_loss", "core network loss", "A link of the fixed network lost the packet at random, or an impairment or the proxy dropped it.";

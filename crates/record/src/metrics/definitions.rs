@@ -6,7 +6,7 @@ use umts_units::Duration;
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
 use super::totals::{
-    CellTotals, DatagramTotals, LayoutTotals, NetworkTotals, RadioTotals, TcpTotals, TddTotals,
+    CellTotals, DatagramTotals, LayoutTotals, NetworkTotals, QueueTotals, RadioTotals, TcpTotals, TddTotals,
 };
 use super::transfers::TransferTotals;
 
@@ -27,6 +27,8 @@ pub enum Scope {
     Layout,
     /// A proxy. Recorded only if there is one.
     Proxy,
+    /// Queue management of links and RLC. Recorded only if a queue has it.
+    Queues,
     /// The time budget of all connections together and of each connection. Recorded only on
     /// request.
     Budget,
@@ -69,6 +71,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(LAYOUT.iter().map(|metric| metric.definition(Scope::Layout)))
         .chain(PROXY.iter().map(|metric| metric.definition(Scope::Proxy)))
+        .chain(QUEUES.iter().map(|metric| metric.definition(Scope::Queues)))
 }
 
 /// Names of the metrics of a connection.
@@ -89,7 +92,7 @@ pub(super) fn network_metrics(
     datagrams: &[DatagramTotals; 2],
     cell: &CellTotals,
     (network, tdd): (&NetworkTotals, &TddTotals),
-    (layout, transfers): (Option<&LayoutTotals>, Option<&TransferTotals>),
+    (layout, transfers, queues): (Option<&LayoutTotals>, Option<&TransferTotals>, Option<&QueueTotals>),
 ) -> MetricSet {
     let [downlink, uplink] = radio;
     connection_names()
@@ -108,6 +111,9 @@ pub(super) fn network_metrics(
             transfers
                 .into_iter()
                 .flat_map(|of| PROXY.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+        )
+        .chain(
+            queues.into_iter().flat_map(|of| QUEUES.iter().map(|metric| (metric.name, (metric.formula)(of)))),
         )
         .collect()
 }
@@ -152,11 +158,13 @@ macro_rules! metrics {
 mod cell;
 mod layout;
 mod proxy;
+mod queues;
 mod tdd;
 
 use cell::CELL;
 use layout::LAYOUT;
 use proxy::PROXY;
+use queues::QUEUES;
 use tdd::TDD;
 
 metrics! { TCP: TcpTotals;

@@ -28,7 +28,8 @@ mod transfers;
 mod window;
 
 use umts_kernel::TraceSink;
-use umts_stack::trace::TraceEvent;
+use umts_stack::ids::Direction;
+use umts_stack::trace::{QueuePlace, TraceEvent};
 use umts_units::{BitRate, Duration, Time};
 
 pub use cells::CellSupply;
@@ -43,6 +44,7 @@ use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
 use tdd::TddRecorder;
+use totals::QueueTotals;
 use transfers::{TransferRecorder, TransferTotals};
 pub(crate) use window::Window;
 
@@ -71,6 +73,9 @@ pub struct MetricsConfig {
     /// Supply power of each cell of a layout. These cells have their own metrics. `None` without a
     /// layout.
     pub layout: Option<CellSupply>,
+    /// Whether a queue of a link or of RLC has RED, CoDel or PIE. Their actions have their own
+    /// metrics.
+    pub has_queue_management: bool,
 }
 
 /// Computes metrics from events.
@@ -85,6 +90,7 @@ pub struct Metrics {
     application: ApplicationRecorder,
     tdd: TddRecorder,
     layout: Option<LayoutRecorder>,
+    queues: Option<QueueTotals>,
 }
 
 impl Metrics {
@@ -108,6 +114,7 @@ impl Metrics {
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
             layout: config.layout.map(|supply| LayoutRecorder::new(window, supply)),
+            queues: config.has_queue_management.then(QueueTotals::default),
         }
     }
 
@@ -129,6 +136,13 @@ impl Metrics {
     fn record_layout(&mut self, at: Time, event: &TraceEvent) {
         if let Some(layout) = &mut self.layout {
             layout.record(at, event);
+        }
+    }
+
+    #[cold]
+    fn record_queue(&mut self, at: Time, place: QueuePlace, direction: Direction, marked: bool) {
+        if let Some(queues) = self.queues.as_mut().filter(|_| self.tcp.window.contains(at)) {
+            queues.add(place, direction, marked);
         }
     }
 
@@ -173,7 +187,7 @@ impl Metrics {
         let transfers = self.transfers.map(|transfers| TransferTotals { legs, ..transfers.finish(end) });
         let network = (&network, &tdd);
         let layout = self.layout.map(LayoutRecorder::finish);
-        let optional = (layout.as_ref(), transfers.as_ref());
+        let optional = (layout.as_ref(), transfers.as_ref(), self.queues.as_ref());
         let network = definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, optional);
         RunMetrics { network, connections: self.tcp.finished }
     }
@@ -245,6 +259,9 @@ impl TraceSink<TraceEvent> for Metrics {
             TraceEvent::SduQueued { .. } => {
                 self.radio.record(at, event);
                 self.record_layout(at, event);
+            }
+            TraceEvent::QueueManaged { place, direction, marked } => {
+                self.record_queue(at, *place, *direction, *marked);
             }
             TraceEvent::Handover { .. }
             | TraceEvent::HandoverLost { .. }

@@ -435,6 +435,7 @@ fn rows_of_closed_connections_can_be_taken_during_the_run() {
         ue_data_continues: Vec::new(),
         has_proxy: false,
         layout: None,
+        has_queue_management: false,
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {

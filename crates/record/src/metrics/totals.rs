@@ -1,7 +1,8 @@
 //! Sums from which every metric is computed (`definitions.rs`). They are exact integers where
 //! possible, so that the sums of two adjoining windows add up to the sum of both together.
 
-use umts_stack::trace::TraceEvent;
+use umts_stack::ids::Direction;
+use umts_stack::trace::{QueuePlace, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::cells::CellSupply;
@@ -549,4 +550,25 @@ pub(super) struct NetworkTotals {
     pub radio_link_failures: u64,
     pub internet: InternetTotals,
     pub fairness: Fairness,
+}
+
+/// Actions of queue management (RED, CoDel, PIE), by direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct QueueTotals {
+    pub link_drops: [u64; 2],
+    pub link_marks: [u64; 2],
+    pub rlc_drops: [u64; 2],
+    pub rlc_marks: [u64; 2],
+}
+
+impl QueueTotals {
+    pub fn add(&mut self, place: QueuePlace, direction: Direction, marked: bool) {
+        let actions = match (place, marked) {
+            (QueuePlace::Link(_), false) => &mut self.link_drops,
+            (QueuePlace::Link(_), true) => &mut self.link_marks,
+            (QueuePlace::Rlc, false) => &mut self.rlc_drops,
+            (QueuePlace::Rlc, true) => &mut self.rlc_marks,
+        };
+        actions[direction.index()] += 1;
+    }
 }

@@ -66,37 +66,65 @@ impl Inspection<'_> {
         )
     }
 
-    /// Checks RED of each link: the link has a rate, the thresholds have one unit and ascend, and
-    /// no `ecn_threshold` also marks packets.
-    pub(super) fn red(&self) -> Result<(), Problem> {
-        let links = self.scenario.link.iter().enumerate();
-        let mut red = links.filter_map(|(i, link)| Some((i, link, link.red.as_ref()?)));
-        red.try_for_each(|(i, link, red)| self.red_of(i, link, red))
+    /// Checks the queue management of each link: one kind, a link with a rate, and no `ecn_threshold`
+    /// that also marks packets. The thresholds of RED have one unit and ascend.
+    pub(super) fn queue_management(&self) -> Result<(), Problem> {
+        for (i, link) in self.scenario.link.iter().enumerate() {
+            let kinds =
+                [("red", link.red.is_some()), ("codel", link.codel.is_some()), ("pie", link.pie.is_some())];
+            let kinds: Vec<&str> = kinds.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| *key).collect();
+            self.one_kind(&format!("link.{i}"), &kinds)?;
+            if let Some(red) = &link.red {
+                self.red_of(i, red)?;
+            }
+            if let Some(kind) = kinds.first() {
+                self.managed_link(i, link, kind)?;
+            }
+        }
+        Ok(())
     }
 
-    /// RED (random early detection) has thresholds in one unit and in order, a queue, and no other
-    /// rule that marks.
-    fn red_of(&self, i: usize, link: &Link, red: &RedConfig) -> Result<(), Problem> {
-        let fail = |key: &str, message: String, help: &str| {
-            Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))
+    /// Checks that the table at `path` has at most one kind of queue management.
+    pub(super) fn one_kind(&self, path: &str, kinds: &[&str]) -> Result<(), Problem> {
+        let [first, second, ..] = kinds else { return Ok(()) };
+        let message = format!("both `{first}` and `{second}` would manage the queue");
+        let problem = self.problem(&format!("{path}.{second}"), message);
+        Err(problem.help("leave one of them out".to_owned()))
+    }
+
+    /// Checks that the thresholds of RED have one unit and ascend.
+    fn red_of(&self, i: usize, red: &RedConfig) -> Result<(), Problem> {
+        let fail = |message: String, help: &str| {
+            Err(self.problem(&format!("link.{i}.red.max_thresh"), message).help(help.to_owned()))
         };
         let (min, max) = (red.min_thresh, red.max_thresh);
         if matches!(min, QueueLimit::Packets(_)) != matches!(max, QueueLimit::Packets(_)) {
             let message = format!("min_thresh ({min}) and max_thresh ({max}) must have the same unit");
-            return fail("red.max_thresh", message, "give both in packets, or both in octets");
+            return fail(message, "give both in packets, or both in octets");
         }
         if min.amount() >= max.amount() {
             let message = format!("max_thresh ({max}) must be above min_thresh ({min})");
-            return fail("red.max_thresh", message, "choose three times min_thresh, as Floyd (1997) does");
+            return fail(message, "choose three times min_thresh, as Floyd (1997) does");
         }
+        Ok(())
+    }
+
+    /// Checks a link with queue management: it has a queue, and no other rule that marks.
+    fn managed_link(&self, i: usize, link: &Link, kind: &str) -> Result<(), Problem> {
+        let name = match kind {
+            "red" => "RED",
+            "codel" => "CoDel",
+            _ => "PIE",
+        };
         if link.rate.is_none() {
-            let message = "a link without a rate has no queue for RED".to_owned();
-            return fail("red", message, "give the link a `rate`, or leave `red` out");
+            let message = format!("a link without a rate has no queue for {name}");
+            let help = format!("give the link a `rate`, or leave `{kind}` out");
+            return Err(self.problem(&format!("link.{i}.{kind}"), message).help(help));
         }
         if link.ecn_threshold.is_some() {
-            let message = "both `red` and `ecn_threshold` would mark packets".to_owned();
-            let help = "leave one of them out; `red.ecn = true` marks by RED";
-            return fail("ecn_threshold", message, help);
+            let message = format!("both `{kind}` and `ecn_threshold` would mark packets");
+            let help = format!("leave one of them out; `{kind}.ecn = true` marks by {name}");
+            return Err(self.problem(&format!("link.{i}.ecn_threshold"), message).help(help));
         }
         Ok(())
     }

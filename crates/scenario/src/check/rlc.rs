@@ -17,15 +17,24 @@ const STALLS: &str = "no status report is requested while the buffer never empti
 const STALLS_IF_GRANTED: &str = "the window that the receiver grants may be full before a PDU polls, so a busy sender may stall for good: \
                                  set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
+const UNMANAGED: &str = "these users have no RLC, so the queue management of its buffer does not act on their packets: leave out \
+                         rlc.codel and rlc.pie, or manage the queue of a link";
+
 impl Inspection<'_> {
     /// Checks RLC of all user groups.
     pub(super) fn rlc(&mut self) -> Result<(), Problem> {
         self.discard("rlc", &self.scenario.rlc)?;
+        self.managed_buffer("rlc", &self.scenario.rlc)?;
         for (i, ue) in self.scenario.ue.iter().enumerate() {
             if let Some(rlc) = &ue.rlc {
                 self.discard(&format!("ue.{i}.rlc"), rlc)?;
+                self.managed_buffer(&format!("ue.{i}.rlc"), rlc)?;
             }
             let rlc = self.scenario.rlc_of(ue);
+            let is_managed = rlc.codel.is_some() || rlc.pie.is_some();
+            if is_managed && ue.has_substitute() {
+                self.warn(&format!("ue.{i}"), UNMANAGED);
+            }
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
             let radio = self.scenario.radio_of(ue);
@@ -46,6 +55,13 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+
+    fn managed_buffer(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
+        match (rlc.codel, rlc.pie) {
+            (Some(_), Some(_)) => self.one_kind(path, &["codel", "pie"]),
+            _ => Ok(()),
+        }
     }
 
     /// Largest packet of the flows of a group, with TCP and IP headers.

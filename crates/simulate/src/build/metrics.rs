@@ -37,7 +37,18 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         ue_data_continues: continues,
         has_proxy: scenario.proxy.is_some(),
         layout: has_layout(scenario).then(|| cell_supply(scenario)),
+        has_queue_management: has_queue_management(scenario),
     }
+}
+
+/// Whether a queue of a link, or the RLC buffer of a user, has queue management.
+fn has_queue_management(scenario: &Scenario) -> bool {
+    let is_managed = |link: &model::Link| link.red.is_some() || link.codel.is_some() || link.pie.is_some();
+    let rlc_is_managed = |ue: &model::Ue| {
+        let rlc = scenario.rlc_of(ue);
+        rlc.codel.is_some() || rlc.pie.is_some()
+    };
+    scenario.link.iter().any(is_managed) || scenario.ue.iter().any(rlc_is_managed)
 }
 
 /// Whether the scenario has a layout. The cells of a layout share the carrier.

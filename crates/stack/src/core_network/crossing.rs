@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::{CoreNetwork, Treatment, Verdict};
+use super::managed::Arrival;
+use super::{CoreNetwork, QueueAction, Treatment, Verdict};
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
-use crate::trace::{DropPlace, TraceEvent};
+use crate::trace::{DropPlace, QueuePlace, TraceEvent};
 
 /// Result for a packet that reaches the node of the helper, a proxy that does not split
 /// connections.
@@ -228,6 +229,9 @@ impl CoreNetwork {
         for stage in &self.routes.of(packet)[position..] {
             let id = stage.link(packet.flow);
             let link = &mut self.links[id.index()];
+            if link.has_managed_queue() {
+                return self.enter_managed_queue(ctx, id, packet);
+            }
             let lost = match link.send(at, size, packet) {
                 Verdict::Arrives(out) => {
                     at = out;
@@ -235,19 +239,85 @@ impl CoreNetwork {
                         let direction = packet.direction();
                         ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
+                    if link.red_action() == Some(QueueAction::Marked) {
+                        record_queue_action(ctx, stage.hop, packet, QueueAction::Marked);
+                    }
                     if stage.enters_next_at_once {
                         continue;
                     }
                     link.store(packet);
                     return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
-                Verdict::QueueFull => DropPlace::LinkQueue,
+                Verdict::QueueFull => {
+                    if link.red_action() == Some(QueueAction::Dropped) {
+                        record_queue_action(ctx, stage.hop, packet, QueueAction::Dropped);
+                    }
+                    DropPlace::LinkQueue
+                }
                 Verdict::Lost => DropPlace::LinkLoss,
                 Verdict::Down => DropPlace::LinkDown,
             };
             return self.drop_at(ctx, at, lost(stage.hop), *packet);
         }
         unreachable!("the last link of a route keeps the packet");
+    }
+
+    /// A packet enters a link with CoDel or PIE.
+    #[cold]
+    fn enter_managed_queue<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: LinkId,
+        packet: &Packet,
+    ) {
+        let hop = self.hop_of[id.index()];
+        let place = match self.links[id.index()].enqueue(ctx.cx.now, *packet) {
+            Some(Arrival::Waits { marked, is_idle }) => {
+                if marked {
+                    record_queue_action(ctx, hop, packet, QueueAction::Marked);
+                }
+                if is_idle {
+                    self.link_dequeue(ctx, id);
+                }
+                return;
+            }
+            Some(Arrival::Managed) => {
+                record_queue_action(ctx, hop, packet, QueueAction::Dropped);
+                DropPlace::LinkQueue(hop)
+            }
+            Some(Arrival::Full) => DropPlace::LinkQueue(hop),
+            None => DropPlace::LinkDown(hop),
+        };
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+    }
+
+    /// The transmitter of a link with CoDel or PIE is free.
+    #[cold]
+    pub fn link_dequeue<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: LinkId) {
+        let hop = self.hop_of[id.index()];
+        let link = &mut self.links[id.index()];
+        let departure = link.dequeue(ctx.cx.now);
+        for packet in departure.dropped {
+            record_queue_action(ctx, hop, &packet, QueueAction::Dropped);
+            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::LinkQueue(hop), packet });
+        }
+        if let Some(at) = departure.next {
+            ctx.at(at, Phase::Receive, Event::LinkDequeue(id));
+        }
+        let Some((packet, marked, verdict)) = departure.sent else { return };
+        if marked {
+            record_queue_action(ctx, hop, &packet, QueueAction::Marked);
+        }
+        if let Verdict::Arrives(at) = verdict {
+            if let Some(delay) = link.internet_delay() {
+                let direction = packet.direction();
+                ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
+            }
+            link.store(&packet);
+            ctx.at(at, Phase::Receive, Event::LinkArrival(id));
+        } else {
+            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::LinkLoss(hop), packet });
+        }
     }
 
     /// Records the loss of a packet at time `at`.
@@ -274,6 +344,19 @@ impl CoreNetwork {
             self.lost.remove(&id).expect("the packet was stored when it entered the earlier link");
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
     }
+}
+
+/// Records an action of queue management on a packet in front of a link.
+#[cold]
+fn record_queue_action<T: TraceSink<TraceEvent>>(
+    ctx: &mut EventContext<'_, T>,
+    hop: u8,
+    packet: &Packet,
+    action: QueueAction,
+) {
+    let direction = packet.direction();
+    let marked = action == QueueAction::Marked;
+    ctx.cx.record(|| TraceEvent::QueueManaged { place: QueuePlace::Link(hop), direction, marked });
 }
 
 /// A number above all stored ones.

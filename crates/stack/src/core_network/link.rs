@@ -1,5 +1,5 @@
-//! A link: store and forward with a rate, a delay, a queue (drop-tail, or RED before it) and random
-//! loss.
+//! A link: store and forward with a rate, a delay, a queue (drop-tail, or with queue management) and
+//! random loss.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,10 @@ use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use super::delay::{Delays, InternetDelay};
+use super::managed::{Arrival, ManagedLinkQueue};
 use super::queue::{QueueLimit, TransmitQueue};
-use super::red::{Choice, Red, RedConfig};
+use super::red::{Red, RedConfig};
+use crate::aqm::{Aqm, Choice, CodelConfig, PieConfig};
 use crate::ids::Direction;
 #[cfg(feature = "schema")]
 use crate::options::{Off, Unlimited};
@@ -46,6 +48,12 @@ pub struct LinkConfig {
     /// Random early detection instead of a drop-tail queue. Needs `rate`.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "RedConfig", extend("x-default" = "none")))]
     pub red: Option<RedConfig>,
+    /// Controlled delay (CoDel) in the queue. Needs `rate`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "CodelConfig", extend("x-default" = "none")))]
+    pub codel: Option<CodelConfig>,
+    /// Proportional integral controller enhanced (PIE) in front of the queue. Needs `rate`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"), schemars(with = "PieConfig", extend("x-default" = "none")))]
+    pub pie: Option<PieConfig>,
     /// Random loss of IP packets in each direction.
     #[cfg_attr(feature = "schema", serde(default), schemars(extend("x-label" = "Link loss rate")))]
     pub loss: Probability,
@@ -73,6 +81,11 @@ fn is_zero(duration: &Duration) -> bool {
 }
 
 impl LinkConfig {
+    /// Whether the queue keeps its packets until they leave, with CoDel or PIE.
+    pub(super) fn has_managed_queue(&self) -> bool {
+        self.codel.is_some() || self.pie.is_some()
+    }
+
     /// Loss probability of a packet in `direction`.
     fn loss(&self, direction: Direction) -> f64 {
         let by_direction = [self.downlink_loss, self.uplink_loss][direction.index()];
@@ -105,11 +118,40 @@ pub enum Verdict {
     Down,
 }
 
+/// A change of a link during a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinkChange {
+    Rate(BitRate),
+    Delay(Duration),
+    /// Probability of a random loss, by direction. `None`: unchanged.
+    Loss([Option<Probability>; 2]),
+}
+
+/// Action of queue management on a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueAction {
+    Marked,
+    Dropped,
+}
+
+/// Packets that left the queue of a link at one instant.
+#[derive(Debug)]
+pub struct LinkDeparture {
+    /// Packets that queue management dropped.
+    pub dropped: Vec<Packet>,
+    /// The packet in transmission, and whether queue management marked it now.
+    pub sent: Option<(Packet, bool, Verdict)>,
+    /// When the transmitter is free again, if packets can follow.
+    pub next: Option<Time>,
+}
+
 /// One direction of a link.
 #[derive(Debug, Clone)]
 pub struct Link {
     optional: Option<Box<OptionalParts>>,
     transmitter: Transmitter,
+    /// The queue, if CoDel or PIE manages it.
+    managed: Option<Box<ManagedLinkQueue>>,
     in_flight: VecDeque<Packet>,
 }
 
@@ -120,6 +162,8 @@ struct Transmitter {
     free_at: Time,
     delay: Duration,
     rate: Option<BitRate>,
+    /// Arrival of the last packet before `delay` was changed. Later packets do not arrive before.
+    not_before: Time,
     /// Packets that wait or are being sent. `None` if no limit, marking or RED needs the length of
     /// the queue.
     waiting: Option<TransmitQueue>,
@@ -130,6 +174,8 @@ struct Transmitter {
 struct OptionalParts {
     outages: Vec<Outage>,
     red: Option<Red>,
+    /// Action of RED on the last packet.
+    red_action: Option<QueueAction>,
     ecn_threshold: Option<QueueLimit>,
     loss: f64,
     losses: Stream,
@@ -162,6 +208,7 @@ impl OptionalParts {
         (!is_plain || loss != 0.0 || internet.is_some()).then(|| OptionalParts {
             outages: outage.clone(),
             red: red.map(|red| Red::new(red, streams.addressed(&format!("{name}/red")))),
+            red_action: None,
             ecn_threshold: *ecn_threshold,
             loss,
             losses: streams.stream(name),
@@ -181,7 +228,7 @@ impl OptionalParts {
         size: Bytes,
         packet: &mut Packet,
     ) -> Verdict {
-        if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&(now - Time::ZERO))) {
+        if self.is_down(now) {
             return Verdict::Down;
         }
         if !self.passes_red(transmitter, now, packet) {
@@ -192,10 +239,19 @@ impl OptionalParts {
         if marks {
             packet.mark();
         }
+        self.finish(out)
+    }
+
+    fn is_down(&self, now: Time) -> bool {
+        self.outages.iter().any(|outage| (outage.from..outage.to).contains(&(now - Time::ZERO)))
+    }
+
+    /// Decides the loss and the arrival of a packet that would arrive at `at`.
+    fn finish(&mut self, at: Time) -> Verdict {
         if self.loss > 0.0 && self.losses.uniform() < self.loss {
             return Verdict::Lost;
         }
-        Verdict::Arrives(self.arrival(out))
+        Verdict::Arrives(self.arrival(at))
     }
 
     /// Whether RED accepts a packet, possibly with a mark.
@@ -206,11 +262,13 @@ impl OptionalParts {
             return true;
         };
         waiting.remove_finished(now);
-        match red.choose(now, waiting.packets(), waiting.octets(), transmitter.free_at, rate) {
-            Choice::Pass => true,
-            Choice::Mark => packet.mark(),
-            Choice::Drop => false,
-        }
+        self.red_action =
+            match red.choose(now, waiting.packets(), waiting.octets(), transmitter.free_at, rate) {
+                Choice::Pass => None,
+                Choice::Mark if packet.mark() => Some(QueueAction::Marked),
+                Choice::Mark | Choice::Drop => Some(QueueAction::Dropped),
+            };
+        self.red_action != Some(QueueAction::Dropped)
     }
 
     /// Whether the queue is long enough that a packet arriving now is marked.
@@ -250,24 +308,58 @@ impl Transmitter {
             return None;
         }
         self.free_at = free_at;
-        Some(free_at + self.delay)
+        Some((free_at + self.delay).max(self.not_before))
     }
 }
 
 impl Link {
     /// One direction of a link. The names of its random streams begin with `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
+        let is_managed = config.has_managed_queue();
         let needs_queue_length =
-            config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some();
+            !is_managed && (config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some());
         Link {
             optional: OptionalParts::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
                 free_at: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
+                not_before: Time::ZERO,
                 waiting: needs_queue_length.then(|| TransmitQueue::new(config.queue)),
             },
+            managed: Aqm::new(config.codel, config.pie, || streams.addressed(&format!("{name}/pie")))
+                .map(|aqm| Box::new(ManagedLinkQueue::new(aqm, config.queue))),
             in_flight: VecDeque::new(),
+        }
+    }
+
+    /// Changes the link for packets that enter from now on. `name`: of its random streams.
+    pub fn change(
+        &mut self,
+        change: LinkChange,
+        direction: Direction,
+        streams: &Streams,
+        name: impl FnOnce() -> String,
+    ) {
+        match change {
+            LinkChange::Rate(rate) => self.transmitter.rate = Some(rate),
+            LinkChange::Delay(delay) => {
+                let Transmitter { free_at, delay: before, not_before, .. } = &mut self.transmitter;
+                *not_before = (*not_before).max(*free_at + *before);
+                *before = delay;
+            }
+            LinkChange::Loss(losses) => {
+                let Some(loss) = losses[direction.index()] else { return };
+                let make = || {
+                    let name = name();
+                    let lossy = LinkConfig { loss, ..LinkConfig::default() };
+                    OptionalParts::new(&lossy, direction, streams, &name).map(Box::new)
+                };
+                match &mut self.optional {
+                    Some(optional) => optional.loss = loss.value(),
+                    None => self.optional = make(),
+                }
+            }
         }
     }
 
@@ -278,6 +370,42 @@ impl Link {
             return optional.send(&mut self.transmitter, now, size, packet);
         }
         self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
+    }
+
+    /// Whether packets must enter by [`enqueue`](Self::enqueue) instead of [`send`](Self::send).
+    #[inline]
+    pub fn has_managed_queue(&self) -> bool {
+        self.managed.is_some()
+    }
+
+    /// A packet enters the managed queue at `now`. `None`: the link is down.
+    pub fn enqueue(&mut self, now: Time, packet: Packet) -> Option<Arrival> {
+        if self.optional.as_ref().is_some_and(|optional| optional.is_down(now)) {
+            return None;
+        }
+        Some(self.managed.as_mut()?.enqueue(now, packet))
+    }
+
+    /// The transmitter is free at `now`: transmits the next packet of the managed queue.
+    pub fn dequeue(&mut self, now: Time) -> LinkDeparture {
+        let departure = self.managed.as_mut().map(|queue| queue.dequeue(now)).unwrap_or_default();
+        let mut next = None;
+        let sent = departure.packet.map(|packet| {
+            let out = self.transmitter.transmit(now, packet.size()).expect("the queue is a managed one");
+            next = Some(self.transmitter.free_at);
+            let verdict = match &mut self.optional {
+                Some(optional) => optional.finish(out),
+                None => Verdict::Arrives(out),
+            };
+            (packet, departure.marked, verdict)
+        });
+        LinkDeparture { dropped: departure.dropped, sent, next }
+    }
+
+    /// Action of RED on the last packet sent.
+    #[inline]
+    pub fn red_action(&self) -> Option<QueueAction> {
+        self.optional.as_ref()?.red_action
     }
 
     /// Internet delay of the last packet sent, if this direction has Internet delays.
@@ -299,7 +427,8 @@ impl Link {
 
     /// Whether a packet of a real program is in flight.
     pub fn has_foreign(&self) -> bool {
-        self.in_flight.iter().any(is_foreign)
+        let waiting = self.managed.iter().flat_map(|queue| queue.packets());
+        self.in_flight.iter().chain(waiting).any(is_foreign)
     }
 
     /// Removes and returns the packet that leaves now: the first one in flight.

@@ -26,6 +26,7 @@ use umts_kernel::random::AddressedStream;
 use umts_units::{BitRate, Bytes, Probability, Time};
 
 use super::queue::QueueLimit;
+use crate::aqm::Choice;
 use crate::options::options;
 
 options! {
@@ -60,15 +61,6 @@ options! {
             source = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"]
         pub mean_packet: Bytes = Bytes(500),
     }
-}
-
-/// What RED does with an arriving packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    Pass,
-    /// Mark the packet, or drop it if it is not ECN-capable.
-    Mark,
-    Drop,
 }
 
 #[derive(Debug, Clone)]

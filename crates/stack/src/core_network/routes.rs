@@ -12,6 +12,8 @@ pub struct Hop {
     pub first: u32,
     /// Whether all flows share one link.
     pub shared: bool,
+    /// Whether the queue keeps packets until they leave, so that an event is needed for each.
+    pub has_managed_queue: bool,
 }
 
 /// A hop on the route of a packet.
@@ -26,7 +28,7 @@ pub struct Stage {
     /// Whether a packet that leaves this link enters the next one at once, without an event. This
     /// requires that all packets of the next link come from this one in the order in which they
     /// entered. It is false before a shared link where the links of flows meet, where packets of a
-    /// proxy join, and for the last link of a route.
+    /// proxy join, before and after a link with a managed queue, and for the last link of a route.
     pub enters_next_at_once: bool,
 }
 
@@ -77,7 +79,8 @@ fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Dire
     let enters_next_at_once = |at: usize, next: usize| {
         let meets_proxy = at.max(next) == hops_to_proxy;
         let flows_meet = hops[next].shared && !hops[at].shared;
-        !flows_meet && !meets_proxy
+        let is_managed = hops[at].has_managed_queue || hops[next].has_managed_queue;
+        !flows_meet && !meets_proxy && !is_managed
     };
     let stage = |(n, &at): (usize, &usize)| Stage {
         hop: at as u8,

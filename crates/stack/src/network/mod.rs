@@ -13,12 +13,14 @@
 //! Hosts send packets down. `Network` polls the path for packets that have crossed it and passes
 //! them to their host, so no lower layer calls a higher one.
 
+mod changes;
 mod config;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, TraceSink};
 use umts_units::Bytes;
 
+pub use self::changes::{Change, TimedChange};
 pub use self::config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, Iub, NetworkConfig, RachMode, SchedulerKind,
     SubstituteConfig, SwitchingConfig, UeConfig,
@@ -41,6 +43,7 @@ use crate::utran::Utran;
 pub struct Network {
     hosts: Hosts,
     path: NetworkPath,
+    changes: Vec<TimedChange>,
 }
 
 impl Network {
@@ -54,6 +57,7 @@ impl Network {
         let servers = config.flows.len() as u32 + u32::from(config.programs);
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
+            changes: config.changes.clone(),
             hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
             path: NetworkPath {
                 core: match &config.proxy {
@@ -78,8 +82,9 @@ impl Network {
         self.path.access.set_schedulers(schedulers);
     }
 
-    /// Schedules the start of every flow and of every RRC.
+    /// Schedules the changes, and the start of every flow and of every RRC.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
+        self.schedule_changes(agenda);
         self.path.access.start(agenda);
         self.hosts.start(agenda);
     }
@@ -102,6 +107,7 @@ impl Network {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
             Event::LinkArrival(of) => link(&self.path.core, *of),
+            Event::LinkDequeue(of) => self.path.core.has_foreign(*of),
             _ => true,
         }
     }
@@ -109,7 +115,7 @@ impl Network {
     /// Handles one event.
     #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
-        let Network { hosts, path } = self;
+        let Network { hosts, path, .. } = self;
         let access = &mut path.access;
         match event {
             Event::MacTimeout(carrier, timer) => access.mac_timeout(ctx, carrier, timer),
@@ -129,6 +135,7 @@ impl Network {
                     hosts.receive_packet(ctx, &packet, path);
                 }
             }
+            Event::LinkDequeue(link) => path.core.link_dequeue(ctx, link),
             Event::LinkLoss(lost) => path.core.link_loss(ctx, lost),
             Event::HeldPacketEnters(held) => path.core.held_packet_enters(ctx, held),
             Event::RrcWake(ue) => access.rrc_wake(ctx, ue),
@@ -140,6 +147,7 @@ impl Network {
             Event::ProxyCrash => hosts.proxy_crash(ctx),
             Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, path),
             Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, path),
+            Event::Change(number) => self.make_change(number),
             Event::EndOfRun => {}
         }
     }

@@ -84,6 +84,8 @@ pub struct CapacityLink {
     next: u64,
     /// Whether an opportunity is scheduled.
     is_scheduled: bool,
+    /// Whether opportunities are unused.
+    is_cut: bool,
 }
 
 impl CapacityLink {
@@ -98,7 +100,13 @@ impl CapacityLink {
             passed: 0,
             next: 0,
             is_scheduled: false,
+            is_cut: false,
         }
+    }
+
+    /// Cuts the link, so that its opportunities are unused, or restores it.
+    pub fn set_cut(&mut self, is_cut: bool) {
+        self.is_cut = is_cut;
     }
 
     /// Enqueues a packet.
@@ -141,6 +149,9 @@ impl CapacityLink {
     ) {
         self.is_scheduled = false;
         self.next += 1;
+        if self.is_cut {
+            return;
+        }
         let mut left = OPPORTUNITY;
         while let Some(&first) = self.waiting.front() {
             let passes = (first.size().0 - self.passed).min(left);

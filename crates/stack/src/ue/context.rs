@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
 use super::{Connection, Control, UeChannel, UeConfig};
+use crate::aqm::Aqm;
 use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
@@ -73,6 +75,8 @@ pub struct UeContext {
     shown: [u64; 2],
     /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
     pub epoch: u16,
+    /// Whether the air is cut: no block arrives.
+    pub is_cut: bool,
     /// Supervision of the RRC connection.
     pub connection: Connection,
     /// RRC. `None`: the channels never change.
@@ -85,14 +89,25 @@ impl UeContext {
     /// # Panics
     /// Panics in wire mode if the RLC options have no encoding. A checked scenario has no such
     /// options.
-    pub fn new(id: UeId, cell: CellId, config: &UeConfig, channels: [UeChannel; 2]) -> Self {
+    pub fn new(
+        id: UeId,
+        cell: CellId,
+        config: &UeConfig,
+        channels: [UeChannel; 2],
+        streams: &Streams,
+    ) -> Self {
         let rlc = |sends: Direction| {
             let blocks = channels[sends.index()].format.blocks;
-            if config.wire_mode {
+            let mut rlc = if config.wire_mode {
                 Rlc::wired(id, sends, &config.rlc, blocks).expect("a checked scenario has an encoding")
             } else {
                 Rlc::new(id, sends, &config.rlc, blocks)
+            };
+            let draws = || streams.addressed(&format!("rlc/{sends:?}/ue{}/pie", id.0));
+            if let Some(aqm) = Aqm::new(config.rlc.codel, config.rlc.pie, draws) {
+                rlc.manage_buffer(aqm);
             }
+            rlc
         };
         let control = config.switching.as_ref().map(|switching| {
             let rrc = Rrc::new(id, switching.rrc.clone());
@@ -116,6 +131,7 @@ impl UeContext {
             silent_until: Time::ZERO,
             shown: [0; 2],
             epoch: 0,
+            is_cut: false,
             connection: Connection::new(config.connection.clone()),
             control,
         }

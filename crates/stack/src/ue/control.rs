@@ -4,6 +4,7 @@ use umts_units::Time;
 
 use super::{ChannelConfig, SwitchingConfig, UeChannel};
 use crate::event_context::Wakeup;
+use crate::ids::Direction;
 use crate::radio::phy::ErrorModel;
 use crate::rnc::rrc::{Order, Rrc};
 
@@ -78,6 +79,11 @@ impl Control {
     /// Removes and returns the channels with this number, if they were in use before.
     pub fn take(&mut self, number: usize) -> Option<[UeChannel; 2]> {
         self.former.get_mut(number)?.take()
+    }
+
+    /// The channels in `direction` that are not in use, but were before.
+    pub fn kept_channels(&mut self, direction: Direction) -> impl Iterator<Item = &mut UeChannel> {
+        self.former.iter_mut().flatten().map(move |channels| &mut channels[direction.index()])
     }
 
     /// Stores the former channels `before`, and notes that the channels with this number are in

@@ -68,7 +68,7 @@ impl Utran {
             let admission = &mut self.cells[cell.index()].admission;
             switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
         }
-        self.ues.push(UeContext::new(ue, cell, config, channels));
+        self.ues.push(UeContext::new(ue, cell, config, channels, &self.streams));
         if let Some(substitute) = &config.substitute {
             self.link_emulations.resize_with(ue.index() + 1, || None);
             self.link_emulations[ue.index()] =

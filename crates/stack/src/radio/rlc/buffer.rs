@@ -15,6 +15,7 @@ use umts_units::Time;
 
 use super::am::LengthIndicators;
 use super::backlog::{BlockCounter, WaitingSdu};
+use super::managed_sdus::ManagedSdus;
 use super::{BlockSet, Sdu, SduEnd, Sn};
 
 /// Rules for the segmentation of SDUs.
@@ -128,6 +129,8 @@ pub(super) struct Buffer {
     queue: VecDeque<Sdu>,
     /// Octets of the SDUs in the queue.
     octets: u64,
+    /// Queue management. Decides about an SDU when the previous one is completely in PDUs.
+    pub(super) managed: Option<Box<ManagedSdus>>,
 }
 
 impl Default for Buffer {
@@ -141,6 +144,7 @@ impl Default for Buffer {
             startable_sdus: u64::MAX,
             queue: VecDeque::new(),
             octets: 0,
+            managed: None,
         }
     }
 }
@@ -174,9 +178,35 @@ impl Buffer {
         }
     }
 
+    /// The first SDU.
+    pub(super) fn head(&self) -> Option<&Sdu> {
+        self.queue.front()
+    }
+
+    pub(super) fn head_mut(&mut self) -> Option<&mut Sdu> {
+        self.queue.front_mut()
+    }
+
+    /// Removes the first SDU, which is completely in PDUs at `now`. Queue management may discard the
+    /// following ones.
+    #[inline]
+    fn pop_sent(&mut self, now: Time) -> Option<Sdu> {
+        if self.managed.is_some() { self.pop_managed(now) } else { self.pop() }
+    }
+
+    #[cold]
+    fn pop_managed(&mut self, now: Time) -> Option<Sdu> {
+        let mut managed = self.managed.take()?;
+        managed.head_leaves(now, self);
+        let sdu = self.pop();
+        managed.dequeue(now, self);
+        self.managed = Some(managed);
+        sdu
+    }
+
     /// Removes the first SDU, whatever part of it was sent.
     #[inline]
-    fn pop(&mut self) -> Option<Sdu> {
+    pub(super) fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
         self.octets -= sdu.size().0;
         self.head_sent = 0;
@@ -245,10 +275,11 @@ impl Buffer {
         }
     }
 
-    /// Fills PDU `count` with up to `room` octets of length indicators and data. Appends the SDUs
-    /// whose ends it indicates to `set.ends`.
+    /// Fills PDU `count` at `now` with up to `room` octets of length indicators and data. Appends the
+    /// SDUs whose ends it indicates to `set.ends`.
     pub fn compose(
         &mut self,
+        now: Time,
         rules: &SegmentationRules,
         count: u64,
         mut room: u16,
@@ -263,19 +294,34 @@ impl Buffer {
             room -= li;
         }
         let sdus_before = self.queue.len();
+        let discarded_before = self.discarded();
         let mut parts = 0;
         while room > 0 && self.has_head {
             if parts > 0 && !rules.may_concatenate(parts, room, self.head_left) {
                 break;
             }
             parts += 1;
-            room = self.take_part(rules, count, room, set);
+            room = self.take_part(now, rules, count, room, set);
         }
-        PduContents { finished: (sdus_before - self.queue.len()) as u32, padding: room }
+        let removed = sdus_before - self.queue.len();
+        PduContents { finished: (removed - (self.discarded() - discarded_before)) as u32, padding: room }
+    }
+
+    /// Number of SDUs that queue management discarded and nobody has taken yet.
+    #[inline]
+    fn discarded(&self) -> usize {
+        self.managed.as_ref().map_or(0, |managed| managed.discarded.len())
     }
 
     /// Puts the part of the first SDU that fits into the PDU. Returns the remaining room.
-    fn take_part(&mut self, rules: &SegmentationRules, count: u64, room: u16, set: &mut BlockSet) -> u16 {
+    fn take_part(
+        &mut self,
+        now: Time,
+        rules: &SegmentationRules,
+        count: u64,
+        room: u16,
+        set: &mut BlockSet,
+    ) -> u16 {
         let left = self.head_left;
         self.start_head(count);
         let fit = rules.fit(left, room);
@@ -290,7 +336,7 @@ impl Buffer {
         } else {
             self.pending_end = Some(Box::new((self.head_first, *sdu)));
         }
-        self.pop();
+        self.pop_sent(now);
         if ends_inside { room - rules.length_indicator - left as u16 } else { 0 }
     }
 
@@ -356,10 +402,10 @@ impl Buffer {
         self.update_head();
     }
 
-    /// Removes the first SDU, which must not have a sent part.
-    pub fn take_whole(&mut self) -> Option<Sdu> {
+    /// Removes the first SDU, which must not have a sent part, at `now`.
+    pub fn take_whole(&mut self, now: Time) -> Option<Sdu> {
         debug_assert!(self.head_sent == 0, "transparent mode never sends parts of SDUs in this way");
-        self.pop()
+        self.pop_sent(now)
     }
 
     /// Time at which the oldest SDU entered the buffer.

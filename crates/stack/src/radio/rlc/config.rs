@@ -8,13 +8,14 @@ use super::am::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 use super::tm::ErroneousSdus;
+use crate::aqm::{CodelConfig, PieConfig};
 use crate::options::options;
 #[cfg(feature = "schema")]
 use crate::options::{Off, SameAsWindow, Unlimited};
 
 options! {
     /// Radio link control, the same at both ends.
-    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[derive(Debug, Clone, PartialEq)]
     pub struct RlcConfig as "Rlc" {
         /// RLC mode: acknowledged, unacknowledged or transparent. Of the keys below, the last two
         /// modes use only `pdu_payload`, `timer_discard` and `buffer`; transparent mode also uses
@@ -166,6 +167,12 @@ options! {
         /// SDUs that occupy the buffer of the sender.
         [label = "SDUs that count in the RLC buffer", source = "TS 25.322 §4.2.1.3; EURANE for unsent"]
         pub buffer_counts: BufferCounts = BufferCounts::Unacknowledged,
+        /// Controlled delay (CoDel) for the SDUs of which nothing was sent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"), schemars(with = "CodelConfig", extend("x-default" = "none")))]
+        pub codel: Option<CodelConfig> = None,
+        /// Proportional integral controller enhanced (PIE) for the SDUs of which nothing was sent.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"), schemars(with = "PieConfig", extend("x-default" = "none")))]
+        pub pie: Option<PieConfig> = None,
         /// Whether both ends exchange encoded PDUs instead of descriptions. The results are the
         /// same; the run is slower, because every PDU is encoded, decoded and checked. Options of
         /// other simulators that have no encoding are refused.

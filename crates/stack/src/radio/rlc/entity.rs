@@ -11,6 +11,7 @@ use super::tm::TmEntity;
 use super::um::UmEntity;
 use super::{Backlog, BlockSet, RlcConfig, RlcMode, Sdu, Sn, WaitingSdu};
 use crate::Context;
+use crate::aqm::Aqm;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
@@ -69,6 +70,15 @@ impl Rlc {
         blocks: u32,
     ) -> Result<Self, NoEncoding> {
         Wired::new(ue, sends, config, blocks).map(|wired| Rlc::Wired(Box::new(wired)))
+    }
+
+    /// Adds queue management to the transmission buffer.
+    pub fn manage_buffer(&mut self, aqm: Aqm) {
+        in_any_mode!(
+            self,
+            entity => entity.manage_buffer(aqm),
+            wired => wired.inner.manage_buffer(aqm)
+        );
     }
 
     /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.

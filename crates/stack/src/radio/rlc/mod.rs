@@ -7,6 +7,7 @@ pub mod block_set;
 mod buffer;
 mod config;
 mod entity;
+mod managed_sdus;
 pub mod octets;
 mod sdu_queue;
 pub mod sn;

@@ -7,6 +7,7 @@ use umts_units::{Bytes, Duration, Time};
 use super::am::BufferFull;
 use super::backlog::BlockCounter;
 use super::buffer::{Buffer, SegmentationRules};
+use super::managed_sdus::{Entry, record_action};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Context;
 use crate::detail::{Detail, DiscardReason};
@@ -32,7 +33,7 @@ impl SduQueue {
         SduQueue { ue, sends, buffer: Buffer::default(), capacity, timer_discard, suspended: false }
     }
 
-    /// Enqueues an SDU. Returns an error if it does not fit.
+    /// Enqueues an SDU. Returns an error if it does not fit, or queue management drops it.
     pub fn push<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -41,7 +42,13 @@ impl SduQueue {
         if self.capacity.is_some_and(|capacity| self.buffer.octets() + sdu.size().0 > capacity.0) {
             return Err(BufferFull);
         }
-        self.buffer.push(sdu);
+        let entry = self.buffer.push_managed(cx.now, sdu);
+        if entry != Entry::Enters {
+            record_action(cx, self.sends, entry == Entry::EntersMarked);
+            if entry == Entry::Dropped {
+                return Err(BufferFull);
+            }
+        }
         let (ue, direction) = (self.ue, self.sends);
         cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
         self.record_level(cx);
@@ -60,6 +67,17 @@ impl SduQueue {
         discarded.iter().for_each(|sdu| self.record_discarded(cx, sdu, DiscardReason::TimerDiscard));
         self.record_level(cx);
         started
+    }
+
+    /// Records SDUs that queue management discarded, and the number of those that it marked. Call it
+    /// when SDUs were taken from the buffer.
+    pub fn record_managed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+        let Some((discarded, marks)) = self.buffer.take_managed() else { return };
+        for sdu in discarded {
+            record_action(cx, self.sends, false);
+            self.record_discarded(cx, &sdu, DiscardReason::QueueManagement);
+        }
+        (0..marks).for_each(|_| record_action(cx, self.sends, true));
     }
 
     /// Discards the SDUs without a sent part.

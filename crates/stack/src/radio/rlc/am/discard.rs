@@ -347,7 +347,7 @@ impl Sender {
     }
 
     /// `pdus`: counts of the first and last PDU of an SDU with a sent part.
-    fn record_discard<T: TraceSink<TraceEvent>>(
+    pub(super) fn record_discard<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         sdu: Sdu,

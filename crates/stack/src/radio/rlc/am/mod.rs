@@ -46,6 +46,7 @@ use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
 use super::{BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::Context;
+use crate::aqm::Aqm;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::{PduDrop, TraceEvent};
@@ -63,7 +64,7 @@ pub struct AmEntity {
     sender: Sender,
 }
 
-/// The transmission buffer has no room for the SDU.
+/// The transmission buffer has no room for the SDU, or queue management dropped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferFull;
 
@@ -79,6 +80,11 @@ impl AmEntity {
             suspended: false,
             config,
         }
+    }
+
+    /// Adds queue management to the transmission buffer.
+    pub fn manage_buffer(&mut self, aqm: Aqm) {
+        self.sender.buffer.manage(aqm);
     }
 
     /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.

@@ -19,6 +19,7 @@ use crate::detail::{DiscardReason, PollCauses};
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::buffer::{Buffer, SegmentationRules};
+use crate::radio::rlc::managed_sdus::{Entry, record_action};
 use crate::radio::rlc::window::PduSet;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
@@ -98,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Enqueues an SDU. Returns false if the buffer has no room.
+    /// Enqueues an SDU. Returns false if the buffer has no room, or queue management drops the SDU.
     pub fn queue<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -114,8 +115,14 @@ impl Sender {
         if config.buffer.is_some_and(|room| counted > room.0) {
             return false;
         }
+        let entry = self.buffer.push_managed(cx.now, sdu);
+        if entry != Entry::Enters {
+            record_action(cx, self.direction, entry == Entry::EntersMarked);
+            if entry == Entry::Dropped {
+                return false;
+            }
+        }
         self.octets = octets;
-        self.buffer.push(sdu);
         self.start_timer_poll_periodic(cx.now, config, timers);
         if !timers.is_running(Timer::Discard) {
             self.set_timer_discard(config, timers);
@@ -271,7 +278,10 @@ impl Sender {
         let rules = self.rules;
         let (first, mark) = (self.vt_s, set.ends_mark());
         let status_octets = piggyback.map_or(0, |status| status.octets + rules.length_indicator);
-        let composed = self.buffer.compose(&rules, first, rules.payload - status_octets, set);
+        let composed = self.buffer.compose(cx.now, &rules, first, rules.payload - status_octets, set);
+        if let Some((discarded, marks)) = self.buffer.take_managed() {
+            self.record_managed(cx, discarded, marks);
+        }
         self.store_ends(first, &set.ends[usize::from(mark)..]);
         if composed.padding > 0 && piggyback.is_none() {
             self.padded.push_back((first, composed.padding));
@@ -287,6 +297,21 @@ impl Sender {
         let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
         self.record_sent(cx, first, &run);
         set.push_data(run);
+    }
+
+    /// Records SDUs that queue management discarded, and the number of those that it marked.
+    #[cold]
+    fn record_managed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        discarded: Vec<Sdu>,
+        marks: u32,
+    ) {
+        for sdu in discarded {
+            record_action(cx, self.direction, false);
+            self.record_discard(cx, sdu, DiscardReason::QueueManagement, None);
+        }
+        (0..marks).for_each(|_| record_action(cx, self.direction, true));
     }
 
     /// Fast path of [`send_new`](Self::send_new), which would begin with the same run: sends at

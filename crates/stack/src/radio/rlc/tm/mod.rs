@@ -13,6 +13,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use crate::Context;
+use crate::aqm::Aqm;
 use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -67,6 +68,11 @@ impl TmEntity {
             delivered: VecDeque::new(),
             erroneous: VecDeque::new(),
         }
+    }
+
+    /// Adds queue management to the transmission buffer.
+    pub fn manage_buffer(&mut self, aqm: Aqm) {
+        self.queue.buffer.manage(aqm);
     }
 
     /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
@@ -138,7 +144,8 @@ impl TmEntity {
         while let Some(octets) = self.queue.buffer.head_octets().filter(|_| !self.queue.suspended) {
             let pdus = octets.div_ceil(u64::from(self.pdu_payload));
             if pdus > self.max_pdus_per_sdu() {
-                let sdu = self.queue.buffer.take_whole().expect("the loop condition found an SDU");
+                let sdu = self.queue.buffer.take_whole(cx.now).expect("the loop condition found an SDU");
+                self.queue.record_managed(cx);
                 self.queue.record_discarded(cx, &sdu, DiscardReason::TooLong);
                 self.queue.record_level(cx);
                 continue;
@@ -166,7 +173,8 @@ impl TmEntity {
         count: u32,
         set: &mut BlockSet,
     ) {
-        let sdu = self.queue.buffer.take_whole().expect("the caller found an SDU");
+        let sdu = self.queue.buffer.take_whole(cx.now).expect("the caller found an SDU");
+        self.queue.record_managed(cx);
         let first = self.sent;
         self.sent += u64::from(count);
         let mark = set.ends_mark();

@@ -23,6 +23,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use crate::Context;
+use crate::aqm::Aqm;
 use crate::detail::DiscardReason;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -83,6 +84,11 @@ impl UmEntity {
             delivered: VecDeque::new(),
             erroneous: VecDeque::new(),
         }
+    }
+
+    /// Adds queue management to the transmission buffer.
+    pub fn manage_buffer(&mut self, aqm: Aqm) {
+        self.queue.buffer.manage(aqm);
     }
 
     /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
@@ -187,7 +193,8 @@ impl UmEntity {
             if full > 0 {
                 self.queue.buffer.take_full(&self.rules, first, full);
             } else {
-                self.queue.buffer.compose(&self.rules, first, self.rules.payload, set);
+                self.queue.buffer.compose(cx.now, &self.rules, first, self.rules.payload, set);
+                self.queue.record_managed(cx);
             }
             let count = full.max(1);
             self.vt_us += u64::from(count);

@@ -1,0 +1,23 @@
+//! Metrics of queue management (RED, CoDel, PIE). Recorded only if a queue has it.
+
+use super::{Metric, count};
+use crate::metrics::totals::QueueTotals;
+
+metrics! { QUEUES: QueueTotals;
+    "link_aqm_drops" "Drops by queue management, links, downlink" ["1"] "Downlink packets that RED, CoDel or PIE dropped in front of a link. They are also in `link_drops`." = "such packets" / ""
+        => |t| count(t.link_drops[0]);
+    "link_aqm_drops_uplink" "Drops by queue management, links, uplink" ["1"] "Uplink packets that RED, CoDel or PIE dropped in front of a link. They are also in `link_drops`." = "such packets" / ""
+        => |t| count(t.link_drops[1]);
+    "link_aqm_marks" "Marks by queue management, links, downlink" ["1"] "Downlink packets that RED, CoDel or PIE marked in front of a link instead of dropping them." = "such packets" / ""
+        => |t| count(t.link_marks[0]);
+    "link_aqm_marks_uplink" "Marks by queue management, links, uplink" ["1"] "Uplink packets that RED, CoDel or PIE marked in front of a link instead of dropping them." = "such packets" / ""
+        => |t| count(t.link_marks[1]);
+    "rlc_aqm_drops" "Drops by queue management, RLC, downlink" ["1"] "Downlink SDUs that CoDel or PIE dropped in the RLC buffer. Those of CoDel are also in `sdus_discarded`, those of PIE in `sdus_refused`." = "such SDUs" / ""
+        => |t| count(t.rlc_drops[0]);
+    "rlc_aqm_drops_uplink" "Drops by queue management, RLC, uplink" ["1"] "Uplink SDUs that CoDel or PIE dropped in the RLC buffer. Those of CoDel are also in `sdus_discarded_uplink`, those of PIE in `sdus_refused_uplink`." = "such SDUs" / ""
+        => |t| count(t.rlc_drops[1]);
+    "rlc_aqm_marks" "Marks by queue management, RLC, downlink" ["1"] "Downlink SDUs that CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
+        => |t| count(t.rlc_marks[0]);
+    "rlc_aqm_marks_uplink" "Marks by queue management, RLC, uplink" ["1"] "Uplink SDUs that CoDel or PIE marked in the RLC buffer instead of dropping them." = "such SDUs" / ""
+        => |t| count(t.rlc_marks[1]);
+}

@@ -1,0 +1,142 @@
+//! Active queue management of the transmission buffer, with CoDel or PIE.
+//!
+//! The queue are the SDUs of which nothing was sent: none of their PDUs has a number, so the receiver
+//! need not be informed of a discard. The first SDU counts as leaving the queue when the previous one
+//! is completely in PDUs.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Time};
+
+use super::Sdu;
+use super::buffer::Buffer;
+use crate::Context;
+use crate::aqm::{Aqm, Choice, ManagedQueue, PacketQueue};
+use crate::ids::Direction;
+use crate::trace::{QueuePlace, TraceEvent};
+
+#[derive(Debug, Clone)]
+pub(super) struct ManagedSdus {
+    aqm: Aqm,
+    /// SDUs that were discarded and are to be recorded.
+    pub discarded: Vec<Sdu>,
+    /// Number of SDUs that were marked and are to be recorded.
+    pub marks: u32,
+}
+
+/// Decision about an arriving SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    Enters,
+    EntersMarked,
+    Dropped,
+}
+
+/// The SDUs of a buffer as a queue.
+struct Sdus<'a> {
+    buffer: &'a mut Buffer,
+    discarded: &'a mut Vec<Sdu>,
+    marks: &'a mut u32,
+}
+
+impl ManagedSdus {
+    /// Decides about an SDU that arrives at `now`, and may mark it.
+    fn choose(&mut self, now: Time, sdu: &mut Sdu, buffer: &Buffer) -> Entry {
+        match self.aqm.choose(now, sdu.size(), buffer) {
+            Choice::Pass => Entry::Enters,
+            Choice::Mark if sdu.packet.mark() => Entry::EntersMarked,
+            Choice::Mark | Choice::Drop => Entry::Dropped,
+        }
+    }
+
+    /// Call it before the first SDU of `buffer` is removed.
+    pub fn head_leaves(&mut self, now: Time, buffer: &Buffer) {
+        self.aqm.head_leaves(now, buffer);
+    }
+
+    /// Discards or marks first SDUs of `buffer`, which have no sent part.
+    pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer) {
+        let ManagedSdus { aqm, discarded, marks } = self;
+        aqm.dequeue(now, &mut Sdus { buffer, discarded, marks });
+    }
+}
+
+impl Buffer {
+    /// Adds queue management.
+    pub fn manage(&mut self, aqm: Aqm) {
+        self.managed = Some(Box::new(ManagedSdus { aqm, discarded: Vec::new(), marks: 0 }));
+    }
+
+    /// Adds an SDU at `now`, unless queue management drops it.
+    pub fn push_managed(&mut self, now: Time, sdu: &Sdu) -> Entry {
+        let Some(mut managed) = self.managed.take() else {
+            self.push(sdu);
+            return Entry::Enters;
+        };
+        let mut sdu = *sdu;
+        let entry = managed.choose(now, &mut sdu, self);
+        self.managed = Some(managed);
+        if entry != Entry::Dropped {
+            self.push(&sdu);
+        }
+        entry
+    }
+
+    /// Takes the SDUs that queue management discarded since the last call, and the number of SDUs
+    /// that it marked.
+    pub fn take_managed(&mut self) -> Option<(Vec<Sdu>, u32)> {
+        let managed = self.managed.as_mut()?;
+        let (discarded, marks) = (std::mem::take(&mut managed.discarded), std::mem::take(&mut managed.marks));
+        (marks > 0 || !discarded.is_empty()).then_some((discarded, marks))
+    }
+}
+
+/// Records an action of queue management on an SDU.
+#[cold]
+pub(super) fn record_action<T: TraceSink<TraceEvent>>(
+    cx: &mut Context<'_, T>,
+    direction: Direction,
+    marked: bool,
+) {
+    cx.record(|| TraceEvent::QueueManaged { place: QueuePlace::Rlc, direction, marked });
+}
+
+impl PacketQueue for Buffer {
+    fn head_entered(&self) -> Option<Time> {
+        self.head().map(|head| head.entered)
+    }
+
+    fn octets(&self) -> Bytes {
+        Bytes(self.unsent_octets())
+    }
+
+    fn head_octets(&self) -> Bytes {
+        self.head().map_or(Bytes::ZERO, Sdu::size)
+    }
+}
+
+impl PacketQueue for Sdus<'_> {
+    fn head_entered(&self) -> Option<Time> {
+        self.buffer.head_entered()
+    }
+
+    fn octets(&self) -> Bytes {
+        PacketQueue::octets(&*self.buffer)
+    }
+
+    fn head_octets(&self) -> Bytes {
+        PacketQueue::head_octets(&*self.buffer)
+    }
+}
+
+impl ManagedQueue for Sdus<'_> {
+    fn drop_head(&mut self) {
+        let sdu = self.buffer.pop();
+        self.discarded.extend(sdu);
+    }
+
+    fn mark_head(&mut self) -> bool {
+        let marked = self.buffer.head_mut().is_some_and(|head| head.packet.mark());
+        *self.marks += u32::from(marked);
+        marked
+    }
+}
