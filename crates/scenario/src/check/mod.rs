@@ -4,6 +4,7 @@
 
 mod channels;
 mod dsch;
+mod e_dch;
 mod handover;
 mod hs_dsch;
 mod layout;
@@ -85,6 +86,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
             hs_dsch_category: named.hs_dsch_category(),
+            e_dch_category: named.e_dch().map(|(_, category)| category),
             traces,
             flows: names.flows_of(i).collect(),
         }
@@ -133,6 +135,7 @@ impl Inspection<'_> {
         self.tdd_cells()?;
         self.dschs()?;
         self.hs_dschs()?;
+        self.e_dchs()?;
         self.layout_keys()?;
         self.handovers()?;
         let channels = self.channels()?;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::ids::Direction as FlowDirection;
 use umts_stack::ids::UeId;
+use umts_stack::mac::e::EUeConfig;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::radio::flat::FlatConfig;
 use umts_stack::scheduling::QosConfig;
@@ -61,10 +62,14 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Radio", extend("x-label" = "Radio of the users", "x-default" = "[radio]", "x-overrides" = "radio"))]
     pub radio: Option<Radio>,
-    /// Category, radio link and block errors of users of an `hsdpa-…` bearer.
+    /// Category, radio link and block errors of users of an `hsdpa-…` or `hspa-…` bearer in the downlink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HsUeConfig", extend("x-default" = "with the values below"))]
     pub hs_dsch: Option<HsUeConfig>,
+    /// Category, power and block errors of users of an `hspa-…` bearer in the uplink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EUeConfig", extend("x-default" = "with the values below"))]
+    pub e_dch: Option<EUeConfig>,
     /// A measured radio instead of bearer, RLC and block errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Capacity", extend("x-default" = "none"))]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::environment::MobilityConfig;
+use crate::mac::e::EUeConfig;
 use crate::mac::hs::HsUeConfig;
 use crate::radio::capacity::CapacityConfig;
 use crate::radio::flat::FlatConfig;
@@ -33,6 +34,8 @@ pub struct UeConfig {
     pub channels: [ChannelConfig; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
+    /// Options of the E-DCH, if the UE uses it.
+    pub e_dch: Option<Arc<EUeConfig>>,
     /// Supervision of the RRC connection.
     pub connection: Arc<ConnectionConfig>,
     /// `None`: the channels never change.

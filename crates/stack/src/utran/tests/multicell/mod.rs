@@ -128,7 +128,16 @@ impl Bench {
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits::default();
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
-        let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: None };
+        let cell = CellConfig {
+            iub,
+            fach,
+            rach,
+            limits,
+            reserved,
+            hs_dsch: Arc::default(),
+            e_dch: Arc::default(),
+            tdd: None,
+        };
         let channel = |channel, blocks| ChannelConfig {
             channel,
             number: 0,
@@ -148,6 +157,7 @@ impl Bench {
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
                 hs_dsch: None,
+                e_dch: None,
                 connection: ConnectionConfig::default().into(),
                 switching: None,
                 errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
