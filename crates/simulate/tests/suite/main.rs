@@ -7,6 +7,7 @@ mod budget_causes;
 mod budget_dsch;
 mod capacity;
 mod common;
+mod e_dch;
 mod eurane;
 mod hs_dsch;
 mod hs_switching;

@@ -160,16 +160,15 @@ impl MacE {
             below.ues[*ue].schedule_wake(ctx, carrier.direction);
         }
         self.record_load(ctx, carrier);
-        let (users, last) = (&self.users, self.after_last_tti(now));
+        let users = &self.users;
         self.active
             .retain(|ue| !users[ue].is_idle() || below.ues[*ue].rlc[carrier.direction.index()].has_work(now));
         self.last_tti = Some(now);
-        let next = last.max(now + Duration::from_nanos(1));
+        let next = now + Duration::from_nanos(1);
         self.next_tti = self.active.iter().map(|ue| users[ue].tti_from(next)).min();
     }
 
-    /// Records the noise rise from now to the end of the shortest TTI of a UE of the cell, if there are
-    /// blocks on the air.
+    /// Records the noise rise until the first of the blocks on the air ends, if there are any.
     fn record_load<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -178,9 +177,9 @@ impl MacE {
         let silent = self.users.len() - self.on_air.len();
         let sent: f64 = self.on_air.iter().map(|(_, sent)| self.uplink.load(sent.ratio)).sum();
         self.load = sent + silent as f64 * self.uplink.load(0.0);
-        if !self.on_air.is_empty() {
+        if let Some(until) = self.on_air.iter().map(|(_, sent)| sent.until).min() {
             let rise = Real(self.uplink.noise_rise_db(self.load) as f32);
-            let time = self.users.values().map(|user| user.tti).min().expect("a block has a user");
+            let time = until - ctx.cx.now;
             ctx.cx.record(|| TraceEvent::ENoiseRise { cell: carrier.cell.0, rise, time });
         }
     }
