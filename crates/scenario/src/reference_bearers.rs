@@ -44,7 +44,7 @@ impl Coding {
 /// A transport channel of a reference bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReferenceChannel {
-    /// DCH, HS-DSCH, FACH or RACH.
+    /// DCH, HS-DSCH, E-DCH, FACH or RACH.
     pub channel: &'static str,
     /// Bits of a transport block.
     pub block_bits: u32,
@@ -86,7 +86,7 @@ impl ReferenceChannel {
     }
 
     fn dch(&self) -> Dch {
-        // MAC-hs chooses the format of an HS-DSCH.
+        // MAC chooses the format of an HS-DSCH and of an E-DCH.
         let transport_formats = if self.channel == "DCH" { self.formats.to_vec() } else { Vec::new() };
         Dch { transport_formats, ..Dch::new(self.rate(), self.tti()) }
     }
@@ -105,6 +105,8 @@ pub struct ReferenceBearer {
     pub uplink: ReferenceChannel,
     /// Category of a UE with this bearer, if its downlink is an HS-DSCH.
     pub hs_dsch_category: Option<u8>,
+    /// Category of a UE with this bearer, if its uplink is an E-DCH.
+    pub e_dch_category: Option<u8>,
     /// Whether the bearer carries users' packets. Signalling bearers are listed only for their
     /// sizes.
     pub carries_packets: bool,
@@ -162,13 +164,13 @@ const fn with_uplink_64(
     downlink: ReferenceChannel,
 ) -> ReferenceBearer {
     let (uplink, rlc, source) = (UPLINK_64, DEFAULT_RLC, UNVERIFIED_SOURCE);
-    let hs_dsch_category = None;
     ReferenceBearer {
         name,
         description,
         downlink,
         uplink,
-        hs_dsch_category,
+        hs_dsch_category: None,
+        e_dch_category: None,
         carries_packets: true,
         rlc,
         source,
@@ -189,9 +191,24 @@ const fn high_speed(
         downlink: ReferenceChannel { channel: "HS-DSCH", ..packets(formats, 2, Coding::Turbo) },
         uplink,
         hs_dsch_category: Some(category),
+        e_dch_category: None,
         carries_packets: true,
         rlc: DEFAULT_RLC,
         source: "TS 34.108 §6.10.2.4.5, TS 25.306 table 5.1a; UNSURE: the rows are from general knowledge",
+    }
+}
+
+/// An HS-DSCH and an E-DCH. `formats`, `uplink_formats`: PDUs in the largest blocks of the categories.
+const fn high_speed_both_ways(
+    (name, description): (&'static str, &'static str),
+    (category, formats): (u8, &'static [u32]),
+    (e_dch_category, uplink_formats, tti_ms): (u8, &'static [u32], u32),
+) -> ReferenceBearer {
+    let uplink = ReferenceChannel { channel: "E-DCH", ..packets(uplink_formats, tti_ms, Coding::Turbo) };
+    ReferenceBearer {
+        e_dch_category: Some(e_dch_category),
+        source: "TS 34.108 §6.10.2.4.6, TS 25.306 tables 5.1a and 5.1g; UNSURE: the rows are from general knowledge",
+        ..high_speed(name, description, category, formats, uplink)
     }
 }
 
@@ -210,13 +227,14 @@ const fn symmetric(
         downlink: channel,
         uplink: channel,
         hs_dsch_category: None,
+        e_dch_category: None,
         carries_packets,
         rlc,
         source,
     }
 }
 
-static BEARERS: [ReferenceBearer; 18] = [
+static BEARERS: [ReferenceBearer; 21] = [
     symmetric(
         "ps-8",
         "interactive or background, 8 kbit/s both ways",
@@ -275,6 +293,21 @@ static BEARERS: [ReferenceBearer; 18] = [
     high_speed("hsdpa-3.6-ul64", "HS-DSCH of category 6: 3,360 kbit/s down, 64 up", 6, &[0, 21], UPLINK_64),
     high_speed("hsdpa-7.2", "HS-DSCH of category 8: 6,720 kbit/s down, 384 up", 8, &[0, 42], UPLINK_384),
     high_speed("hsdpa-14.4", "HS-DSCH of category 10: 11,200 kbit/s down, 384 up", 10, &[0, 70], UPLINK_384),
+    high_speed_both_ways(
+        ("hspa-3.6", "HS-DSCH of category 6: 3,360 kbit/s down; E-DCH of category 1: 672 up"),
+        (6, &[0, 21]),
+        (1, &[0, 21], 10),
+    ),
+    high_speed_both_ways(
+        ("hspa-7.2", "HS-DSCH of category 8: 6,720 kbit/s down; E-DCH of category 3: 1,376 up"),
+        (8, &[0, 42]),
+        (3, &[0, 43], 10),
+    ),
+    high_speed_both_ways(
+        ("hspa-14.4", "HS-DSCH of category 10: 11,200 kbit/s down; E-DCH of category 6, 2 ms: 5,440 up"),
+        (10, &[0, 70]),
+        (6, &[0, 34], 2),
+    ),
     ReferenceBearer {
         name: "common",
         description: "FACH and RACH for packets; the cell sets the rates, these are the defaults",
@@ -295,6 +328,7 @@ static BEARERS: [ReferenceBearer; 18] = [
             coding: Coding::Convolutional(2),
         },
         hs_dsch_category: None,
+        e_dch_category: None,
         carries_packets: true,
         rlc: DEFAULT_RLC,
         source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the existence of these rows is from general knowledge",
@@ -333,6 +367,7 @@ static BEARERS: [ReferenceBearer; 18] = [
             coding: Coding::Convolutional(2),
         },
         hs_dsch_category: None,
+        e_dch_category: None,
         carries_packets: false,
         rlc: SIGNALLING_RLC,
         source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the coding of the FACH, and the existence of these rows",
@@ -394,6 +429,8 @@ mod tests {
         assert_eq!(names.len(), BEARERS.len());
         let dedicated: Vec<_> = dedicated().map(|(_, bearer)| bearer.name).collect();
         assert!(dedicated.contains(&"ps-384") && !dedicated.contains(&"common"));
-        assert!(dedicated.iter().all(|name| name.starts_with("ps-") || name.starts_with("hsdpa-")));
+        assert!(
+            dedicated.iter().all(|name| ["ps-", "hsdpa-", "hspa-"].iter().any(|kind| name.starts_with(kind)))
+        );
     }
 }

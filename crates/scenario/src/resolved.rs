@@ -88,6 +88,8 @@ pub struct Group {
     pub dchs: Vec<[Channel; 2]>,
     /// HS-DSCH category of the bearer, or of a bearer in `dchs`. `None`: the group has no HS-DSCH.
     pub hs_dsch_category: Option<u8>,
+    /// E-DCH category of the bearer, or of a bearer in `dchs`. `None`: the group has no E-DCH.
+    pub e_dch_category: Option<u8>,
     /// Traces of a measured radio that replaces all these, downlink and uplink.
     pub traces: Option<[CapacityTrace; 2]>,
     /// Indices of the `[[flow]]`s of the group's users. Flows are numbered by group, then in the

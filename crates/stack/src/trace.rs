@@ -404,6 +404,30 @@ pub enum TraceEvent {
     /// RLC retransmits `pdus` PDUs although their previous transmission is still in progress: on
     /// the Iub, at the Node B or in HARQ.
     HsNeedlessRetransmission { ue: UeId, pdus: u32 },
+    /// A UE sent a block of `bits` bits with `pdus` MAC-d PDUs on the E-DCH. `attempt`: number of the
+    /// transmission, from 1. `is_decoded`: the Node B has the block from now on. `is_last`: the block has
+    /// ended. `is_happy`: its happy bit.
+    EBlockSent {
+        ue: UeId,
+        attempt: u8,
+        bits: u32,
+        pdus: u32,
+        is_decoded: bool,
+        is_last: bool,
+        is_happy: bool,
+    },
+    /// A UE read an ACK for a block that the Node B does not have.
+    EFalseAck { ue: UeId },
+    /// The Node B sent a serving grant to a UE. `index`: of the grant, `None` for the zero grant.
+    /// `is_absolute`: by an absolute grant, otherwise by a relative one.
+    EGrantSent { ue: UeId, index: Option<u8>, is_absolute: bool },
+    /// Noise rise of a cell in dB by its E-DCH users, for `time` from now on. Recorded while there are
+    /// blocks on the air.
+    ENoiseRise { cell: u16, rise: Real<f32>, time: Duration },
+    /// The reordering queue of the RNC dropped a block of `pdus` PDUs of a UE, which it had given up before.
+    EBlockDropped { ue: UeId, pdus: u32 },
+    /// Timer T1 of the reordering queue of the RNC for a UE expired: a block was given up.
+    ET1Expired { ue: UeId },
     /// A block set ended on the air: `errors` of its `blocks` were lost.
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
     /// A UE collided with another on the RACH: same access slot and signature, in a TDD cell the

@@ -31,6 +31,8 @@ SWITCHED = "fach-dch"
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
+# Beginnings of the names of bearers with an HS-DSCH.
+_HIGH_SPEED = ("hsdpa-", "hspa-")
 # The largest window, and frequent reports: RLC limits the rate of the HS-DSCH least.
 _HSDPA_RLC = '[ue.rlc]\nwindow = 2047\ntimer_status_prohibit = "60 ms"\n'
 
@@ -96,7 +98,7 @@ def of_bearer(name: str, ues: int) -> str:
         keys = ""
     elif SWITCHED in (kind, name.partition("@")[0]):
         dchs = name.partition("@")[2].split(",")
-        has_hs_dsch = any(dch.startswith("hsdpa-") for dch in dchs)
+        has_hs_dsch = any(dch.startswith(_HIGH_SPEED) for dch in dchs)
         keys, rrc = 'bearer = "switched"\n' + (_HSDPA_RLC if has_hs_dsch else ""), _rrc(name)
     elif kind == "trace" and argument:
         down, _, up = argument.partition(",")
@@ -110,7 +112,7 @@ def of_bearer(name: str, ues: int) -> str:
         if name not in reference:
             others = ["fach", SWITCHED, *(f"flat:{profile['name']}" for profile in _core.flat_profiles())]
             raise ValueError(_unknown("bearer", name, [*reference, *others]))
-        keys = f'bearer = "{name}"\n' + (_HSDPA_RLC if name.startswith("hsdpa-") else "")
+        keys = f'bearer = "{name}"\n' + (_HSDPA_RLC if name.startswith(_HIGH_SPEED) else "")
     label = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     return f'version = 1\nname = "{label}"\n{links}{rrc}[[ue]]\nname = "ue"\ncount = {ues}\n{keys}'
 

@@ -217,7 +217,7 @@ impl Budget {
         let waits = match channel {
             Channel::HsDsch => true,
             Channel::Fach => self.has_queue[cell],
-            Channel::Rach | Channel::Dch | Channel::Dsch | Channel::Ack => false,
+            Channel::Rach | Channel::Dch | Channel::EDch | Channel::Dsch | Channel::Ack => false,
         };
         let mut undeliverable = std::mem::take(&mut self.undeliverable);
         let ue_state = self.ue_at(now, ue);
@@ -261,9 +261,9 @@ impl Budget {
         let served_ue = &mut self.ues[ue.index()];
         let (cell, tti) = (served_ue.cell, served_ue.tti(forward, channel));
         let shared_channel = served_ue.channel(forward, channel);
-        let dch = served_ue.refused_dch(direction).filter(|_| channel != Channel::Dch);
+        let dch = served_ue.refused_dch(direction).filter(|_| !channel.is_dedicated());
         served_ue.bearers[forward].served(now, tti, set, dch);
-        if channel == Channel::Dch || served_ue.is_in_layout {
+        if channel.is_dedicated() || served_ue.is_in_layout {
             return;
         }
         for index in 0..self.waiting.in_cell(cell, forward).len() {

@@ -54,7 +54,7 @@ impl Ue {
         let has_substitute = config.substitute.is_some();
         let shared_channels = config
             .channels
-            .map(|of| (of.channel != Channel::Dch && !has_substitute).then_some((of.channel, of.number)));
+            .map(|of| (!of.channel.is_dedicated() && !has_substitute).then_some((of.channel, of.number)));
         Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
@@ -148,7 +148,7 @@ impl Ue {
     /// TTI of the UE's channel of this type.
     pub fn tti(&self, direction: usize, channel: Channel) -> Duration {
         match channel {
-            Channel::Dch => self.dedicated[direction],
+            Channel::Dch | Channel::EDch => self.dedicated[direction],
             _ => self.common[direction],
         }
     }

@@ -68,6 +68,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(datagrams)
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+        .chain(E_DCH.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(LAYOUT.iter().map(|metric| metric.definition(Scope::Layout)))
         .chain(PROXY.iter().map(|metric| metric.definition(Scope::Proxy)))
@@ -103,6 +104,7 @@ pub(super) fn network_metrics(
         .chain(DATAGRAM.iter().map(|metric| (metric.uplink, (metric.formula)(&datagrams[1]))))
         .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
+        .chain(E_DCH.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
         .chain(
             layout.into_iter().flat_map(|of| LAYOUT.iter().map(|metric| (metric.name, (metric.formula)(of)))),
@@ -156,12 +158,14 @@ macro_rules! metrics {
 }
 
 mod cell;
+mod e_dch;
 mod layout;
 mod proxy;
 mod queues;
 mod tdd;
 
 use cell::CELL;
+use e_dch::E_DCH;
 use layout::LAYOUT;
 use proxy::PROXY;
 use queues::QUEUES;

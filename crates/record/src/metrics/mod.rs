@@ -14,6 +14,7 @@ mod cells;
 mod channels;
 mod connection;
 mod definitions;
+mod e_dch;
 mod idle_gaps;
 mod radio;
 mod results;
@@ -302,6 +303,12 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::HsTsnMisread { .. }
             | TraceEvent::HsFalseAck { .. }
             | TraceEvent::HsNeedlessRetransmission { .. }
+            | TraceEvent::EBlockSent { .. }
+            | TraceEvent::EFalseAck { .. }
+            | TraceEvent::EGrantSent { .. }
+            | TraceEvent::ENoiseRise { .. }
+            | TraceEvent::EBlockDropped { .. }
+            | TraceEvent::ET1Expired { .. }
             | TraceEvent::BlocksReceived { .. }
             | TraceEvent::RachCollision { .. }
             | TraceEvent::CellUpdateStarted { .. } => self.radio.record(at, event),

@@ -116,6 +116,12 @@ impl RadioRecorder {
             | TraceEvent::HsTsnMisread { .. }
             | TraceEvent::HsFalseAck { .. }
             | TraceEvent::HsNeedlessRetransmission { .. } => self.network.hs_dsch.record(event),
+            TraceEvent::EBlockSent { .. }
+            | TraceEvent::EFalseAck { .. }
+            | TraceEvent::EGrantSent { .. }
+            | TraceEvent::ENoiseRise { .. }
+            | TraceEvent::EBlockDropped { .. }
+            | TraceEvent::ET1Expired { .. } => self.network.e_dch.record(event),
             TraceEvent::RachCollision { .. } => self.network.rach_collisions += 1,
             TraceEvent::RlcUnrecoverable { .. } => self.network.rlc_unrecoverable_errors += 1,
             TraceEvent::RlcReestablished { .. } => self.network.rlc_reestablishments += 1,

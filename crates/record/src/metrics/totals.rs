@@ -6,6 +6,7 @@ use umts_stack::trace::{QueuePlace, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::cells::CellSupply;
+use super::e_dch::EDchTotals;
 use super::rtt::RttSamples;
 use super::stalls::Stalls;
 
@@ -542,6 +543,7 @@ pub(super) struct NetworkTotals {
     pub applications: ApplicationTotals,
     pub fach_queue_drops: u64,
     pub hs_dsch: HsTotals,
+    pub e_dch: EDchTotals,
     pub link_drops: u64,
     pub rach_collisions: u64,
     pub rlc_unrecoverable_errors: u64,

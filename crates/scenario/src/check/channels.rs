@@ -101,14 +101,14 @@ impl Inspection<'_> {
         let (scenario, named) = (self.scenario, &self.names.groups[i]);
         let rlc = scenario.rlc_of(&scenario.ue[i]);
         let own = match &named.bearer {
-            Some(bearer) => self.dedicated_channels(&format!("ue.{i}.bearer"), bearer),
+            Some(bearer) => self.dedicated_channels(i, &format!("ue.{i}.bearer"), bearer),
             None => self.common_channels(i)?,
         };
         let own = self.formats(own, rlc)?;
         let mut dchs = Vec::new();
         for (number, bearer) in named.dchs.iter().enumerate() {
             let path = format!("{}.dch.{number}", rrc_path(scenario, i));
-            dchs.push(self.formats(self.dedicated_channels(&path, bearer), rlc)?);
+            dchs.push(self.formats(self.dedicated_channels(i, &path, bearer), rlc)?);
         }
         if let Some(bearer) = &named.bearer {
             self.reference_blocks(i, bearer, rlc.pdu_payload.into());
@@ -190,16 +190,20 @@ impl Inspection<'_> {
         })
     }
 
-    /// The channels of a bearer that is named at `path`.
-    fn dedicated_channels(&self, path: &str, named: &Dedicated) -> [Channel; 2] {
+    /// The channels of a bearer that user group `i` names at `path`.
+    fn dedicated_channels(&self, i: usize, path: &str, named: &Dedicated) -> [Channel; 2] {
         if let BearerOrigin::Declared(bearer) = named.origin {
             return self.dchs(bearer);
         }
         let bearer = &named.bearer;
-        let [mut downlink, uplink] = [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
+        let [mut downlink, mut uplink] = [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
             .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)));
         if named.hs_dsch_category().is_some() {
             downlink.kind = trace::Channel::HsDsch;
+        }
+        if let Some(capacity) = self.e_dch_capacity(i).filter(|_| named.e_dch_category().is_some()) {
+            uplink.kind = trace::Channel::EDch;
+            (uplink.rate, uplink.tti) = (capacity.rate(uplink.rate), capacity.tti);
         }
         [downlink, uplink]
     }

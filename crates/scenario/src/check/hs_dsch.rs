@@ -11,7 +11,7 @@ use super::channels::loses_nothing;
 use crate::error::Problem;
 
 /// Window sizes of TS 25.331 §10.3.5.1a.
-const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
+pub(super) const WINDOWS: [u8; 7] = [4, 6, 8, 12, 16, 24, 32];
 
 /// Round trip of a HARQ process with the timing of the standard.
 const HARQ_ROUND_TRIP: Duration = Duration::from_millis(12);

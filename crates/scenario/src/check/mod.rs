@@ -5,6 +5,7 @@
 mod changes;
 mod channels;
 mod dsch;
+mod e_dch;
 mod handover;
 mod hs_dsch;
 mod layout;
@@ -88,6 +89,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
             hs_dsch_category: named.hs_dsch_category(),
+            e_dch_category: named.e_dch().map(|(_, category)| category),
             traces,
             flows: names.flows_of(i).collect(),
         }
@@ -136,6 +138,7 @@ impl Inspection<'_> {
         self.tdd_cells()?;
         self.dschs()?;
         self.hs_dschs()?;
+        self.e_dchs()?;
         self.layout_keys()?;
         self.handovers()?;
         let channels = self.channels()?;

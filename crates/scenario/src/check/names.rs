@@ -52,6 +52,14 @@ impl Dedicated {
             BearerOrigin::Reference(bearer) => bearer.hs_dsch_category,
         }
     }
+
+    /// E-DCH category of a UE with this bearer. `None` for bearers with another uplink.
+    pub fn e_dch_category(&self) -> Option<u8> {
+        match self.origin {
+            BearerOrigin::Declared(_) => None,
+            BearerOrigin::Reference(bearer) => bearer.e_dch_category,
+        }
+    }
 }
 
 /// Where a bearer is defined.
@@ -138,6 +146,11 @@ impl GroupNames {
     /// HS-DSCH category of the bearer, or of the one to which RRC may switch the users.
     pub fn hs_dsch_category(&self) -> Option<u8> {
         self.bearer.iter().chain(&self.dchs).find_map(Dedicated::hs_dsch_category)
+    }
+
+    /// The bearer with an E-DCH that the users have, or to which RRC may switch them, with its category.
+    pub fn e_dch(&self) -> Option<(&Bearer, u8)> {
+        self.bearer.iter().chain(&self.dchs).find_map(|dch| Some((&dch.bearer, dch.e_dch_category()?)))
     }
 
     fn of(

@@ -85,7 +85,7 @@ impl Inspection<'_> {
         let has_scheduler = match downlink.kind {
             Channel::Fach => !cell.fach.as_ref().is_some_and(is_pushed),
             Channel::Dsch | Channel::HsDsch => true,
-            Channel::Dch | Channel::Rach | Channel::Ack => cell.tdd.is_some(),
+            Channel::Dch | Channel::EDch | Channel::Rach | Channel::Ack => cell.tdd.is_some(),
         };
         if *qos != QosConfig::default()
             && (ue.has_substitute() || ue.calls.is_some() || !(has_scheduler || ue.is_switched()))

@@ -37,7 +37,7 @@ impl Inspection<'_> {
             if downlink.kind == Channel::HsDsch {
                 reserved.hs_users += u32::from(ue.count);
             }
-            if uplink.kind == Channel::Dch {
+            if uplink.kind.is_dedicated() {
                 reserved.dchs += u32::from(ue.count);
             }
         }

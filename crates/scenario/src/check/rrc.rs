@@ -148,7 +148,8 @@ impl Inspection<'_> {
                 None => (bearer.downlink.rate.bps(), 0),
                 Some(_) => (0, 1),
             };
-            if let Some(key) = over([downlink, bearer.uplink.rate.bps(), 1, hs_users]) {
+            let uplink = if dch.e_dch_category().is_some() { 0 } else { bearer.uplink.rate.bps() };
+            if let Some(key) = over([downlink, uplink, 1, hs_users]) {
                 let message = format!(
                     "no DCH of bearer `{}` fits next to the permanently reserved capacity",
                     bearer.name

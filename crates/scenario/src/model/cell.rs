@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::mac::e::EDchConfig;
 use umts_stack::mac::hs::HsDschConfig;
 pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::Preemption;
@@ -63,9 +64,12 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dsch")]
     pub dsch: Option<Dsch>,
-    /// High-speed downlink shared channel of the cell, for users of an `hsdpa-…` bearer.
+    /// High-speed downlink shared channel of the cell, for users of an `hsdpa-…` or `hspa-…` bearer.
     #[serde(default)]
     pub hs_dsch: HsDschConfig,
+    /// Enhanced uplink of the cell, for users of an `hspa-…` bearer.
+    #[serde(default)]
+    pub e_dch: EDchConfig,
     /// Codes of dedicated channels of the cell (only in a `[layout]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dchs")]
@@ -290,5 +294,6 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         dsch: None,
         dch: None,
         hs_dsch: HsDschConfig::default(),
+        e_dch: EDchConfig::default(),
     }]
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::ids::Direction as FlowDirection;
 use umts_stack::ids::UeId;
+use umts_stack::mac::e::EUeConfig;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::radio::flat::FlatConfig;
 use umts_stack::scheduling::QosConfig;
@@ -65,10 +66,14 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "UeDch", extend("x-default" = "with the values below"))]
     pub dch: Option<UeDch>,
-    /// Category, radio link and block errors of users of an `hsdpa-…` bearer.
+    /// Category, radio link and block errors of users of an `hsdpa-…` or `hspa-…` bearer in the downlink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HsUeConfig", extend("x-default" = "with the values below"))]
     pub hs_dsch: Option<HsUeConfig>,
+    /// Category, power and block errors of users of an `hspa-…` bearer in the uplink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EUeConfig", extend("x-default" = "with the values below"))]
+    pub e_dch: Option<EUeConfig>,
     /// A measured radio instead of bearer, RLC and block errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Capacity", extend("x-default" = "none"))]

@@ -3,6 +3,7 @@
 //! They are one program, because linking a further program takes longer than its tests.
 
 mod dsch;
+mod e_dch;
 mod errors;
 mod hs_dsch;
 mod layout;

@@ -1,6 +1,7 @@
 //! Cells, users with their channels, and block errors.
 
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
+use umts_stack::mac::e::EUeConfig;
 use umts_stack::mac::hs::HsUeConfig;
 use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
 use umts_stack::radio::capacity::CapacityConfig;
@@ -37,6 +38,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         },
         reserved: scenario.plan().reserved[index],
         hs_dsch: cell.hs_dsch.clone().into(),
+        e_dch: cell.e_dch.clone().into(),
         tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
     }
 }
@@ -58,6 +60,7 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         channels: group.channels.map(|found| channel(rlc, found)),
         hs_dsch: group.hs_dsch_category.map(|category| hs_dsch(of, category).into()),
         dch: multicell::dch_user(scenario, of, group).map(Into::into),
+        e_dch: group.e_dch_category.map(|category| e_dch(of, category).into()),
         connection: connection(scenario, of, group).into(),
         switching: scenario.rrc_of(of).map(|rrc| rrc::switching(rlc, rrc, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
@@ -69,6 +72,12 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
 fn hs_dsch(of: &scenario::Ue, category: u8) -> HsUeConfig {
     let config = of.hs_dsch.clone().unwrap_or_default();
     HsUeConfig { category: config.category.or(Some(category)), ..config }
+}
+
+/// E-DCH of a group. `category`: that of the bearer.
+fn e_dch(of: &scenario::Ue, category: u8) -> EUeConfig {
+    let config = of.e_dch.clone().unwrap_or_default();
+    EUeConfig { category: config.category.or(Some(category)), ..config }
 }
 
 /// RLC of a group, which depends on its channels.

@@ -12,6 +12,7 @@ pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group)
     let rates = |[downlink, uplink]: [Channel; 2]| DchRates {
         rates: [downlink.rate, uplink.rate],
         is_hs_dsch: downlink.kind == Kind::HsDsch,
+        is_e_dch: uplink.kind == Kind::EDch,
     };
     let dch_rates = group.dchs.iter().copied().map(rates).collect();
     let channels = group.dchs.iter().map(|directions| directions.map(|dch| channel(rlc, dch)));

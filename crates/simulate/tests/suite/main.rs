@@ -9,6 +9,7 @@ mod capacity;
 mod changes;
 mod common;
 mod dch_bearers;
+mod e_dch;
 mod eurane;
 mod hs_dsch;
 mod hs_switching;

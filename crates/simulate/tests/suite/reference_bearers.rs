@@ -29,8 +29,8 @@ fn blocks_have_the_sizes_and_counts_of_ts_34108() {
             compared += 1;
         }
     }
-    // Fifteen reference bearers carry packets, each in two directions.
-    assert_eq!(compared, 30);
+    // Eighteen reference bearers carry packets, each in two directions.
+    assert_eq!(compared, 36);
 }
 
 #[test]

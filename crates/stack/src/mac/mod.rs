@@ -7,6 +7,7 @@
 //! [`rnc::multicell`](crate::rnc::multicell).
 
 mod dedicated;
+pub mod e;
 pub mod hs;
 mod pushed;
 mod rach;
@@ -17,6 +18,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 pub use self::dedicated::Dedicated;
+pub use self::e::MacE;
 pub use self::hs::MacHs;
 pub use self::pushed::Pushed;
 pub use self::rach::{PrivateRach, Rach};

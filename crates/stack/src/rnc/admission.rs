@@ -86,7 +86,7 @@ impl Reserved {
     fn of(dch: DchRates) -> Reserved {
         let [downlink, uplink] = dch.rates.map(BitRate::bps);
         Reserved {
-            rates: [if dch.is_hs_dsch { 0 } else { downlink }, uplink],
+            rates: [if dch.is_hs_dsch { 0 } else { downlink }, if dch.is_e_dch { 0 } else { uplink }],
             dchs: 1,
             hs_users: dch.is_hs_dsch.into(),
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::environment::MobilityConfig;
+use crate::mac::e::EUeConfig;
 use crate::mac::hs::HsUeConfig;
 use crate::radio::capacity::CapacityConfig;
 use crate::radio::flat::FlatConfig;
@@ -36,6 +37,8 @@ pub struct UeConfig {
     pub hs_dsch: Option<Arc<HsUeConfig>>,
     /// Power and errors of its downlink DCH in a layout. `None`: it has no DCH bearer there.
     pub dch: Option<Arc<DchUserConfig>>,
+    /// Options of the E-DCH, if the UE uses it.
+    pub e_dch: Option<Arc<EUeConfig>>,
     /// Supervision of the RRC connection.
     pub connection: Arc<ConnectionConfig>,
     /// `None`: the channels never change.

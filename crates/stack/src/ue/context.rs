@@ -13,6 +13,7 @@ use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
+use crate::mac::e::EUeConfig;
 use crate::mac::hs::HsUeConfig;
 use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
@@ -54,6 +55,8 @@ pub struct UeContext {
     pub channels: [UeChannel; 2],
     /// Options of the HS-DSCH, if the UE uses it.
     pub hs_dsch: Option<Arc<HsUeConfig>>,
+    /// Options of the E-DCH, if the UE uses it.
+    pub e_dch: Option<Arc<EUeConfig>>,
     /// Whether the carrier queries the UE at its next tick.
     pub on_carrier: [bool; 2],
     /// Next wake-up of the sending RLC entity.
@@ -122,6 +125,7 @@ impl UeContext {
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             channels,
             hs_dsch: config.hs_dsch.clone(),
+            e_dch: config.e_dch.clone(),
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),

@@ -44,7 +44,9 @@ pub(super) struct CarrierKey {
 impl CarrierKey {
     pub fn new(cell: CellId, direction: Direction, channel: ChannelConfig) -> Self {
         let ChannelConfig { channel, number, format, .. } = channel;
-        CarrierKey { cell, direction, channel, number, tti: format.tti }
+        // UEs with different TTIs share the noise rise of an E-DCH.
+        let tti = if channel == Channel::EDch { Duration::ZERO } else { format.tti };
+        CarrierKey { cell, direction, channel, number, tti }
     }
 
     /// The carrier of a TDD cell, which has both directions.

@@ -6,7 +6,7 @@ use umts_units::Time;
 
 use super::config::{CellConfig, FachMode, RachMode};
 use crate::ids::{Direction, MacTimer, UeId};
-use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacHs, PrivateRach, Pushed, Rach, Shared};
+use crate::mac::{Below, CarrierConfig, Dedicated, Mac, MacE, MacHs, PrivateRach, Pushed, Rach, Shared};
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::{Handover, Multicell};
 use crate::rnc::tdd::MacTdd;
@@ -23,6 +23,7 @@ pub(super) enum CarrierMac {
     Pushed(Pushed),
     Rach(Rach),
     Hs(Box<MacHs>),
+    E(Box<MacE>),
     Tdd(Box<MacTdd>),
     Multicell(Box<Multicell>),
 }
@@ -36,6 +37,7 @@ macro_rules! on_mac {
             CarrierMac::Pushed($mac) => $call,
             CarrierMac::Rach($mac) => $call,
             CarrierMac::Hs($mac) => $call,
+            CarrierMac::E($mac) => $call,
             CarrierMac::Tdd($mac) => $call,
             CarrierMac::Multicell($mac) => $call,
         }
@@ -59,6 +61,7 @@ impl CarrierMac {
         }
         match (config.channel, cell.fach, cell.rach) {
             (Channel::HsDsch, _, _) => CarrierMac::Hs(Box::new(MacHs::new(cell.hs_dsch.clone(), streams))),
+            (Channel::EDch, _, _) => CarrierMac::E(Box::new(MacE::new(cell.e_dch.clone(), streams))),
             (Channel::Dch, _, _) => CarrierMac::Dedicated(Dedicated::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
                 let new = if has_levels { Scheduler::new } else { Scheduler::of_one_level };

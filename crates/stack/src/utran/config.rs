@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use umts_units::Duration;
 
+use crate::mac::e::EDchConfig;
 use crate::mac::hs::HsDschConfig;
 use crate::nodeb::Iub;
 use crate::rnc::tdd::TddConfig;
@@ -21,6 +22,8 @@ pub struct CellConfig {
     pub reserved: Reserved,
     /// The HS-DSCH, for UEs that use it.
     pub hs_dsch: Arc<HsDschConfig>,
+    /// The E-DCH, for UEs that use it.
+    pub e_dch: Arc<EDchConfig>,
     /// Time division duplex: capacity on request instead of FACH and RACH. `None`: FDD.
     pub tdd: Option<TddConfig>,
 }

@@ -68,14 +68,14 @@ pub(super) fn frame(
     Some(frame)
 }
 
-/// The hint, which describes the channel, in little-endian order. `None` for a DSCH, an HS-DSCH and for the
+/// The hint, which describes the channel, in little-endian order. `None` for a DSCH, an HS-DSCH, an E-DCH and for the
 /// acknowledgment channels of a TDD cell, which the hint cannot describe.
 fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Option<Vec<u8>> {
     let (count, bits) = (blocks as u32, bits as u32);
     let (kind, formats) = match channel {
         Channel::Rach => (1, (count | bits << 9).to_le_bytes().to_vec()),
         Channel::Fach => (2, (count | bits << 9).to_le_bytes().to_vec()),
-        Channel::Dsch | Channel::HsDsch | Channel::Ack => return None,
+        Channel::Dsch | Channel::HsDsch | Channel::EDch | Channel::Ack => return None,
         Channel::Dch => (3, [&[1], (count << 5 | bits << 14).to_le_bytes().as_slice()].concat()),
     };
     let mut bearer = (u32::from(ue.0) + 1).to_le_bytes().to_vec();

@@ -234,7 +234,7 @@ impl MacHeader {
     /// C-RNTI on common channels, and with the DSCH-RNTI on a DSCH, which here has the same value.
     pub fn of_bearer(channel: Channel, c_rnti: u16, number: LogicalChannel) -> Self {
         match channel {
-            Channel::Dch | Channel::HsDsch | Channel::Ack => MacHeader::Absent,
+            Channel::Dch | Channel::HsDsch | Channel::EDch | Channel::Ack => MacHeader::Absent,
             Channel::Dsch => MacHeader::Dsch(c_rnti, None),
             Channel::Rach => MacHeader::RachDedicated(c_rnti, number),
             Channel::Fach => MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number),

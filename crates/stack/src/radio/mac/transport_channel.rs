@@ -14,12 +14,19 @@ pub enum Channel {
     Dsch,
     /// High-speed downlink shared channel. Each of its users also has a DCH.
     HsDsch,
+    /// Enhanced dedicated channel: uplink.
+    EDch,
     /// Common channel for control PDUs of RLC in a TDD cell (Baiocchi and Vacirca 2002, §II.C). Not
     /// in any standard.
     Ack,
 }
 
 impl Channel {
+    /// Whether each UE has a channel of its own, on which it waits for no other UE.
+    pub fn is_dedicated(self) -> bool {
+        matches!(self, Channel::Dch | Channel::EDch)
+    }
+
     /// Name, and the RRC state in which a UE uses the channel (TS 25.331 §7.1).
     pub fn name(self) -> (&'static str, RrcState) {
         match self {
@@ -28,6 +35,7 @@ impl Channel {
             Channel::Dch => ("DCH", RrcState::CellDch),
             Channel::Dsch => ("DSCH", RrcState::CellDch),
             Channel::HsDsch => ("HS-DSCH", RrcState::CellDch),
+            Channel::EDch => ("E-DCH", RrcState::CellDch),
             Channel::Ack => ("ACK", RrcState::CellDch),
         }
     }

@@ -11,7 +11,7 @@ fn rate(kbps: u64) -> BitRate {
 }
 
 fn dch(down: u64, up: u64) -> DchRates {
-    DchRates { rates: [rate(down), rate(up)], is_hs_dsch: false }
+    DchRates { rates: [rate(down), rate(up)], is_hs_dsch: false, is_e_dch: false }
 }
 
 fn ms(ms: u64) -> Time {

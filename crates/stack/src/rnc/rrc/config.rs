@@ -41,6 +41,8 @@ pub struct DchRates {
     pub rates: [BitRate; 2],
     /// Whether the downlink is an HS-DSCH, which reserves no rate.
     pub is_hs_dsch: bool,
+    /// Whether the uplink is an E-DCH, which reserves no rate.
+    pub is_e_dch: bool,
 }
 
 /// Octets that traffic volume measurement counts in an RLC entity.

@@ -28,7 +28,7 @@ fn rate(kbps: u64) -> BitRate {
 
 /// A bearer with 64 kbit/s in the uplink.
 fn dch(downlink: u64) -> DchRates {
-    DchRates { rates: [rate(downlink), rate(64)], is_hs_dsch: false }
+    DchRates { rates: [rate(downlink), rate(64)], is_hs_dsch: false, is_e_dch: false }
 }
 
 /// All delays differ, so that a test detects which one was used.

@@ -177,7 +177,16 @@ impl Bench {
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits::default();
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
-        let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: None };
+        let cell = CellConfig {
+            iub,
+            fach,
+            rach,
+            limits,
+            reserved,
+            hs_dsch: Arc::default(),
+            e_dch: Arc::default(),
+            tdd: None,
+        };
         let cells = vec![cell; config.environment.layout.cells()];
         let mut access = Utran::new(&cells, Some(config), ues, &Streams::new(1, 0));
         let mut agenda = EventQueue::new();

@@ -75,7 +75,16 @@ impl Bench {
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits::default();
         let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
-        let cell = CellConfig { iub, fach, rach, limits, reserved, hs_dsch: Arc::default(), tdd: Some(tdd) };
+        let cell = CellConfig {
+            iub,
+            fach,
+            rach,
+            limits,
+            reserved,
+            hs_dsch: Arc::default(),
+            e_dch: Arc::default(),
+            tdd: Some(tdd),
+        };
         let channel = ChannelConfig {
             channel: Channel::Dch,
             number: 0,
@@ -93,6 +102,7 @@ impl Bench {
             channels: [channel; 2],
             hs_dsch: None,
             dch: None,
+            e_dch: None,
             connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
             switching: None,
             errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],

@@ -1,0 +1,155 @@
+//! The E-DCH of cells and users: invalid and doubtful values, and their repairs.
+
+use std::path::Path;
+
+use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_stack::trace::Channel;
+use umts_units::Duration;
+
+/// A scenario with one user of an HSPA bearer. `cell`: keys of the cell's E-DCH; `user`: keys of the
+/// user's E-DCH; `more`: further tables.
+fn load(bearer: &str, cell: &str, user: &str, more: &str) -> Result<Loaded, ScenarioError> {
+    let text = format!(
+        "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"cell\"\n[cell.e_dch]\n{cell}\n\
+         [[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[ue.e_dch]\n{user}\n{more}\n\
+         [[flow]]\nue = \"user\"\ndirection = \"uplink\"\n"
+    );
+    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+}
+
+#[test]
+fn invalid_values_are_refused_with_a_repair() {
+    // Keys of the cell, of the user, further tables; place, part of the message, part of the help.
+    let cases = [
+        ("window = 20", "", "", "cell.0.e_dch.window", "cannot be signalled", "4, 6, 8, 12, 16, 24 or 32"),
+        (
+            "happy_bit_delay = \"30 ms\"",
+            "",
+            "",
+            "e_dch.happy_bit_delay",
+            "cannot be signalled",
+            "2, 10, 20, 50",
+        ),
+        ("scheduling_interval = \"5 ms\"", "", "", "scheduling_interval", "every 5 ms", "a multiple of 2 ms"),
+        ("max_transmissions = 17", "", "", "e_dch.max_transmissions", "cannot be 17", "1 to 16"),
+        ("", "category = 7", "", "ue.0.e_dch.category", "cannot be 7", "1 to 6"),
+        ("", "tti = \"5 ms\"", "", "ue.0.e_dch.tti", "no TTI of 5 ms", "2 ms or 10 ms"),
+        (
+            "",
+            "category = 3",
+            "",
+            "ue.0.e_dch.category",
+            "category 3 has no TTI of 2 ms",
+            "category 2, 4 or 6",
+        ),
+        ("", "category = 1", "", "ue.0.e_dch.category", "category 1 has no TTI of 2 ms", "a TTI of 10 ms"),
+        ("", "category = 5\ntti = \"2 ms\"", "", "ue.0.e_dch.tti", "category 5 has no TTI of 2 ms", "or 6"),
+        ("", "attempt_errors = []", "", "e_dch.attempt_errors", "need an error probability", "[0.1, 0.01]"),
+        (
+            "",
+            "category = 2",
+            "[ue.rlc]\npdu_payload = \"400 B\"",
+            "ue.0.bearer",
+            "has 2798 bits, no room for a PDU of 3216 bits",
+            "a smaller rlc.pdu_payload",
+        ),
+        (
+            "dpcch_ec_n0 = \"-40 dB\"\neb_n0 = \"10 dB\"",
+            "",
+            "",
+            "cell.0.e_dch.dpcch_ec_n0",
+            "no grant can carry a PDU",
+            "raise dpcch_ec_n0 or lower eb_n0 by 8 dB",
+        ),
+        (
+            "noise_rise = \"0.1 dB\"",
+            "",
+            "",
+            "cell.0.e_dch.noise_rise",
+            "no grant can carry a PDU",
+            "choose a noise rise of at least 0.4 dB",
+        ),
+        (
+            "",
+            "path_loss = \"150 dB\"",
+            "",
+            "ue.0.e_dch.path_loss",
+            "no power for a block with a PDU",
+            "choose a path loss of at most 132 dB",
+        ),
+    ];
+    for (cell, user, more, place, message, help) in cases {
+        let error = load("hspa-14.4", cell, user, more).expect_err(&format!("{cell}{user}{more} is invalid"));
+        let text = error.render(false);
+        let is_complete = [place, message, help].iter().all(|part| text.contains(part));
+        assert!(is_complete, "{cell}{user}{more}: not {place}, {message}, {help}:\n{text}");
+    }
+}
+
+/// The repair that a message proposes is valid.
+#[test]
+fn repairs_are_valid() {
+    let repaired = [
+        ("dpcch_ec_n0 = \"-32 dB\"\neb_n0 = \"10 dB\"\nnoise_rise = \"10 dB\"", ""),
+        ("noise_rise = \"0.4 dB\"", ""),
+        ("", "path_loss = \"132 dB\""),
+        ("", "category = 3\ntti = \"10 ms\""),
+    ];
+    for (cell, user) in repaired {
+        let loaded = load("hspa-14.4", cell, user, "");
+        loaded.unwrap_or_else(|error| panic!("{cell}{user}: {}", error.render(false)));
+    }
+}
+
+#[test]
+fn users_without_an_hspa_bearer_have_no_e_dch() {
+    let error = load("hsdpa-3.6", "", "category = 1", "").expect_err("it is invalid").render(false);
+    assert!(error.contains("bearer `hsdpa-3.6` of these users has no E-DCH"), "{error}");
+    assert!(error.contains("choose an hspa bearer"), "{error}");
+}
+
+#[test]
+fn doubtful_values_give_warnings() {
+    let cases = [
+        ("t1 = \"40 ms\"", "", "", "blocks may be given up too early"),
+        ("", "", "[radio.uplink]\nbler = 0.1", "the errors of [radio.uplink] do not apply to the E-DCH"),
+    ];
+    for (cell, user, more, warning) in cases {
+        let loaded = load("hspa-14.4", cell, user, more);
+        let loaded = loaded.unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let found = loaded.warnings.iter().any(|text| text.contains(warning));
+        assert!(found, "{cell}{user}{more}: {:?}", loaded.warnings);
+    }
+    assert!(load("hspa-14.4", "", "", "").expect("it is valid").warnings.is_empty());
+}
+
+/// Category and TTI of the user replace those of the bearer, and with them its rate.
+#[test]
+fn category_and_tti_determine_the_rate() {
+    let uplink = |bearer: &str, user: &str| {
+        let loaded = load(bearer, "", user, "").unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let [_, uplink] = loaded.scenario.plan().groups[0].channels;
+        (uplink.kind, uplink.format.tti, uplink.rate.bps() / 1000)
+    };
+    let (short, long) = (Duration::from_millis(2), Duration::from_millis(10));
+    assert_eq!(uplink("hspa-3.6", ""), (Channel::EDch, long, 672));
+    assert_eq!(uplink("hspa-7.2", ""), (Channel::EDch, long, 1_376));
+    assert_eq!(uplink("hspa-14.4", ""), (Channel::EDch, short, 5_440));
+    assert_eq!(uplink("hspa-7.2", "category = 5"), (Channel::EDch, long, 1_888));
+    assert_eq!(uplink("hspa-7.2", "category = 4\ntti = \"2 ms\""), (Channel::EDch, short, 2_720));
+}
+
+/// An E-DCH reserves no uplink rate, but counts as a DCH.
+#[test]
+fn admission_counts_e_dch_users() {
+    let text = |limit: &str| {
+        let scenario = format!(
+            "version = 1\nduration = \"10 s\"\ncell = [{{ name = \"cell\", admission = {{ {limit} }} }}]\n\
+             [[ue]]\nname = \"u\"\nbearer = \"hspa-7.2\"\ncount = 2\n[[flow]]\nue = \"u\"\n"
+        );
+        Scenario::parse(&scenario, "test.toml", Path::new(""), &[])
+    };
+    assert!(text("uplink = \"64 kbit/s\"").is_ok());
+    let error = text("dchs = 1").expect_err("two users need two").render(false);
+    assert!(error.contains("need 2 DCHs"), "{error}");
+}

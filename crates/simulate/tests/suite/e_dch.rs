@@ -1,0 +1,319 @@
+//! The E-DCH in whole networks: rates, HARQ, grants, noise rise and the order of PDUs.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use umts_kernel::TraceSink;
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+use umts_simulate::observe;
+use umts_stack::detail::{Detail, Stage};
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::mac::e::category::Category;
+use umts_stack::mac::e::grant::Grant;
+use umts_stack::mac::e::uplink_load::UplinkLoad;
+use umts_stack::trace::{Channel, TraceEvent};
+use umts_units::{Duration, Time};
+
+use crate::common::{output, value};
+
+const NO_ERRORS: &str = "attempt_errors = [0]";
+
+/// A group of one UE for each of `users`: the bearer, and the keys of its `[ue.e_dch]`. Each sends
+/// datagrams of 1,400 octets in the uplink, every `interval`.
+fn uploads(users: &[(&str, &str)], interval: &str, more: &str) -> Scenario {
+    let users: String = (0..)
+        .zip(users)
+        .map(|(number, (bearer, keys))| {
+            format!(
+                "[[ue]]\nname = \"u{number}\"\nbearer = \"{bearer}\"\ne_dch = {{ {keys} }}\n\
+                 [[flow]]\nue = \"u{number}\"\ndirection = \"uplink\"\ntraffic = \"cbr\"\n\
+                 cbr = {{ payload = \"1400 B\", interval = \"{interval}\" }}\n"
+            )
+        })
+        .collect();
+    let text = format!("version = 1\nduration = \"32 s\"\nmeasure = {{ from = \"2 s\" }}\n{more}\n{users}");
+    let parsed = Scenario::parse(&text, "test.toml", Path::new(""), &[]);
+    parsed.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+}
+
+fn metrics(scenario: &Scenario) -> MetricSet {
+    output(scenario).metrics.network
+}
+
+fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
+    let error = (value / expected - 1.0).abs();
+    assert!(error <= tolerance, "{what}: {value}, not {expected} within {tolerance}");
+}
+
+/// Datagrams of 1,428 octets and the length indicator of their end take 1,429 octets. 43 PDUs with 40
+/// octets every 10 ms carry 120.4 datagrams a second, of a measured network 119.8 are known (the uplink of
+/// the T-Mobile trace of mahimahi). RLC in acknowledged mode, with the largest window.
+#[test]
+fn a_saturated_ue_of_category_3_carries_120_datagrams_a_second() {
+    let rlc = "rlc = { window = 2047, timer_status_prohibit = \"60 ms\" }";
+    let metrics = metrics(&uploads(&[("hspa-7.2", NO_ERRORS)], "7 ms", rlc));
+    let datagrams = value(&metrics, "udp_goodput_kbps_uplink") * 1e3 / 8.0 / 1400.0;
+    assert_near("datagrams", datagrams, 43.0 * 40.0 * 100.0 / 1429.0, 0.015);
+    assert_near("datagrams of the trace", datagrams, 119.8, 0.015);
+}
+
+/// The RLC payload of the largest blocks, in unacknowledged mode: PDUs of 328 bits.
+#[test]
+fn saturated_categories_send_their_largest_block_in_every_tti() {
+    let pdus = |bits: f64| ((bits - 18.0) / 328.0).floor();
+    let cases = [
+        ("hspa-3.6", "", pdus(7_110.0) / 10.0),
+        ("hspa-7.2", "", pdus(14_484.0) / 10.0),
+        ("hspa-7.2", ", category = 5", pdus(20_000.0) / 10.0),
+        ("hspa-14.4", "", pdus(11_484.0) / 2.0),
+        ("hspa-14.4", ", category = 2", pdus(2_798.0) / 2.0),
+        ("hspa-14.4", ", tti = \"10 ms\"", pdus(20_000.0) / 10.0),
+    ];
+    for (bearer, keys, pdus_per_ms) in cases {
+        let keys = format!("{NO_ERRORS}{keys}");
+        let metrics = metrics(&uploads(&[(bearer, &keys)], "1.5 ms", "rlc = { mode = \"um\" }"));
+        // Scheduling information takes the place of a PDU now and then.
+        assert_near(&keys, value(&metrics, "iub_pdus_per_s_uplink"), pdus_per_ms * 1e3, 0.005);
+        assert_eq!(value(&metrics, "e_residual_bler_pct"), 0.0);
+    }
+}
+
+/// Error probabilities 0.3, 0.1 and 0.05 with three transmissions, as for the HS-DSCH.
+#[test]
+fn harq_transmits_as_often_as_the_error_probabilities_imply() {
+    let more = "rlc = { mode = \"um\" }\ncell = [{ name = \"cell\", e_dch = { max_transmissions = 3 } }]";
+    let metrics = metrics(&uploads(&[("hspa-14.4", "attempt_errors = [0.3, 0.1, 0.05]")], "2 ms", more));
+    let blocks = value(&metrics, "e_transmissions") / value(&metrics, "e_transmissions_per_block");
+    let three_errors = |p: f64| 3.0 * (p * (1.0 - p) / blocks).sqrt();
+    let first = value(&metrics, "e_first_bler_pct") / 100.0;
+    assert!((first - 0.3).abs() < three_errors(0.3), "{first} of the first transmissions fail");
+    let residual = value(&metrics, "e_residual_bler_pct") / 100.0;
+    assert!((residual - 0.0015).abs() < three_errors(0.0015), "{residual} of the blocks are lost");
+    assert_near("transmissions", value(&metrics, "e_transmissions_per_block"), 1.33, 0.02);
+}
+
+/// What happens on the E-DCH.
+#[derive(Debug, Default)]
+struct Observed {
+    /// PDUs that left RLC of UEs, that arrived, and that were lost.
+    sent: u64,
+    delivered: u64,
+    lost: u64,
+    /// Serials of block sets in the order of their delivery, by UE.
+    order: BTreeMap<UeId, Vec<u64>>,
+    events: BTreeMap<&'static str, u64>,
+    max_noise_rise_db: f32,
+    largest_bits: u32,
+    /// TTIs of a UE: instants of its transmissions, with their attempt.
+    transmissions: Vec<(Time, u8)>,
+    /// The first grant, and the first block with PDUs.
+    first_grant: Option<Time>,
+    first_pdus: Option<Time>,
+    absolute: u64,
+    relative: u64,
+}
+
+impl TraceSink<TraceEvent> for Observed {
+    const WANTS_DETAIL: bool = true;
+
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        let (name, count) = match *event {
+            TraceEvent::EBlockSent { ue, attempt, bits, pdus, .. } => {
+                self.largest_bits = self.largest_bits.max(bits);
+                if pdus > 0 {
+                    self.first_pdus.get_or_insert(at);
+                }
+                if ue == UeId(0) {
+                    self.transmissions.push((at, attempt));
+                }
+                return;
+            }
+            TraceEvent::ENoiseRise { rise, .. } => {
+                self.max_noise_rise_db = self.max_noise_rise_db.max(rise.0);
+                return;
+            }
+            TraceEvent::EGrantSent { is_absolute, .. } => {
+                self.first_grant.get_or_insert(at);
+                *(if is_absolute { &mut self.absolute } else { &mut self.relative }) += 1;
+                return;
+            }
+            TraceEvent::EFalseAck { .. } => ("false ACKs", 1),
+            TraceEvent::EBlockDropped { pdus, .. } => ("late", u64::from(pdus)),
+            TraceEvent::ET1Expired { .. } => ("T1", 1),
+            _ => return,
+        };
+        *self.events.entry(name).or_default() += count;
+    }
+
+    fn show(&mut self, _at: Time, detail: &Detail<'_>) {
+        let Detail::Blocks { ue, direction: Direction::Uplink, channel: Channel::EDch, set, stage } = detail
+        else {
+            return;
+        };
+        let pdus = u64::from(set.blocks);
+        match stage {
+            Stage::Leaves => self.sent += pdus,
+            Stage::Arrives(lost) if lost.count() > 0 => self.lost += pdus,
+            Stage::Arrives(_) => {
+                self.delivered += pdus;
+                self.order.entry(*ue).or_default().push(set.serial);
+            }
+            Stage::OnAir | Stage::Dropped => {}
+        }
+    }
+}
+
+fn observed(scenario: &Scenario) -> Observed {
+    let continues = |_: f64, _: &mut Observed| ControlFlow::Continue(());
+    observe(scenario, scenario.seed, 0, Observed::default(), continues).expect("nothing stops it").1
+}
+
+/// Under any loss and any error of the feedback each PDU that a UE sent arrives once and in order, is lost,
+/// or is pending; and each loss has a cause that must occur in the case.
+#[test]
+fn every_pdu_goes_up_in_order_at_most_once_or_is_lost() {
+    let feedback = "nack_to_ack = 0.1, ack_to_nack = 0.1";
+    // Keys of the cell, of the users, and the causes that must occur.
+    let cases: [(&str, &str, &[&str]); 4] = [
+        ("max_transmissions = 3", "attempt_errors = [0.3, 0.1, 0]", &[]),
+        ("max_transmissions = 2", "attempt_errors = [0.3, 0.5]", &["T1"]),
+        ("t1 = \"10 ms\"", "attempt_errors = [0.3]", &["T1", "late"]),
+        ("window = 8, t1 = \"20 ms\"", &format!("attempt_errors = [0.4], {feedback}"), &["T1", "false ACKs"]),
+    ];
+    for (bearer, processes, pdus_per_block) in [("hspa-7.2", 4, 44), ("hspa-14.4", 8, 35)] {
+        for (cell, keys, causes) in cases {
+            let more =
+                format!("rlc = {{ mode = \"um\" }}\ncell = [{{ name = \"cell\", e_dch = {{ {cell} }} }}]");
+            let of = observed(&uploads(&[(bearer, keys); 2], "5 ms", &more));
+            let pending = of.sent - of.delivered - of.lost;
+            assert!(
+                pending <= 2 * (processes + 32 + 8) * pdus_per_block,
+                "{keys}: {pending} PDUs are pending"
+            );
+            assert!(of.delivered > 10_000, "{bearer} {keys}: {}", of.delivered);
+            for order in of.order.values() {
+                assert!(order.is_sorted_by(|before, after| before < after), "{bearer} {keys}");
+            }
+            for cause in causes {
+                assert!(of.events.contains_key(cause), "{bearer} {keys}: {cause} of {:?}", of.events);
+            }
+            if causes.is_empty() {
+                assert_eq!((of.lost, of.events.len()), (0, 0), "{bearer} {keys}: {:?}", of.events);
+            }
+        }
+    }
+}
+
+/// Grants keep the noise rise within its budget, repetitions and scheduling information included.
+#[test]
+fn the_noise_rise_stays_within_its_budget() {
+    let keys = "attempt_errors = [0.2, 0.1]";
+    for budget_db in ["3 dB", "6 dB", "9 dB"] {
+        let more = format!(
+            "rlc = {{ mode = \"um\" }}\ncell = [{{ name = \"cell\", e_dch = {{ noise_rise = \"{budget_db}\" }} }}]"
+        );
+        let users = [("hspa-14.4", keys), ("hspa-7.2", keys), ("hspa-14.4", keys), ("hspa-3.6", keys)];
+        let of = observed(&uploads(&users, "3 ms", &more));
+        let budget: f32 = budget_db[..1].parse().expect("a digit");
+        assert!(of.max_noise_rise_db <= budget + 0.001, "{} dB", of.max_noise_rise_db);
+        assert!(of.max_noise_rise_db > budget - 1.0, "{} dB", of.max_noise_rise_db);
+        let category = Category::new(6).expect("it exists");
+        assert!(of.largest_bits <= category.max_bits(Duration::from_millis(10)).expect("all have it"));
+        assert!(of.absolute > 0 && of.relative > 0);
+    }
+}
+
+/// Two users of category 6 get half of the load each: 0.374 in place of 0.749, which is 2.3 Mbit/s at
+/// an Eb/N0 of 2 dB. The grants have steps, of which one of the users gets one more.
+#[test]
+fn two_users_share_the_noise_rise() {
+    let users = [("hspa-14.4", NO_ERRORS); 2];
+    let scenario = uploads(&users, "3 ms", "rlc = { mode = \"um\" }");
+    let metrics = metrics(&scenario);
+    let uplink = UplinkLoad::new(&scenario.cell[0].e_dch);
+    let tti = Duration::from_millis(2);
+    let half = Grant::all().filter(|grant| uplink.load(grant.ratio()) <= uplink.budget() / 2.0).last();
+    let pdus = (f64::from(uplink.bits(half.expect("a grant").ratio(), tti)) - 18.0) / 328.0;
+    assert_near("PDUs", value(&metrics, "iub_pdus_per_s_uplink"), 2.0 * pdus.floor() * 500.0, 0.2);
+    assert!(value(&metrics, "e_happy_pct") < 10.0);
+}
+
+/// A UE without a grant reports its buffer at once. The grant follows at the next decision and takes
+/// effect after its latency; the first PDUs do not leave earlier.
+#[test]
+fn the_first_pdus_wait_for_the_latency_of_the_grant() {
+    for (latency, milliseconds) in [("10 ms", 10), ("60 ms", 60)] {
+        let more = format!("cell = [{{ name = \"cell\", e_dch = {{ grant_latency = \"{latency}\" }} }}]");
+        let of = observed(&uploads(&[("hspa-14.4", NO_ERRORS)], "20 ms", &more));
+        let (grant, pdus) = (of.first_grant.expect("a grant"), of.first_pdus.expect("PDUs"));
+        let wait = pdus - grant;
+        assert!(wait >= Duration::from_millis(milliseconds), "{wait}");
+        assert!(wait <= Duration::from_millis(milliseconds + 2), "{wait}");
+    }
+}
+
+/// Non-scheduled bits need no grant.
+#[test]
+fn non_scheduled_pdus_leave_at_once() {
+    let keys = format!("{NO_ERRORS}, non_scheduled = 400");
+    let of = observed(&uploads(&[("hspa-14.4", &keys)], "100 ms", ""));
+    let start = of.transmissions[0].0;
+    assert_eq!(of.first_pdus, Some(start));
+}
+
+/// HARQ is synchronous: a block that failed is repeated 40 ms later with TTIs of 10 ms, and 16 ms later with
+/// TTIs of 2 ms.
+#[test]
+fn repetitions_follow_after_all_processes() {
+    for (bearer, round_trip_ms) in [("hspa-7.2", 40), ("hspa-14.4", 16)] {
+        let of = observed(&uploads(&[(bearer, "attempt_errors = [0.3, 0.1]")], "20 ms", ""));
+        let attempts: BTreeMap<Time, u8> = of.transmissions.iter().copied().collect();
+        let again: Vec<_> = of.transmissions.iter().filter(|(_, attempt)| *attempt > 1).collect();
+        assert!(again.len() > 50, "{bearer}: {} repetitions", again.len());
+        for (at, attempt) in again {
+            let before = Time::from_nanos(at.as_nanos() - round_trip_ms * 1_000_000);
+            assert_eq!(attempts.get(&before), Some(&(attempt - 1)), "{bearer} at {at}");
+        }
+    }
+}
+
+/// At 130 dB of path loss the UE has 22 dB of headroom at most: less than the largest block needs.
+#[test]
+fn power_limits_the_blocks_of_distant_ues() {
+    let rate = |path_loss: u32| {
+        let keys = format!("{NO_ERRORS}, path_loss = \"{path_loss} dB\"");
+        value(
+            &metrics(&uploads(&[("hspa-14.4", &keys)], "2 ms", "rlc = { mode = \"um\" }")),
+            "e_block_rate_kbps",
+        )
+    };
+    let (near, far, farther) = (rate(110), rate(130), rate(135));
+    assert!(near > 2.0 * far && far > 2.0 * farther && farther > 100.0, "{near}, {far}, {farther} kbit/s");
+}
+
+/// Users that RRC switches leave the E-DCH when they become inactive, with blocks in HARQ, and return to it.
+#[test]
+fn rrc_switches_users_to_the_e_dch() {
+    let text = "version = 1\nduration = \"40 s\"\n[rrc]\ndch = [\"hspa-7.2\"]\ninactivity = \"500 ms\"\n\
+                [[ue]]\nname = \"u\"\nbearer = \"switched\"\n[[flow]]\nue = \"u\"\ndirection = \"uplink\"\n\
+                traffic = \"on_off\"\non_off = { payload = \"1000 B\" }\n";
+    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]);
+    let scenario = scenario.unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let of = observed(&scenario);
+    assert!(of.delivered > 100 && of.sent >= of.delivered + of.lost, "{of:?}");
+    let metrics = metrics(&scenario);
+    assert!(value(&metrics, "e_transmissions") > 0.0 && value(&metrics, "rrc_switches") >= 2.0);
+}
+
+/// Without a user of the channel there is no noise rise, no error rate and no happy bit.
+#[test]
+fn metrics_of_the_e_dch_are_unknown_without_it() {
+    let text = "version = 1\nduration = \"5 s\"\n[[ue]]\nname = \"u\"\nbearer = \"hsdpa-3.6\"\n[[flow]]\nue = \"u\"\n";
+    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("it is valid").scenario;
+    let metrics = metrics(&scenario);
+    for name in ["e_first_bler_pct", "e_residual_bler_pct", "e_max_noise_rise_db", "e_happy_pct"] {
+        assert_eq!(metrics.value(name), None, "{name}");
+    }
+}

@@ -1,0 +1,332 @@
+//! One UE on the E-DCH: its serving grant, the UE's end of HARQ and E-TFC selection, and the soft
+//! buffers of the Node B.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use umts_kernel::TraceSink;
+use umts_kernel::random::{AddressedStream, Streams};
+use umts_units::{Bytes, Duration, Probability, Time};
+
+use super::CellContext;
+use super::category::{
+    Category, HEADER_BITS, SCHEDULING_INFORMATION_BITS, SHORT_TTI, block_bits, pdus_in, processes,
+};
+use super::config::{EDchConfig, EUeConfig};
+use super::etfc::{Limits, Selection};
+use super::grant::Grant;
+use super::reception::{Content, Reception, lose};
+use super::scheduler::{Member, Report};
+use super::scheduling_information::SchedulingInformation;
+use super::uplink_load::{UplinkLoad, ratio_of_headroom};
+use crate::EventContext;
+use crate::ids::{Direction, UeId};
+use crate::mac::{Below, CarrierConfig};
+use crate::nodeb::{Iub, QueuedBlock};
+use crate::radio::Air;
+use crate::radio::mac::hs::harq::{Announcement, Ended, Feedback, HarqReceiver, HarqSender, MAX_PROCESSES};
+use crate::trace::TraceEvent;
+use crate::ue::UeContext;
+
+/// Addresses of the draws of a TTI.
+const DECODING_DRAW: u32 = 0;
+const ANSWER_DRAW: u32 = 1;
+
+/// A block in a HARQ process.
+#[derive(Debug)]
+struct EBlock {
+    bits: u32,
+    /// Power of the E-DPDCHs relative to the DPCCH.
+    ratio: f64,
+    is_happy: bool,
+    /// The grant that its PDUs need. `None` without PDUs.
+    used: Option<Grant>,
+    information: Option<SchedulingInformation>,
+    /// Number of its PDUs.
+    pdus: u32,
+    /// `None` without PDUs, and once the Node B has decoded the block.
+    content: Option<Content>,
+    /// Whether the Node B has decoded the block.
+    is_decoded: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct User {
+    config: Arc<EUeConfig>,
+    pub tti: Duration,
+    max_bits: u32,
+    /// Bits of a PDU.
+    pdu_bits: u32,
+    sender: HarqSender<()>,
+    receiver: HarqReceiver,
+    /// Blocks in HARQ, by process.
+    blocks: [Option<EBlock>; MAX_PROCESSES],
+    /// Answers to the last transmissions, by process. The UE has each before the process is used again.
+    answers: [Option<Feedback>; MAX_PROCESSES],
+    /// What the Node B learns, with the instant.
+    reports: VecDeque<(Time, Report)>,
+    /// When scheduling information was last sent. `None`: it must be sent with the next block.
+    reported: Option<Time>,
+    /// Number of the next MAC-es PDU.
+    next_count: u64,
+    reception: Reception,
+    draws: AddressedStream,
+}
+
+/// What the UE sends in a TTI.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    pub until: Time,
+    /// Power ratio of the block.
+    pub ratio: f64,
+}
+
+impl User {
+    pub fn new(cell: &EDchConfig, ue: &UeContext, streams: &Streams) -> Self {
+        let config = ue.e_dch.clone().expect("a UE on the E-DCH has its options");
+        let channel = ue.channel(Direction::Uplink);
+        let tti = channel.format.tti;
+        let category = config.category.and_then(Category::new);
+        let max_bits = category.and_then(|category| category.max_bits(tti));
+        User {
+            tti,
+            max_bits: max_bits.expect("a checked scenario has a category with this TTI"),
+            pdu_bits: channel.block_bits,
+            sender: HarqSender::new(processes(tti).into(), cell.max_transmissions),
+            receiver: HarqReceiver::default(),
+            blocks: std::array::from_fn(|_| None),
+            answers: [None; MAX_PROCESSES],
+            reports: VecDeque::new(),
+            reported: None,
+            next_count: 0,
+            reception: Reception::new(ue.id, cell),
+            draws: streams.addressed(&format!("e_dch/ue{}", ue.id.0)),
+            config,
+        }
+    }
+
+    /// The UE as the scheduler knows it.
+    pub fn member(&self, uplink: &UplinkLoad) -> Member {
+        let blocks =
+            [1, pdus_in(self.max_bits, self.pdu_bits)].map(|pdus| block_bits(pdus, self.pdu_bits, false));
+        let beyond = SCHEDULING_INFORMATION_BITS + self.config.non_scheduled;
+        Member::new(uplink, self.tti, blocks, beyond)
+    }
+
+    /// What the Node B has learnt by `now`.
+    pub fn poll_report(&mut self, now: Time) -> Option<(Time, Report)> {
+        self.reports.pop_front_if(|(at, _)| *at <= now)
+    }
+
+    /// The highest power ratio of the blocks in HARQ. They may be repeated.
+    pub fn ratio_in_harq(&self) -> f64 {
+        self.blocks.iter().flatten().map(|block| block.ratio).fold(0.0, f64::max)
+    }
+
+    /// Whether no HARQ process has a block.
+    pub fn is_idle(&self) -> bool {
+        self.blocks.iter().all(Option::is_none)
+    }
+
+    /// Start of the first TTI from `now` on.
+    pub fn tti_from(&self, now: Time) -> Time {
+        now.round_up_to(self.tti)
+    }
+
+    /// The next arrival at the RNC, or expiry of T1.
+    pub fn reception_timeout(&self) -> Option<Time> {
+        self.reception.poll_timeout()
+    }
+
+    /// Handles arrivals at the RNC, and expiries of T1.
+    pub fn receive<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        carrier: &CarrierConfig,
+        air: &mut Air,
+    ) {
+        self.reception.handle_timeout(ctx, carrier, air);
+    }
+
+    /// A TTI of the UE begins: sends a block in the HARQ process of this TTI, the one that failed before or
+    /// else a new one. `grant`: the serving grant; `load`: sum of the loads of all UEs.
+    pub fn transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: &CellContext<'_>,
+        below: &mut Below<'_>,
+        (ue, grant, load): (UeId, Option<Grant>, f64),
+    ) -> Option<Sent> {
+        let tti = ctx.cx.now.as_nanos() / self.tti.as_nanos();
+        let process = (tti % u64::from(processes(self.tti))) as u8;
+        self.handle_answer(process);
+        let announcement = match self.sender.resend_in(process) {
+            Some(again) => again,
+            None => {
+                let block = self.new_block(ctx, cell, below, (ue, grant, load))?;
+                self.blocks[usize::from(process)] = Some(block);
+                self.sender.send(process, ())
+            }
+        };
+        Some(self.send(ctx, cell.carrier, below.air, ue, announcement))
+    }
+
+    /// Takes the answer to the last transmission in a process, before the process is used again.
+    fn handle_answer(&mut self, process: u8) {
+        let at = usize::from(process);
+        let Some(answer) = self.answers[at].take() else { return };
+        let Some(ended) = self.sender.handle_feedback(process, answer) else { return };
+        let block = self.blocks[at].take().expect("it ended now");
+        // Scheduling information that the Node B does not have is reported again.
+        if matches!(ended, Ended::GivenUp(())) && block.information.is_some() && !block.is_decoded {
+            self.reported = None;
+        }
+    }
+
+    /// E-TFC selection, and the PDUs of the block. `None`: the UE has nothing to send, or may not.
+    fn new_block<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: &CellContext<'_>,
+        below: &mut Below<'_>,
+        (ue, grant, load): (UeId, Option<Grant>, f64),
+    ) -> Option<EBlock> {
+        let (uplink, now, direction) = (cell.uplink, ctx.cx.now, cell.carrier.direction);
+        let context = &mut below.ues[ue];
+        context.rlc[direction.index()].handle_timeout(&mut ctx.cx);
+        if !context.rlc[direction.index()].has_work(now) {
+            return None;
+        }
+        // The number of PDUs can be a lower bound.
+        let ready = context.rlc[direction.index()].pdus_ready(now).max(1);
+        let headroom_db = uplink.headroom_db(self.config.max_power.0, self.config.path_loss, load);
+        let limits = Limits {
+            granted: grant.map_or(0, |grant| uplink.bits(grant.ratio(), self.tti)),
+            non_scheduled: self.config.non_scheduled,
+            power: uplink.bits(ratio_of_headroom(headroom_db), self.tti),
+            category: self.max_bits,
+            pdu_bits: self.pdu_bits,
+        };
+        let period = match limits.granted_pdus() {
+            0 => cell.config.si_period_no_grant,
+            _ => cell.config.si_period,
+        };
+        let is_due = self.reported.is_none_or(|last| now >= last + period);
+        let Selection { pdus, is_reporting, is_limited_by_grant, .. } = limits.select(ready, is_due)?;
+        let content = (pdus > 0).then(|| self.take_pdus(ctx, cell.carrier, below, ue, pdus)).flatten();
+        let pdus = content.as_ref().map_or(0, |content| content.pdus.set.blocks);
+        let bits = block_bits(pdus, self.pdu_bits, is_reporting);
+        let buffer = below.ues[ue].rlc[direction.index()].available_for_transmission(now);
+        let information = is_reporting.then(|| SchedulingInformation::new(buffer.0, headroom_db));
+        if is_reporting {
+            self.reported = Some(now);
+        }
+        if content.is_none() && !is_reporting {
+            return None;
+        }
+        let scheduled = (pdus * self.pdu_bits + HEADER_BITS).saturating_sub(self.config.non_scheduled);
+        Some(EBlock {
+            bits,
+            ratio: uplink.ratio(bits, self.tti),
+            is_happy: !is_limited_by_grant || self.empties(&limits, buffer, cell.config.happy_bit_delay),
+            used: Grant::at_least(uplink.ratio(scheduled, self.tti)).filter(|_| content.is_some()),
+            information,
+            pdus,
+            content,
+            is_decoded: false,
+        })
+    }
+
+    /// Whether the grant empties a buffer within `delay`.
+    fn empties(&self, limits: &Limits, buffer: Bytes, delay: Duration) -> bool {
+        let ttis = delay.as_nanos() / self.tti.as_nanos();
+        buffer.bits() <= u64::from(limits.granted_pdus()) * u64::from(limits.pdu_bits) * ttis
+    }
+
+    /// Takes up to `most` PDUs from RLC for a new block.
+    fn take_pdus<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        carrier: &CarrierConfig,
+        below: &mut Below<'_>,
+        ue: UeId,
+        most: u32,
+    ) -> Option<Content> {
+        let context = &mut below.ues[ue];
+        let mut set = below.air.spare_set();
+        let pdus = context.take_blocks(&mut ctx.cx, carrier.direction, carrier.channel, most, &mut set);
+        if context.is_takeable | context.awaits_fall {
+            below.watched.push(ue);
+        }
+        if pdus == 0 {
+            below.air.return_set(set);
+            return None;
+        }
+        let count = self.next_count;
+        self.next_count += 1;
+        Some(Content { count, pdus: QueuedBlock { at: ctx.cx.now, ue, set, epoch: context.epoch } })
+    }
+
+    /// Transmits the block of a process. Its decoding and the answer are decided at once.
+    fn send<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        carrier: &CarrierConfig,
+        air: &mut Air,
+        ue: UeId,
+        announcement: Announcement,
+    ) -> Sent {
+        let Announcement { process, attempt, .. } = announcement;
+        let until = ctx.cx.now + self.tti;
+        let draws = self.draws.tti(ctx.cx.now.as_nanos() / SHORT_TTI.as_nanos());
+        let happens = |draw, probability: Probability| {
+            probability != Probability::ZERO && draws.uniform(draw) < probability.value()
+        };
+        let errors = &self.config.attempt_errors;
+        let error = errors[usize::from(attempt - 1).min(errors.len() - 1)];
+        let reception =
+            self.receiver.handle_transmission(announcement, 1.0, |_| !happens(DECODING_DRAW, error));
+        let answer = match reception.is_acknowledged {
+            true if happens(ANSWER_DRAW, self.config.ack_to_nack) => Feedback::Nack,
+            false if happens(ANSWER_DRAW, self.config.nack_to_ack) => Feedback::Ack,
+            true => Feedback::Ack,
+            false => Feedback::Nack,
+        };
+        self.answers[usize::from(process)] = Some(answer);
+        let block = self.blocks[usize::from(process)].as_mut().expect("the process has a block");
+        block.is_decoded |= reception.is_delivered;
+        let information = block.information.filter(|_| reception.is_delivered);
+        self.reports.push_back((until, Report { is_happy: block.is_happy, used: block.used, information }));
+        let ends = answer == Feedback::Ack || self.sender.is_last(announcement);
+        let is_last = reception.is_delivered || (ends && !block.is_decoded);
+        let (bits, pdus, is_happy, is_decoded) =
+            (block.bits, block.pdus, block.is_happy, reception.is_delivered);
+        ctx.cx.record(|| TraceEvent::EBlockSent { ue, attempt, bits, pdus, is_decoded, is_last, is_happy });
+        if is_last && !is_decoded && answer == Feedback::Ack {
+            ctx.cx.record(|| TraceEvent::EFalseAck { ue });
+        }
+        let sent = Sent { until, ratio: block.ratio };
+        if is_last && let Some(content) = block.content.take() {
+            let octets = Iub::octets(pdus, self.pdu_bits);
+            match is_decoded {
+                true => self.reception.send_to_rnc(carrier, until, octets, content),
+                false => lose(ctx, carrier, air, until + carrier.iub.crossing(octets), content),
+            }
+        }
+        sent
+    }
+
+    /// Ends HARQ: its blocks are lost, and those in the reordering queue go up.
+    pub fn reset<T: TraceSink<TraceEvent>>(
+        mut self,
+        ctx: &mut EventContext<'_, T>,
+        carrier: &CarrierConfig,
+        air: &mut Air,
+    ) {
+        let at = ctx.cx.now + self.tti;
+        self.reception.reset(ctx, carrier, air, at);
+        for content in self.blocks.into_iter().flatten().filter_map(|block| block.content) {
+            lose(ctx, carrier, air, at, content);
+        }
+    }
+}
