@@ -391,6 +391,7 @@ impl TraceSink<TraceEvent> for Budget {
             }
             Detail::Poll { .. }
             | Detail::InSequence { .. }
+            | Detail::HsCredits { .. }
             | Detail::Slot { .. }
             | Detail::Discarded { .. } => {}
         }

@@ -11,7 +11,7 @@ use umts_units::Time;
 
 use super::Timeline;
 use super::bearer::{Bearer, SetInTransit};
-use super::rows::{BlockSetRow, DchRequestRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
+use super::rows::{BlockSetRow, DchRequestRow, HsBlockRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
 use super::table::RowIndex;
 
 impl Timeline {
@@ -81,6 +81,17 @@ impl Timeline {
             }
             TraceEvent::Handover { ue, to, .. } => {
                 self.ue_event(now, *ue, None, "handover", Some(u32::from(*to)));
+            }
+            TraceEvent::HsBlockSent { ue, cqi, attempt, pdus, is_decoded, is_last } => {
+                self.hs_blocks.push(HsBlockRow {
+                    time_s: now.as_secs(),
+                    ue: u32::from(ue.0),
+                    cqi: u32::from(*cqi),
+                    attempt: u32::from(*attempt),
+                    pdus: *pdus,
+                    decoded: *is_decoded,
+                    last: *is_last,
+                });
             }
             _ => self.record_rrc(now, event),
         }
@@ -153,17 +164,13 @@ impl Timeline {
         if bearer.timer_poll.is_none() {
             return;
         }
-        let index = self.timers.open(TimerRow {
-            time_s: now.as_secs(),
-            end_s: None,
-            timer: "timer_poll",
-            ue: u32::from(ue.0),
-            connection: None,
-            direction: direction.name(),
-            outcome: "running",
+        let running = bearer.running_poll.take();
+        let index = running.map(|(row, _)| row).filter(|row| self.timers.restart(now, *row));
+        let index = index.unwrap_or_else(|| {
+            let row = TimerRow::start(now, "timer_poll", (ue, direction, None));
+            self.timers.open(row)
         });
-        let before = bearer.running_poll.replace((index, None));
-        self.end_timer_poll(now, before.map(|(row, _)| row), "restarted");
+        bearer.running_poll = Some((index, None));
     }
 
     fn end_timer_poll(&mut self, now: Time, running: Option<RowIndex>, outcome: &'static str) {
@@ -309,13 +316,9 @@ impl Timeline {
         let reverse = &self.ues[ue.index()].bearers[direction.reversed().index()];
         if let Some(prohibit) = reverse.timer_status_prohibit.filter(|_| status.lsn.is_some()) {
             self.timers.push(TimerRow {
-                time_s: now.as_secs(),
                 end_s: Some((now + prohibit).as_secs()),
-                timer: "timer_status_prohibit",
-                ue: u32::from(ue.0),
-                connection: None,
-                direction: direction.name(),
                 outcome: "expired",
+                ..TimerRow::start(now, "timer_status_prohibit", (ue, direction, None))
             });
         }
         self.statuses.open(StatusRow {
