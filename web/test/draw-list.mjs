@@ -1,9 +1,18 @@
 // Reads frames of the time line as a JSON list, and prints the drawing of each as lines of text.
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
-const bundle = await rolldown({ input: fileURLToPath(new URL('drawList.ts', import.meta.url)), platform: 'node' });
-const { output } = await bundle.generate({ format: 'esm' });
-const { drawList } = await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`);
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(drawList)));
+const folder = mkdtempSync(join(tmpdir(), 'draw-list-'));
+const file = join(folder, 'drawList.mjs');
+try {
+  const bundle = await rolldown({ input: fileURLToPath(new URL('drawList.ts', import.meta.url)), platform: 'node' });
+  await bundle.write({ format: 'esm', file });
+  const { drawList } = await import(pathToFileURL(file).href);
+  const frames = JSON.parse(readFileSync(0, 'utf8'));
+  process.stdout.write(JSON.stringify(frames.map((frame) => drawList(frame))));
+} finally {
+  rmSync(folder, { recursive: true });
+}

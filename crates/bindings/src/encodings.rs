@@ -29,8 +29,13 @@ pub fn options(schema: &Schema) -> ArrowWriterOptions {
         .set_compression(Compression::ZSTD(level));
     for field in schema.fields() {
         let column = ColumnPath::from(field.name().as_str());
-        // Instants and words repeat, above all in a table of many UEs.
-        let repeats = matches!(field.data_type(), DataType::Float64 | DataType::Utf8);
+        let repeats = match field.name().as_str() {
+            // Lists of PDUs hardly repeat.
+            "missing" => false,
+            // Rows of many UEs begin in the same TTI, or begin and end at the ticks of timers.
+            "time_s" => schema.field_with_name("block_set").or(schema.field_with_name("timer")).is_ok(),
+            _ => matches!(field.data_type(), DataType::Float64 | DataType::Utf8),
+        };
         properties = properties.set_column_dictionary_enabled(column.clone(), repeats);
         let encoding = match field.data_type() {
             DataType::UInt64 => Encoding::DELTA_BINARY_PACKED,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from umtslab.overrides import changes_text
 from umtslab.page.run import HAS_TIMELINE
 from umtslab.run import Run
 from umtslab.store.reader import StoreReader
@@ -15,9 +14,4 @@ def comparable(store: StoreReader, run: Run) -> list[dict[str, str]]:
     found = [one for one in store.runs() if one.key != run.key and HAS_TIMELINE in one.series_kinds()]
     found.sort(key=lambda one: store.made_at(one) or "", reverse=True)
     found.sort(key=lambda one: one.scenario != run.scenario)
-    return [{"key": one.key, "label": _label(one)} for one in found[:_MOST]]
-
-
-def _label(run: Run) -> str:
-    changes = changes_text(run.changes).removeprefix("with ")
-    return f"{run.scenario}{f', {changes}' if changes else ''}, seed {run.seed}, run {run.run}"
+    return [{"key": one.key, "label": one.heading} for one in found[:_MOST]]

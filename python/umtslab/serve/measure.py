@@ -42,14 +42,14 @@ def measure(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[st
     lost = segments.filter(pl.col("lost")) if segments.height else segments
     numbers = [
         ("segments_sent", "Segments sent", segments.height, ""),
-        ("segments_again", "of them sent again", again.height, ""),
-        ("segments_lost", "of them lost", lost.height, ""),
+        ("segments_again", "Segments sent again", again.height, ""),
+        ("segments_lost", "Segments lost", lost.height, ""),
         ("bytes_sent", "Payload sent", total(segments, pl.col("payload")), "B"),
         ("bytes_arrived", "Payload arrived", total(arrived, pl.col("payload")), "B"),
         ("acks_sent", "ACKs sent", sent("acknowledgments").height, ""),
         ("pdus_sent", "PDUs sent", total(pdus, length), ""),
-        ("pdus_again", "of them sent again", total(pdus_again, length), ""),
-        ("pdus_lost", "of them lost", total(pdus_lost, length), ""),
+        ("pdus_again", "PDUs sent again", total(pdus_again, length), ""),
+        ("pdus_lost", "PDUs lost", total(pdus_lost, length), ""),
     ]
     return {
         "from_s": from_s,

@@ -85,7 +85,7 @@ class Selection:
     def _packet_of(self, lane: str, item: Row) -> int | None:
         if item.get("packet") is not None:
             return int(item["packet"])
-        if lane == "block_sets":
+        if lane in ("block_sets", "node_b_queue"):
             pdus = self._where("timeline_pdus", block_set=item["block_set"])
             item = next((pdu for pdu in pdus if pdu["first"] is not None), {})
         if item.get("first") is None:
@@ -117,7 +117,9 @@ class Selection:
                 pdus = list(self._pdus_of(sdu))
                 self._add("pdus", pdus)
                 sets = {pdu["block_set"] for pdu in pdus if pdu["block_set"] is not None}
-                self._add("block_sets", self._block_sets(sets, sdu["direction"]))
+                carriers = self._block_sets(sets, sdu["direction"])
+                self._add("block_sets", carriers)
+                self._add("node_b_queue", [row for row in carriers if row["on_air_s"] is not None])
 
     def _pdus_of(self, sdu: Row) -> Iterable[Row]:
         import polars as pl
@@ -181,7 +183,7 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
             place = {"nodeb_queue": "Node B queue", "air": "on the air"}.get(row["lost_at"] or "", "")
             lost = f", lost{f' ({place})' if place else ''}" if row["lost"] else ""
             return f"{row['channel']}{_pdus(row)}{nth}{poll}{lost}"
-        case "block_sets":
+        case "block_sets" | "node_b_queue":
             lost = f", {row['lost_blocks']} lost" if row["lost_blocks"] else ""
             dropped = " in the queue of the Node B" if row["nodeb_drop"] else ""
             blocks = count(row["blocks"], "block")
@@ -195,6 +197,9 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
         case "dch_requests":
             holders = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
             return f"DCH request {str(row['answer']).replace('_', ' ')}{holders}"
+        case "hs_attempts":
+            fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
+            return f"HS-DSCH, {count(row['pdus'], 'PDU')}, attempt {row['attempt']}, CQI {row['cqi']}, {fate}"
         case "rlc_buffer":
             return f"{count(round(row['octets']), 'byte')} in the buffer of RLC"
     return _value_or_timer(lane, row)
@@ -204,7 +209,7 @@ def _value_or_timer(lane: str, row: Mapping[str, Any]) -> str:
     declared = next(one for one in LANES if one.name == lane)
     if declared.table == "timeline_timers":
         return f"{declared.label}, {row['outcome'] or 'running'}"
-    return f"{declared.label} {number(row[declared.high], 5)} {declared.unit}"
+    return f"{declared.label} {number(row[declared.high], 5)} {declared.unit}".rstrip()
 
 
 def _pdus(row: Mapping[str, Any]) -> str:

@@ -32,13 +32,13 @@ CELLS = 64
 
 MOST_ITEMS = {
     "line": 56,
-    "bar": 44,
+    "bar": 40,
     "strip": 40,
     "mark": 40,
     "tick": 40,
-    "steps": 32,
-    "dashed_steps": 32,
-    "filled": 32,
+    "steps": 30,
+    "dashed_steps": 30,
+    "filled": 30,
 }
 """Items of one lane in a tile, by how the lane is drawn. If a tile of a level has more, all tiles of
 the level have cells."""

@@ -54,7 +54,12 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
     [stalls, shownConnection],
   );
   const [measured, setMeasured] = useState<{ from: number; to: number }>();
-  const span = useMemo(() => measured ?? (link ? { from: link.time_s, to: link.end_s } : undefined), [link, measured]);
+  // A span that fills the view needs no shade.
+  const isPart = measured && range && (measured.from > range.from || measured.to < range.to);
+  const span = useMemo(
+    () => (isPart ? measured : link ? { from: link.time_s, to: link.end_s } : undefined),
+    [link, measured, isPart],
+  );
   const otherHead = useLoaded<TimelineHead>(
     view.other === undefined ? undefined : path`/api/runs/${view.other}/timeline/${shownConnection}`,
   );

@@ -214,7 +214,7 @@ function Key({ head }: { head: TimelineHead }) {
   const causes = head.lanes.find((lane) => lane.name === 'causes')?.categories ?? [];
   const colours = new Map<string, string>();
   for (const lane of head.lanes.filter((one) => EXPLAINED.includes(one.name))) {
-    for (const { colour, label, name } of lane.categories) if (name !== 'lost') colours.set(label, colour);
+    for (const { colour, label, name } of lane.categories) if (name !== 'lost') colours.set(label, lane.draw === 'filled' ? `${colour}-e` : colour);
   }
   return (
     <div class="key marks">

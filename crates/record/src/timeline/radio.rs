@@ -208,12 +208,14 @@ impl Timeline {
     /// A block set leaves its sender.
     fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let (channel, _) = channel.name();
+        // Unique in the run and ascending, unlike the serial of a bearer: so a table needs few bytes.
+        let number = self.block_sets.next_index();
         let row = self.block_sets.open(BlockSetRow {
             time_s: now.as_secs(),
             end_s: None,
             ue: u32::from(ue.0),
             direction: direction.name(),
-            block_set: set.serial,
+            block_set: number,
             channel,
             blocks: set.blocks,
             lost_blocks: 0,
@@ -228,7 +230,7 @@ impl Timeline {
                 end_s: None,
                 ue: u32::from(ue.0),
                 direction: direction.name(),
-                block_set: set.serial,
+                block_set: number,
                 channel,
                 kind: pdu.name(),
                 first: None,
@@ -250,8 +252,8 @@ impl Timeline {
             }
             block += pdu.blocks();
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
-                let row =
-                    self.leave_status(now, (ue, direction), set, status, !matches!(pdu, Pdu::Status(_)));
+                let piggybacked = !matches!(pdu, Pdu::Status(_));
+                let row = self.leave_status(now, (ue, direction), (set, number), status, piggybacked);
                 in_transit.statuses.push((row, block - 1));
             }
         }
@@ -309,7 +311,7 @@ impl Timeline {
         &mut self,
         now: Time,
         (ue, direction): (UeId, Direction),
-        set: &BlockSet,
+        (set, number): (&BlockSet, RowIndex),
         status: &Status,
         piggybacked: bool,
     ) -> RowIndex {
@@ -326,7 +328,7 @@ impl Timeline {
             end_s: None,
             ue: u32::from(ue.0),
             direction: direction.name(),
-            block_set: set.serial,
+            block_set: number,
             piggybacked,
             below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
             missing: missing_text(set, status, reverse),
