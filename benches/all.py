@@ -24,6 +24,7 @@ BENCHES = (
     "ns2",
     "emulate",
     "proxy",
+    "page",
 )
 
 

@@ -18,6 +18,7 @@ FILE = "UMTS_FIGURES"
 SECTIONS = (
     "instructions",
     "start",
+    "size",
     "memory",
     "time",
 )

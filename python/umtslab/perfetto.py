@@ -1,7 +1,8 @@
 """A run's timeline as a trace for Perfetto and Chrome: the lanes that `umts lanes` lists.
 
 A UE is a process of the trace, and each lane of a connection or a direction is a thread of it. Rows
-that overlap in a lane are asynchronous events, which a viewer draws below each other.
+that overlap in a lane are asynchronous events, which a viewer draws below each other. Lanes of values,
+such as the congestion window, are counters.
 """
 
 from __future__ import annotations
@@ -10,15 +11,12 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from umtslab import _core
+from umtslab.lanes import Lane, lanes
 from umtslab.run import Run
 from umtslab.why.timeline import Timeline
 
 _US = 1e6
 """Times of the format are in microseconds."""
-
-_START = {"budget_intervals": "start_s"}
-"""Column of the start, where it is not ``time_s``."""
 
 Event = dict[str, Any]
 
@@ -43,14 +41,14 @@ def write_trace(run: Run, file: IO[bytes]) -> int:
 
 def _events(timeline: Timeline) -> Iterator[Event]:
     ue_of = {number: row["ue"] for number, row in timeline.connections.items()}
+    directions = _directions(timeline)
     threads: dict[tuple[int, str], int] = {}
     serial = 0
-    for lane in _core.lanes():
-        start = _START.get(lane["table"], "time_s")
-        for row in timeline.rows(lane["table"]):
-            if lane["column"] and row[lane["column"]] != lane["value"]:
-                continue
+    for lane in lanes():
+        for row in timeline.rows(lane.table):
             connection = row.get("connection")
+            if not lane.has(row) or not _is_in_direction(lane, row, directions):
+                continue
             ue = row.get("ue")
             if ue is None:
                 ue = ue_of.get(connection, 0) if connection is not None else 0
@@ -59,13 +57,32 @@ def _events(timeline: Timeline) -> Iterator[Event]:
                 threads[ue, name] = len(threads) + 1
                 yield _metadata("process_name", ue, 0, f"UE {ue}")
                 yield _metadata("thread_name", ue, threads[ue, name], name)
-            thread = threads[ue, name]
+            if lane.cells == "maximum":
+                yield _counter(lane, row, ue, name)
+                continue
             serial += 1
-            yield from _of_row(lane, row, (ue, thread, serial), start, timeline.duration_s)
+            yield from _of_row(lane, row, (ue, threads[ue, name], serial), timeline.duration_s)
 
 
-def _thread_name(lane: dict[str, str], row: dict[str, Any]) -> str:
-    words = [lane["layer"], lane["name"].replace("_", " ")]
+def _directions(timeline: Timeline) -> dict[int, str]:
+    """Return the direction of the data of each connection."""
+    return {
+        row["connection"]: row["direction"]
+        for row in timeline.rows("timeline_events")
+        if row["kind"] == "connection_opened" and row["direction"]
+    }
+
+
+def _is_in_direction(lane: Lane, row: dict[str, Any], directions: dict[int, str]) -> bool:
+    """Return whether a row of a connection has the direction of the lane. Lanes of UEs show both."""
+    if lane.owner != "connection" or not lane.direction or row["connection"] is None:
+        return True
+    is_data = row["direction"] == directions.get(row["connection"], "downlink")
+    return is_data == (lane.direction == "data")
+
+
+def _thread_name(lane: Lane, row: dict[str, Any]) -> str:
+    words = [lane.layer, lane.label]
     if row.get("connection") is not None:
         words.append(f"connection {row['connection']}")
     if row.get("direction"):
@@ -77,17 +94,27 @@ def _metadata(kind: str, ue: int, thread: int, name: str) -> Event:
     return {"ph": "M", "name": kind, "pid": ue, "tid": thread, "args": {"name": name}}
 
 
-def _of_row(
-    lane: dict[str, str], row: dict[str, Any], ids: tuple[int, int, int], start: str, duration_s: float
-) -> Iterator[Event]:
+def _counter(lane: Lane, row: dict[str, Any], ue: int, name: str) -> Event:
+    time_us = round(row[lane.start] * _US, 3)
+    return {
+        "ph": "C",
+        "name": name,
+        "cat": lane.name,
+        "pid": ue,
+        "ts": time_us,
+        "args": {lane.unit: row[lane.high]},
+    }
+
+
+def _of_row(lane: Lane, row: dict[str, Any], ids: tuple[int, int, int], duration_s: float) -> Iterator[Event]:
     ue, thread, serial = ids
     content = {name: value for name, value in row.items() if value not in (None, "")}
-    name = str(row[lane["text"]] or lane["name"])
-    common = {"name": name, "cat": lane["name"], "pid": ue, "tid": thread}
-    begin_us = round(row[start] * _US, 3)
-    if "end_s" not in row:
+    name = str(row[lane.text] or lane.name)
+    common = {"name": name, "cat": lane.name, "pid": ue, "tid": thread}
+    begin_us = round(row[lane.start] * _US, 3)
+    if lane.end == lane.start:
         yield {**common, "ph": "i", "s": "t", "ts": begin_us, "args": content}
         return
-    end_s = duration_s if row["end_s"] is None else row["end_s"]
+    end_s = duration_s if row[lane.end] is None else row[lane.end]
     yield {**common, "ph": "b", "id": serial, "ts": begin_us, "args": content}
     yield {**common, "ph": "e", "id": serial, "ts": max(begin_us, round(end_s * _US, 3))}

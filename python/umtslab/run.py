@@ -139,7 +139,8 @@ class Run:
         """
         if kind not in self.series_kinds():
             raise MissingSeries(_missing_series_text(kind, self.series_kinds()))
-        return self._table(kind, f"series/{kind}.parquet")
+        table = self._table(kind, f"series/{kind}.parquet")
+        return with_last(table.lazy()).collect() if kind == "timeline_pdus" else table
 
     def series_rows(self, kind: str) -> int:
         """Return the number of rows of a time series without reading them.
@@ -237,3 +238,15 @@ def finite(metrics: Mapping[str, float | None]) -> Metrics:
         name: value if value is not None and math.isfinite(value) else None
         for name, value in sorted(metrics.items())
     }
+
+
+def with_last(pdus: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the number of the last PDU of each row, where the table has the count. Null without a number."""
+    import polars as pl
+
+    names = pdus.collect_schema().names()
+    if "count" not in names or "last" in names:
+        return pdus
+    last = (pl.col("first").cast(pl.Int64) + pl.col("count") - 1).cast(pl.UInt32)
+    place = names.index("count")
+    return pdus.with_columns(last.alias("last")).select(*names[:place], "last", *names[place:])

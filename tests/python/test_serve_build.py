@@ -59,3 +59,10 @@ def test_the_openapi_description_is_current() -> None:
 
     current = (WEB / "openapi.json").read_text()
     assert current == text(), "python -m umtslab.serve.openapi web/openapi.json"
+
+
+def test_the_colours_of_the_page_are_those_of_the_declaration() -> None:
+    from umtslab.serve.colours import text
+
+    current = (WEB / "src/app/colours.css").read_text()
+    assert current == text(), "python -m umtslab.serve.colours web/src/app/colours.css"

@@ -430,7 +430,7 @@ def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -
     assert page.evaluate("location.hash") == "#c=27&t=66.2-68.2"
     page.get_by_role("button", name="Zoom in", exact=True).click()
     page.locator("#timeline .read").filter(has_text="66.700 s to 67.700 s.").wait_for()
-    page.get_by_label("Go to an instant, in seconds").fill("65.5 s")
+    page.get_by_label("Find an instant, byte, packet, PDU or cause").fill("65.5 s")
     after(lambda: page.keyboard.press("Enter"), 65, 66)
 
 
@@ -462,6 +462,135 @@ def test_the_view_is_exported_as_svg_and_csv(tab: Tab) -> None:
     rows = saved.value.path().read_text().splitlines()
     assert rows[0].startswith("lane,start_s,end_s,packet")
     assert any(row.startswith("segments,") for row in rows)
+
+
+def test_the_view_is_exported_as_png(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-68", LANES)
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("button", name="PNG", exact=True).click()
+    assert saved.value.suggested_filename == "connection-27-65.000-68.000.png"
+    image = saved.value.path().read_bytes()
+    assert image.startswith(b"\x89PNG")
+    box = tab.page.locator(LANES).bounding_box()
+    wide, tall = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))
+    assert wide == 2 * round(box["width"])
+    assert tall == pytest.approx(2 * box["height"], abs=2)
+
+
+def test_a_search_moves_the_view_to_the_next_and_previous_match(tab: Tab, folder: Path) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    run, sdu = second_download(folder, key)
+    segments = run.series("timeline_segments").to_dicts()
+    byte = next(row["seq"] for row in segments if row["connection"] == 27 and row["repeats"] is not None)
+    wanted = [
+        row["time_s"]
+        for row in segments
+        if (row["connection"], row["direction"]) == (27, "downlink") and row["seq"] <= byte < row["end"]
+    ]
+    tab.open(f"/run/{key}#c=27&t=0-1", LANES)
+    field = tab.page.get_by_label("Find an instant, byte, packet, PDU or cause")
+    field.fill(f"byte {byte}")
+    for number, key_pressed in enumerate(["Enter"] * len(wanted) + ["Shift+Enter"]):
+        field.press(key_pressed)
+        time_s = wanted[number] if number < len(wanted) else wanted[-2]
+        text = f"{time_s - 0.5:.3f} s to {time_s + 0.5:.3f} s."
+        tab.page.locator("#timeline .read").filter(has_text=text).wait_for()
+    field.fill(f"pdu {sdu['first']}")
+    tab.page.get_by_role("button", name="Next match").click()
+    tab.page.locator("#timeline .read").filter(has_text=f"PDU {sdu['first']}").or_(
+        tab.page.locator("#timeline .read").filter(has_text="PDUs")
+    ).first.wait_for()
+    field.fill("nothing like this")
+    field.press("Enter")
+    tab.page.get_by_text('Nothing of this connection matches "nothing like this".').first.wait_for()
+
+
+def test_a_span_is_measured_with_the_numbers_of_the_server(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-69", LANES)
+    page = tab.page
+    box = page.get_by_role("application").bounding_box()
+    page.keyboard.down("Shift")
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 5, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    panel = page.get_by_role("region", name="Measured")
+    panel.get_by_text("Payload arrived").wait_for()
+    assert shown_range(tab) == (65, 69)
+    found = re.search(r"from ([\d.]+) s to ([\d.]+) s", panel.inner_text())
+    assert found is not None
+    start, end = float(found[1]), float(found[2])
+    assert (start, end) == pytest.approx((66, 67), abs=0.02)
+    page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
+    page.get_by_role("button", name="Measure", exact=True).click()
+    panel.get_by_text("Payload arrived").wait_for()
+    wanted = tab.served.ask(f"/api/runs/{key}/timeline/27/measure?from_s=65&to_s=69").json()
+    for number in wanted["numbers"]:
+        entry = panel.locator("dl > div").filter(has_text=number["label"]).filter(has_text=number["text"])
+        assert entry.count() >= 1
+    assert [cause["text"] in panel.inner_text() for cause in wanted["causes"]] == [True] * len(
+        wanted["causes"]
+    )
+
+
+def test_a_second_run_is_drawn_in_grey_and_stays_in_the_address(tab: Tab) -> None:
+    key = newest(tab.served, "ftp-fach-dch")
+    tab.open(f"/run/{key}#c=27&t=65-69", LANES)
+    page = tab.page
+    alone = int(page.locator(LANES).get_attribute("data-shapes"))
+    chooser = page.get_by_label("Second run on the same axis")
+    chooser.focus()
+    runs = tab.served.ask(f"/api/runs/{key}/comparable").json()["runs"]
+    assert key not in {run["key"] for run in runs}
+    other = next(run for run in runs if run["label"].startswith("ftp-fach-dch"))
+    page.locator(f'option[value="{other["key"]}"]').wait_for(state="attached")
+    chooser.select_option(other["key"])
+    page.get_by_text("grey: connection 27 of the second run").wait_for()
+    page.wait_for_function(
+        "alone => Number(document.querySelector('#timeline canvas').dataset.shapes) > alone", arg=alone
+    )
+    assert page.url.endswith(f"with={other['key']}")
+    page.reload()
+    page.get_by_text("grey: connection 27 of the second run").wait_for()
+    chooser.select_option("")
+    page.wait_for_function(
+        "alone => Number(document.querySelector('#timeline canvas').dataset.shapes) === alone", arg=alone
+    )
+
+
+def test_the_heap_stays_level_over_300_zooms(chromium: Any, served: Served) -> None:
+    """The page keeps a bounded number of tiles, whatever the visitor looks at."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    one = watched(context.new_page(), served)
+    one.page.goto(f"{served.origin}/?token={served.token}")
+    one.open(f"/run/{newest(served, 'ftp-fach-dch')}#c=27&t=60-70", LANES)
+    session = context.new_cdp_session(one.page)
+
+    def heap() -> int:
+        session.send("HeapProfiler.collectGarbage")
+        return int(session.send("Runtime.getHeapUsage")["usedSize"])
+
+    def zooms(count: int) -> None:
+        """Zoom in and out at changing places, and wait for each frame."""
+        one.page.get_by_role("application").focus()
+        for number in range(count):
+            before = one.page.url
+            one.page.keyboard.press("+" if number % 12 < 6 else "-")
+            if number % 12 == 11:
+                one.page.keyboard.press("ArrowRight" if number % 24 == 11 else "Shift+ArrowLeft")
+            one.page.wait_for_function("before => location.href !== before", arg=before)
+
+    zooms(60)
+    after_sixty = heap()
+    zooms(240)
+    assert heap() <= 1.25 * after_sixty
+    assert heap() <= 150_000_000
+    context.close()
+    one.check()
 
 
 def test_the_view_is_a_table_too(tab: Tab) -> None:

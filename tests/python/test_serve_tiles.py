@@ -13,14 +13,17 @@ from typing import Any
 import pytest
 from conftest import FTP
 from umtslab import Run, Scenario, open_store, simulate
+from umtslab.lanes import Lane
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from umtslab.serve import selection
+from umtslab.serve.measure import measure
+from umtslab.serve.models import Found, Measured, Tile, TimelineHead, ViewRows
 from umtslab.serve.models import Selection as SelectionModel
-from umtslab.serve.models import Tile, TimelineHead, ViewRows
+from umtslab.serve.search import search
 from umtslab.serve.selection import MOST_ROWS, Selection, TooManyItems, rows_in_view, view_csv
-from umtslab.serve.tiles import CELLS, LANES, LOWEST, ConnectionTimeline, Lane, NoSuchTile, cell_ns, head
+from umtslab.serve.tiles import CELLS, LANES, LOWEST, ConnectionTimeline, NoSuchTile, cell_ns, head, most
 
 CONNECTIONS = (11, 27)
 """The downloads of UE 11: the first with three timeouts, the second with one."""
@@ -65,7 +68,7 @@ def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
             case "segments":
                 is_in = (row["connection"], row["direction"]) == (timeline.connection, "downlink")
                 is_in = is_in and row["kind"] != "ack"
-            case "acks":
+            case "acknowledgments":
                 is_in = (row["connection"], row["direction"]) == (timeline.connection, "uplink")
                 is_in = is_in and row["ack"] > 0
             case "status":
@@ -74,8 +77,19 @@ def rows_of(run: Run, timeline: ConnectionTimeline, lane: Lane) -> list[Row]:
                 is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink") and row[
                     "first"
                 ] is not None
-            case "rrc" | "dch":
+            case "rrc" | "dch_requests":
                 is_in = row["ue"] == timeline.ue
+            case "node_b_queue":
+                is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
+                is_in = is_in and row["on_air_s"] is not None
+            case "cwnd" | "ssthresh" | "outstanding" | "srtt" | "rto":
+                is_in = row["connection"] == timeline.connection
+            case "retransmission_timer":
+                is_in = (row["timer"], row["connection"]) == ("rto", timeline.connection)
+                is_in = is_in and row["direction"] == "downlink"
+            case "timer_poll" | "timer_status_prohibit":
+                wanted = "downlink" if lane.name == "timer_poll" else "uplink"
+                is_in = (row["timer"], row["ue"], row["direction"]) == (lane.name, timeline.ue, wanted)
             case _:
                 is_in = (row["ue"], row["direction"]) == (timeline.ue, "downlink")
         if is_in:
@@ -89,21 +103,27 @@ def category_of(lane: Lane, row: Row) -> str:
             return str(row["cause"])
         case "segments":
             return "lost" if row["lost"] else "new" if row["cause"] == "new" else "again"
-        case "acks":
+        case "acknowledgments":
             return "lost" if row["lost"] else "ack"
         case "sdus":
             return "open" if row["end_s"] is None else "delivered" if row["fate"] == "delivered" else "lost"
         case "pdus":
             return "lost" if row["lost"] else "again" if row["transmission"] > 1 else "new"
-        case "blocks":
+        case "block_sets":
             return "lost" if row["lost_blocks"] else "whole"
         case "status":
             return "lost" if row["lost"] else "missing" if row["missing"] else "complete"
         case "rrc":
             return "switch" if row["to"] else str(row["state"])
-        case "dch":
+        case "retransmission_timer" | "timer_poll":
+            return "expired" if row["outcome"] == "expired" else "stopped"
+        case "timer_status_prohibit":
+            return "prohibited"
+        case "node_b_queue":
+            return "waits"
+        case "dch_requests":
             return "granted" if row["answer"].startswith("granted") else "refused"
-    return "octets"
+    return "value"
 
 
 def nanoseconds(time_s: float) -> int:
@@ -112,14 +132,15 @@ def nanoseconds(time_s: float) -> int:
 
 def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline) -> None:
     tables = {lane.name: rows_of(run, timeline, lane) for lane in LANES}
-    assert all(tables.values())
+    # The scenario has no HS-DSCH: another test does.
+    assert {name for name, rows in tables.items() if not rows} == {"hs_attempts", "hs_cqi", "hs_credits"}
     kinds: Counter[str] = Counter()
     for level, index, first, last in windows(timeline):
         tile = timeline.tile(level, index)
         start = (index * CELLS + first) * cell_ns(level)
         end = (index * CELLS + last + 1) * cell_ns(level)
         for lane, content in zip(LANES, tile["lanes"], strict=True):
-            if lane.kind != "count":
+            if lane.cells != "count":
                 continue
             names = [name for name, _ in timeline.categories(lane)]
             wanted: Counter[str] = Counter()
@@ -127,7 +148,7 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
             for row in tables[lane.name]:
                 if start <= nanoseconds(row["time_s"]) < end:
                     is_counted = lane.name == "pdus" and content["items"] is None
-                    wanted[category_of(lane, row)] += row["last"] - row["first"] + 1 if is_counted else 1
+                    wanted[category_of(lane, row)] += row["count"] if is_counted else 1
             if content["items"] is None:
                 for cell, category, count in content["cells"]:
                     if first <= cell <= last:
@@ -142,7 +163,7 @@ def test_tiles_count_what_the_tables_hold(run: Run, timeline: ConnectionTimeline
 
 
 def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: ConnectionTimeline) -> None:
-    for lane in (lane for lane in LANES if lane.kind == "share"):
+    for lane in (lane for lane in LANES if lane.cells == "share"):
         rows = rows_of(run, timeline, lane)
         names = [name for name, _ in timeline.categories(lane)]
         for level, index, first, last in windows(timeline):
@@ -169,20 +190,23 @@ def test_tiles_have_the_time_of_causes_and_states(run: Run, timeline: Connection
             assert shown == wanted, (lane.name, level, index)
 
 
-def test_a_cell_of_the_buffer_has_the_largest_value(run: Run, timeline: ConnectionTimeline) -> None:
-    [lane] = [lane for lane in LANES if lane.name == "buffer"]
+@pytest.mark.parametrize("name", ["rlc_buffer", "cwnd", "outstanding", "srtt", "rto"])
+def test_a_cell_of_values_has_the_largest_one(run: Run, timeline: ConnectionTimeline, name: str) -> None:
+    [lane] = [lane for lane in LANES if lane.name == name]
     rows = rows_of(run, timeline, lane)
-    ends = [*(nanoseconds(row["time_s"]) for row in rows[1:]), timeline.duration_ns]
+    last_s = run.duration_s if name == "rlc_buffer" else timeline.closed_s or run.duration_s
+    ends = [*(nanoseconds(row["time_s"]) for row in rows[1:]), nanoseconds(last_s)]
     level = timeline.highest
-    assert timeline.is_counted(lane, level) == (len(rows) > lane.most)
-    [content] = [one for one in timeline.tile(level, 0)["lanes"] if one["name"] == "buffer"]
+    assert timeline.is_counted(lane, level) == (len(rows) > most(lane))
+    [content] = [one for one in timeline.tile(level, 0)["lanes"] if one["name"] == name]
     for cell, _, value in content["cells"] or []:
         start, end = cell * cell_ns(level), (cell + 1) * cell_ns(level)
-        assert value == max(
-            row["octets"]
+        largest = max(
+            row[lane.high]
             for row, until in zip(rows, ends, strict=True)
             if nanoseconds(row["time_s"]) < end and max(until, nanoseconds(row["time_s"]) + 1) > start
         )
+        assert value == pytest.approx(largest, abs=1e-6)
 
 
 def test_tiles_are_small_and_fit_their_models(timeline: ConnectionTimeline) -> None:
@@ -202,9 +226,11 @@ def test_a_full_tile_is_small_enough() -> None:
     time, number = 99_999.123456789, 10**8
     items = 0
     for lane in LANES:
-        middle = time if lane.name in ("segments", "acks", "sdus") else None
-        row = [number, time, time, number if lane.low else 0, number if lane.high else 0, middle, 9]
-        items += lane.most * len(json.dumps(row, separators=(",", ":")) + ",")
+        middle = time if lane.name in ("segments", "acknowledgments", "sdus") else None
+        # Windows and times have decimals, and are smaller than numbers of bytes.
+        value: float = 9_999.123456 if lane.unit in ("s", "segments") else number
+        row = [number, time, time, value if lane.low else 0, value if lane.high else 0, middle, 9]
+        items += most(lane) * len(json.dumps(row, separators=(",", ":")) + ",")
     assert items <= 64_000
 
 
@@ -221,7 +247,9 @@ def test_a_packet_selects_its_segment_sdu_pdus_and_block_sets(run: Run, timeline
     numbers = {number for pdu in chosen for number in range(pdu["first"], pdu["last"] + 1)}
     assert numbers >= set(range(sdu["first"], sdu["last"] + 1))
     sets = run.series("timeline_block_sets").to_dicts()
-    assert {sets[row]["block_set"] for row in found["rows"]["blocks"]} == {pdu["block_set"] for pdu in chosen}
+    assert {sets[row]["block_set"] for row in found["rows"]["block_sets"]} == {
+        pdu["block_set"] for pdu in chosen
+    }
     # Each of its items selects the same packet, except PDUs with a part of the packet before.
     for lane in ("segments", "sdus"):
         for row in found["rows"][lane]:
@@ -261,7 +289,7 @@ def test_segments_cross_the_rnc_between_start_and_end(run: Run, timeline: Connec
     sdus = {row["packet"]: row for row in run.series("timeline_sdus").to_dicts()}
     segments = run.series("timeline_segments").to_dicts()
     crossed = 0
-    for name in ("segments", "acks"):
+    for name in ("segments", "acknowledgments"):
         [lane] = [lane for lane in LANES if lane.name == name]
         found = timeline.items(lane)
         for row, middle in zip(found.row, found.middle_ns, strict=True):
@@ -285,3 +313,114 @@ def test_what_does_not_exist_is_named(run: Run, timeline: ConnectionTimeline) ->
     for lane, row in (("segments", 10**8), ("no lane", 0), ("packet", 10**8)):
         with pytest.raises(NoSuchTile):
             Selection(timeline, lane, row)
+
+
+# ── HS-DSCH ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
+    overrides = {"duration": "6 s", "measure.budget": True, "measure.timeline": True}
+    [run] = simulate(Scenario.load(FTP.with_name("hsdpa.toml"), overrides), series=True)
+    timeline = ConnectionTimeline(run, run.connection_rows()[0]["connection"])
+    lanes = {lane.name: lane for lane in LANES}
+    sent = [row for row in run.series("timeline_hs_blocks").to_dicts() if row["ue"] == timeline.ue]
+    assert len(timeline.items(lanes["hs_attempts"])) == len(sent) > 50
+    assert {row["attempt"] for row in sent} >= {1, 2}
+    assert timeline.items(lanes["hs_cqi"]).high.tolist() == [row["cqi"] for row in sent]
+    credits = run.series("timeline_hs_credits").to_dicts()
+    assert sum(row["credits"] for row in credits) > 0
+    assert len(timeline.items(lanes["hs_credits"])) == sum(row["ue"] == timeline.ue for row in credits)
+    waits = timeline.items(lanes["node_b_queue"])
+    assert len(waits) > 50
+    assert (waits.end_ns >= waits.start_ns).all()
+    decoded = [row for row in sent if row["decoded"]]
+    assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
+
+
+# ── Search and measuring ────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_search_steps_through_all_matches_in_both_directions(
+    run: Run, timeline: ConnectionTimeline
+) -> None:
+    rows = rows_of(run, timeline, next(lane for lane in LANES if lane.name == "segments"))
+    byte = next(row for row in rows if row["repeats"] is not None)["seq"]
+    wanted = [row["time_s"] for row in rows if row["seq"] <= byte < row["end"]]
+    assert len(wanted) > 1
+    at_s, found = 0.0, []
+    for _ in wanted:
+        match = search(timeline, f"byte {byte}", at_s, backward=False)
+        Found.model_validate(match)
+        assert (match["lane"], match["count"]) == ("segments", len(wanted))
+        at_s = match["time_s"]
+        found.append(at_s)
+    assert found == wanted
+    # After the last match comes the first one, and before the last one the one before it.
+    assert search(timeline, f"SEG {byte}", at_s, backward=False)["time_s"] == wanted[0]
+    assert search(timeline, f"segment {byte}", at_s, backward=True)["time_s"] == wanted[-2]
+
+
+def test_a_search_finds_pdus_sequence_numbers_causes_and_instants(
+    run: Run, timeline: ConnectionTimeline
+) -> None:
+    rows = rows_of(run, timeline, next(lane for lane in LANES if lane.name == "pdus"))
+    number = rows[len(rows) // 2]["first"]
+    first = next(row["time_s"] for row in rows if row["first"] <= number <= row["last"])
+    for query in (f"pdu {number}", f"PDU{number}", f" sn  {number % 4096}"):
+        assert search(timeline, query, 0.0, backward=False)["time_s"] <= first
+    assert search(timeline, f"pdu {number}", 0.0, backward=False)["time_s"] == first
+    causes = rows_of(run, timeline, next(lane for lane in LANES if lane.name == "causes"))
+    switch = next(row["start_s"] for row in causes if row["cause"] == "channel_switch")
+    for query in ("channel switch", "channel_switch", "Channel"):
+        assert search(timeline, query, 0.0, backward=False)["time_s"] == switch
+    assert search(timeline, "12.5 s", 0.0, backward=False)["time_s"] == 12.5
+    for query, words in (
+        ("sn 4096", "Nothing"),
+        ("99999 s", "The run ends at 80 s"),
+        ("", "Nothing"),
+        ("%", "an instant such as"),
+    ):
+        nothing = search(timeline, query, 3.0, backward=False)
+        Found.model_validate(nothing)
+        assert nothing["count"] == 0
+        assert words in nothing["text"]
+
+
+def test_measured_numbers_are_sums_of_the_tables(run: Run, timeline: ConnectionTimeline) -> None:
+    chance = random.Random(2)
+    opened, closed = timeline.opened_s or 0.0, timeline.closed_s or run.duration_s
+    lanes = {
+        name: rows_of(run, timeline, next(one for one in LANES if one.name == name))
+        for name in ("segments", "pdus", "acknowledgments", "causes")
+    }
+    for _ in range(WINDOWS):
+        start, end = sorted(chance.uniform(opened, closed) for _ in range(2))
+        measured = measure(timeline, start, end)
+        Measured.model_validate(measured)
+        numbers = {one["name"]: one["value"] for one in measured["numbers"]}
+        sent = [row for row in lanes["segments"] if start <= row["time_s"] < end]
+        pdus = [row for row in lanes["pdus"] if start <= row["time_s"] < end]
+        arrived = [
+            row
+            for row in lanes["segments"]
+            if row["end_s"] and start <= row["end_s"] < end and not row["lost"]
+        ]
+        assert numbers == {
+            "segments_sent": len(sent),
+            "segments_again": sum(row["repeats"] is not None for row in sent),
+            "segments_lost": sum(row["lost"] for row in sent),
+            "bytes_sent": sum(row["payload"] for row in sent),
+            "bytes_arrived": sum(row["payload"] for row in arrived),
+            "acks_sent": sum(start <= row["time_s"] < end for row in lanes["acknowledgments"]),
+            "pdus_sent": sum(row["count"] for row in pdus),
+            "pdus_again": sum(row["count"] for row in pdus if row["transmission"] > 1),
+            "pdus_lost": sum(row["count"] for row in pdus if row["lost"]),
+        }
+        largest: Counter[str] = Counter()
+        for row in lanes["causes"]:
+            inside = min(end, row["end_s"]) - max(start, row["start_s"])
+            if inside > 0:
+                largest[row["cause"]] += inside
+        for one in measured["causes"]:
+            assert one["seconds"] == pytest.approx(largest[one["cause"]])
+        assert len(measured["causes"]) == min(4, len(largest))

@@ -15,8 +15,9 @@ from umtslab import Run, Scenario, open_store, simulate
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
+from umtslab.lanes import hues
 from umtslab.page import run as run_page
-from umtslab.page.causes import THEMES, looks
+from umtslab.page.causes import looks
 from umtslab.page.stalls import stalls_of
 from umtslab.serve import lanes as lane_rows
 from umtslab.serve.form import FIRST, form
@@ -286,7 +287,7 @@ def test_umts_report_writes_the_page_of_a_run(umts: Umts) -> None:
 
 def test_every_cause_has_a_look_in_both_themes() -> None:
     for look in looks():
-        assert look["hue"] in THEMES
+        assert look["hue"] in hues()
         assert "Time budget" not in look["label"]
     told_apart = [(look["hue"], look["hatch"]) for look in looks()]
     assert len(set(told_apart)) == len(told_apart)

@@ -281,7 +281,7 @@ def test_the_command_lists_stalls_and_prints_chains(umts: Umts, tmp_path: Path) 
     trace = tmp_path / "trace.json"
     umts("export", out, "--perfetto", str(trace))
     events = json.loads(trace.read_text())["traceEvents"]
-    assert {event["ph"] for event in events} == {"M", "b", "e", "i"}
+    assert {event["ph"] for event in events} == {"M", "b", "e", "i", "C"}
 
 
 def test_a_run_without_a_timeline_offers_the_command_that_records_it(umts: Umts, store: Store) -> None:

@@ -28,12 +28,22 @@ pub fn options(schema: &Schema) -> ArrowWriterOptions {
         .set_write_batch_size(CHUNK_ROWS)
         .set_compression(Compression::ZSTD(level));
     for field in schema.fields() {
+        let column = ColumnPath::from(field.name().as_str());
+        let repeats = match field.name().as_str() {
+            // Lists of PDUs hardly repeat.
+            "missing" => false,
+            // Rows of many UEs begin in the same TTI, or begin and end at the ticks of timers.
+            "time_s" => schema.field_with_name("block_set").or(schema.field_with_name("timer")).is_ok(),
+            _ => matches!(field.data_type(), DataType::Float64 | DataType::Utf8),
+        };
+        properties = properties.set_column_dictionary_enabled(column.clone(), repeats);
         let encoding = match field.data_type() {
             DataType::UInt64 => Encoding::DELTA_BINARY_PACKED,
             DataType::UInt32 | DataType::Float64 => Encoding::BYTE_STREAM_SPLIT,
             _ => continue,
         };
-        properties = properties.set_column_encoding(ColumnPath::from(field.name().as_str()), encoding);
+        // The encoding of a page whose values do not repeat enough for a dictionary.
+        properties = properties.set_column_encoding(column, encoding);
     }
     ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true)
 }

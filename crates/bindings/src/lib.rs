@@ -44,8 +44,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::reference::{
-        bearers, flat_profiles, lanes, metric_definitions, params, profiles, rrc_profiles, schema,
-        t_quantile, version,
+        areas, bearers, flat_profiles, hues, lanes, looks, metric_definitions, params, profiles,
+        rrc_profiles, schema, state_heights, t_quantile, version,
     };
     #[pymodule_export]
     use super::run::{RunResult, simulate};

@@ -2,9 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
+use umts_record::budget::Cause;
 use umts_record::definitions;
+use umts_record::looks::{HUES, Look, PROXY_LOOKS, STATE_HEIGHTS, STATE_LOOKS, look_of};
 use umts_record::metrics::{Definition, Scope};
-use umts_record::timeline::{LANES, Lane};
+use umts_record::timeline::{AREAS, Area, Category, Is, LANES, Lane, Test};
 use umts_scenario::{
     FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
 };
@@ -72,27 +74,94 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     definitions().map(row).collect()
 }
 
-/// Each lane of the timeline: name, layer, table, the column and value that select its rows, the
-/// column with the text of a row, unit, meaning, and fill in the light and in the dark theme.
+/// The areas of the page's time line, from top to bottom: name, label, note and height.
+#[pyfunction]
+pub fn areas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |area: &Area| -> Row<'_> {
+        let row = [("name", area.name), ("label", area.label), ("note", area.note)].into_py_dict(py)?;
+        row.set_item("height", area.height)?;
+        Ok(row)
+    };
+    AREAS.iter().map(row).collect()
+}
+
+/// Each lane of the timeline with its columns as texts, its tests (column, operator, operand), and
+/// its categories. `light` and `dark` are the colours of the last category, `column` and `value` the
+/// first test for an equal text.
 #[pyfunction]
 pub fn lanes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let tests = |tests: &[Test]| -> Vec<(&str, &str, String)> {
+        let words = |(column, is): &Test| {
+            let (operator, operand) = is.words();
+            (*column, operator, operand)
+        };
+        tests.iter().map(words).collect()
+    };
+    let category = |category: &Category| -> Row<'_> {
+        let row = [("name", category.name), ("label", category.label), ("colour", category.colour)]
+            .into_py_dict(py)?;
+        row.set_item("tests", tests(category.tests))?;
+        Ok(row)
+    };
     let row = |lane: &Lane| -> Row<'_> {
-        let ((column, value), [light, dark]) = (lane.filter, lane.colour);
-        [
+        let equal = lane.tests.iter().find_map(|(column, is)| match is {
+            Is::Equal(value) => Some((*column, *value)),
+            _ => None,
+        });
+        let (column, value) = equal.unwrap_or_default();
+        let [light, dark] = lane.colours();
+        let row = [
             ("name", lane.name),
+            ("label", lane.label),
+            ("area", lane.area),
             ("layer", lane.layer),
             ("table", lane.table),
+            ("owner", lane.rows.owner()),
+            ("direction", lane.rows.direction()),
             ("column", column),
             ("value", value),
-            ("text", lane.label),
+            ("start", lane.time.0),
+            ("end", lane.time.1),
+            ("low", lane.values.0),
+            ("high", lane.values.1),
+            ("text", lane.text),
             ("unit", lane.unit),
             ("meaning", lane.meaning),
+            ("draw", lane.draw.name()),
+            ("cells", lane.draw.cells()),
             ("light", light),
             ("dark", dark),
         ]
-        .into_py_dict(py)
+        .into_py_dict(py)?;
+        row.set_item("tests", tests(lane.tests))?;
+        row.set_item("categories", lane.categories.iter().map(category).collect::<PyResult<Vec<_>>>()?)?;
+        Ok(row)
     };
     LANES.iter().map(row).collect()
+}
+
+/// Each hue with its fill and edge in the light theme, then in the dark one.
+#[pyfunction]
+pub fn hues() -> Vec<(&'static str, [&'static str; 2], [&'static str; 2])> {
+    HUES.iter().map(|hue| (hue.name, hue.light, hue.dark)).collect()
+}
+
+/// Name, hue and hatch of each cause of the time budget, in order of precedence; of the causes
+/// of transfers through a proxy; and of each RRC state.
+#[pyfunction]
+pub fn looks() -> [Vec<(&'static str, &'static str, &'static str)>; 3] {
+    let words = |look: Look| (look.name, look.hue, look.hatch);
+    [
+        Cause::ALL.iter().map(|cause| words(look_of(*cause))).collect(),
+        PROXY_LOOKS.iter().map(|look| words(*look)).collect(),
+        STATE_LOOKS.iter().map(|look| words(*look)).collect(),
+    ]
+}
+
+/// Share of a strip's height that each RRC state fills, in the order of [`looks`].
+#[pyfunction]
+pub fn state_heights() -> Vec<f64> {
+    STATE_HEIGHTS.to_vec()
 }
 
 /// Each reference bearer: name, RLC settings and source, and for each direction channel, rate, TTI,

@@ -3,6 +3,7 @@
 //!
 //! - [`budget`]: the causes of every connection's time.
 //! - [`capture`]: IP packets for Wireshark and tcptrace.
+//! - [`looks`]: colours of causes and states, for figures and pages.
 //! - [`metrics`]: numbers for the network and for each connection.
 //! - [`seal`]: checks that the files of a run are unchanged.
 //! - [`timeline`]: all connections and UEs at full resolution, and the lanes that show them.
@@ -19,6 +20,7 @@
 pub mod budget;
 pub mod capture;
 mod definitions;
+pub mod looks;
 pub mod metrics;
 mod open;
 mod recorders;
@@ -30,5 +32,5 @@ pub mod timeline;
 
 pub use definitions::definitions;
 pub use recorders::{CHUNK_ROWS, Needs, PlainRecorders, RecorderConfig, Recorders, Records, TableChunk};
-pub use reference::reference_page;
+pub use reference::{lanes_page, reference_page};
 pub use student::t_quantile;

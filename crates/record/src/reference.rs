@@ -1,9 +1,10 @@
-//! The reference page of the metrics, generated from their definitions.
+//! The reference pages of the metrics and of the lanes, generated from their definitions.
 
 use std::fmt::Write;
 
 use crate::definitions;
 use crate::metrics::{Definition, Scope};
+use crate::timeline::{AREAS, Draw, LANES};
 
 const INTRODUCTION: &str = "\
 # Metrics
@@ -22,7 +23,49 @@ Every metric is computed from the events of a run only. `_kbps` is 1,000 bit/s.
 - A mean over runs comes with n, the standard deviation and the half width of the 95 % Student-t interval.
 ";
 
-/// The page in Markdown.
+const LANES_INTRODUCTION: &str = "\
+# Lanes of the time line
+
+<!-- Generated from crates/record/src/timeline/lanes.rs by `UMTS_BLESS=1 cargo test --release -p umts-record`. -->
+
+A lane shows the rows of one table, or a part of them, above the time axis. The page of `umts serve` shows the lanes
+from top to bottom in areas, for one connection and its UE. `umts lanes` lists the lanes, `umts lanes --json` with columns,
+tests and colours, and `umts export RUN --perfetto FILE` writes them for another viewer. A row has the first category whose
+tests it meets.
+";
+
+/// The page of the lanes in Markdown.
+pub fn lanes_page() -> String {
+    let mut page = LANES_INTRODUCTION.to_owned();
+    let areas = AREAS.iter().map(|area| (area.name, format!("{} ({})", area.label, area.note)));
+    for (area, title) in areas.chain([("", "Lanes without an area on the page".to_owned())]) {
+        write!(page, "\n## {title}\n\n| lane | layer | table | drawn as | unit | categories | meaning |\n|---|---|---|---|---|---|---|\n")
+            .expect("a string takes all");
+        for lane in LANES.iter().filter(|lane| lane.area == area) {
+            let drawn = match lane.draw {
+                Draw::Strip => "strip of intervals",
+                Draw::Line => "line from start to end",
+                Draw::Bar => "bar from start to end",
+                Draw::Mark => "triangle",
+                Draw::Tick => "tick",
+                Draw::Steps => "line with steps",
+                Draw::DashedSteps => "dashed line with steps",
+                Draw::Filled => "area",
+            };
+            let labels: Vec<_> = lane.categories.iter().map(|category| category.label).collect();
+            let labels = if labels.is_empty() { "the causes".to_owned() } else { labels.join(", ") };
+            writeln!(
+                page,
+                "| `{}` | {} | `{}` | {drawn} | {} | {labels} | {} |",
+                lane.name, lane.layer, lane.table, lane.unit, lane.meaning
+            )
+            .expect("a string takes all");
+        }
+    }
+    page
+}
+
+/// The page of the metrics in Markdown.
 pub fn reference_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     let sections = [
@@ -70,20 +113,18 @@ mod tests {
 
     use super::*;
 
-    /// `UMTS_BLESS=1` writes the page instead of comparing it.
+    /// `UMTS_BLESS=1` writes the pages instead of comparing them.
     #[test]
-    fn the_page_in_the_docs_is_the_generated_one() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/metrics.md");
-        if std::env::var_os("UMTS_BLESS").is_some() {
-            std::fs::create_dir_all(path.parent().expect("it has a parent folder"))
-                .expect("the folder can be made");
-            std::fs::write(&path, reference_page()).expect("the page can be written");
+    fn the_pages_in_the_docs_are_the_generated_ones() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+        for (name, page) in [("metrics.md", reference_page()), ("lanes.md", lanes_page())] {
+            let path = folder.join(name);
+            if std::env::var_os("UMTS_BLESS").is_some() {
+                std::fs::create_dir_all(&folder).expect("the folder can be made");
+                std::fs::write(&path, &page).expect("the page can be written");
+            }
+            let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(found, page, "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-record");
         }
-        let found = std::fs::read_to_string(&path).expect("docs/reference/metrics.md exists");
-        assert_eq!(
-            found,
-            reference_page(),
-            "regenerate it: UMTS_BLESS=1 cargo test --release -p umts-record"
-        );
     }
 }

@@ -21,6 +21,9 @@ use crate::trace::TraceEvent;
 pub enum Detail<'a> {
     /// A block set of `ue` is at `stage`. Its `serial` is unique for this UE and direction.
     Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
+    /// An allocation of credits for the HS-DSCH reaches the RNC, which may send as many PDUs to the
+    /// Node B.
+    HsCredits { ue: UeId, credits: u32 },
     /// The PDU that was built last has its poll bit set, for these reasons. Shown before its block
     /// set.
     Poll { ue: UeId, direction: Direction, causes: PollCauses },

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
 
 
+_SIGNS = {
+    "equal": "=",
+    "not": "!=",
+    "prefix": "begins with",
+    "above": ">",
+    "unset": "not set",
+    "missing": "missing",
+    "present": "present",
+}
+
+
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts lanes``."""
     parser.explain(
@@ -23,15 +34,17 @@ def options(parser: Parser) -> None:
 def lanes(*, json: bool) -> int:
     """Print all lanes. `options` declares the arguments."""
     from umtslab import _core
+    from umtslab.lanes import lanes
     from umtslab.text_table import Table, show
 
-    found = _core.lanes()
     if json:
-        print(json_text.dumps(found, indent=1))
+        print(json_text.dumps(_core.lanes(), indent=1))
         return 0
     table = Table("lane", "layer", "table", "rows", "unit", "meaning")
-    for lane in found:
-        rows = f"{lane['column']} = {lane['value']}" if lane["column"] else "all"
-        table.add_row(lane["name"], lane["layer"], lane["table"], rows, lane["unit"], lane["meaning"])
+    for lane in lanes():
+        rows = ", ".join(
+            f"{test.column} {_SIGNS[test.operator]} {test.operand}".rstrip() for test in lane.tests
+        )
+        table.add_row(lane.name, lane.layer, lane.table, rows or "all", lane.unit, lane.meaning)
     show(table)
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from umtslab.lanes import fill_of
+from umtslab.plot.causes import LOOKS
 from umtslab.plot.look import scale
 from umtslab.plot.phases import Phases, Spans
 from umtslab.plot.style import renew_legend
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
 
 def annotate(figure: Figure, found: Phases) -> None:
     """Mark the phases as areas and the instants as vertical lines, with entries in the legend."""
-    _areas(figure, found.slow_start, "slow start", "#56B4E9", "")
-    _areas(figure, found.recovery, "recovery from a loss", "#E69F00", "////")
-    _areas(figure, found.switches, "channel switch", "#777777", "....")
-    _instants(figure, found.fast_retransmits, "fast retransmit after duplicate ACKs", "#009E73", ":")
-    _instants(figure, found.timeouts, "retransmission timeout", "#D55E00", "-")
+    _areas(figure, found.slow_start, "slow start", *LOOKS["slow_start"])
+    _areas(figure, found.recovery, "recovery from a loss", fill_of("rto"), "////")
+    _areas(figure, found.switches, "channel switch", *LOOKS["channel_switch"])
+    _instants(figure, found.fast_retransmits, "fast retransmit after duplicate ACKs", fill_of("prop"), ":")
+    _instants(figure, found.timeouts, "retransmission timeout", fill_of("rto"), "-")
     renew_legend(figure, figure.axes)
 
 

@@ -1,7 +1,4 @@
-"""Colours and hatches of the causes of time budgets.
-
-Related causes share a colour. Hatches distinguish them, also in grey.
-"""
+"""Colours and hatches of the causes of time budgets in figures, as `umtslab.lanes` has them."""
 
 from __future__ import annotations
 
@@ -10,62 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.budget import seconds, transfer_parts
 from umtslab.labels import cause_label
+from umtslab.lanes import Look, cause_looks, fill_of, proxy_looks
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOOKS = {
-    "rto_needed": ("#D55E00", ""),
-    "channel_switch": ("#E69F00", ""),
-    "dch_refused": ("#E69F00", "...."),
-    "handover": ("#E69F00", "\\\\\\\\"),
-    "capacity_request": ("#E69F00", "////"),
-    "capacity_wait": ("#E69F00", "xxxx"),
-    "postponed_codes": ("#F0E442", "////"),
-    "postponed_power": ("#F0E442", "xxxx"),
-    "postponed_credit": ("#F0E442", "...."),
-    "rlc_reestablishment": ("#CC79A7", "oooo"),
-    "rlc_reset": ("#CC79A7", "++++"),
-    "ack_channel": ("#CC79A7", "////"),
-    "status_prohibited": ("#CC79A7", "...."),
-    "nodeb_drop": ("#CC79A7", "xxxx"),
-    "rlc_recovery": ("#CC79A7", ""),
-    "rlc_window": ("#CC79A7", "\\\\\\\\"),
-    "radio_queue": ("#F0E442", ""),
-    "core_queue": ("#777777", ""),
-    "needless_repeats": ("#882255", ""),
-    "ack_loss": ("#882255", "...."),
-    "rlc_discard": ("#D55E00", "////"),
-    "radio_loss": ("#D55E00", "xxxx"),
-    "buffer_full": ("#D55E00", "...."),
-    "core_drop": ("#777777", "...."),
-    "core_outage": ("#777777", "xxxx"),
-    "core_loss": ("#777777", "////"),
-    "names": ("#000000", "////"),
-    "setup": ("#000000", ""),
-    "slow_start_spurious": ("#882255", "////"),
-    "slow_start": ("#56B4E9", ""),
-    "congestion_avoidance": ("#56B4E9", "////"),
-    "advertised_window": ("#56B4E9", "xxxx"),
-    "serialisation": ("#0072B2", ""),
-    "propagation": ("#009E73", ""),
-    "sender_idle": ("#dddddd", "////"),
-    "application_idle": ("#eeeeee", ""),
-    "not_visible": ("#ffffff", "...."),
-    "unexplained": ("#ffffff", "xxxx"),
+_HATCHES = {
+    "": "",
+    "rising": "////",
+    "falling": "\\\\\\\\",
+    "crossed": "xxxx",
+    "dotted": "....",
+    "ringed": "oooo",
+    "plus": "++++",
 }
+"""Hatches of matplotlib by their names in the declaration."""
+
+
+def styles(looks: Mapping[str, Look]) -> dict[str, tuple[str, str]]:
+    """Return colour and hatch for matplotlib of each cause or state."""
+    return {name: (fill_of(look.hue), _HATCHES[look.hatch]) for name, look in looks.items()}
+
+
+LOOKS = styles(cause_looks())
 """Colour (from the palette of Okabe and Ito) and hatch of each cause."""
 
-
-IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
+IN_PROXY = styles(proxy_looks())
 """Colour and hatch of causes that apply only to transfers split by a proxy."""
 
 
 def bar_style(cause: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """Return the arguments for matplotlib."""
-    colour, hatch = looks[cause]
-    return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
+    fill, hatch = looks[cause]
+    return {"facecolor": fill, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
 
 
 def cause_text(cause: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from umtslab.lanes import fill_of, state_heights, state_looks
 from umtslab.plot.look import scale
 from umtslab.plot.row_groups import RowGroup, row_groups
 from umtslab.plot.style import OTHERS, legend_below, new_figure
@@ -18,16 +19,14 @@ MAX_UES = 60
 
 SWITCHING = "switching"
 
-# States with higher cost have higher and darker strips, so that they are visible without colour.
 STATES = {
-    "IDLE": ("#cccccc", 0.12),
-    "URA_PCH": ("#999999", 0.22),
-    "CELL_PCH": ("#777777", 0.32),
-    "CELL_FACH": ("#56B4E9", 0.55),
-    "CELL_DCH": ("#0072B2", 0.9),
-    SWITCHING: ("#D55E00", 0.9),
+    SWITCHING if name == "switch" else name: (fill_of(look.hue), state_heights()[name])
+    for name, look in state_looks().items()
 }
-"""Colour of each state, and height of its strip."""
+"""Colour of each state, and height of its strip: the higher the cost, the higher the strip."""
+
+_EDGE = "#8a929b"
+"""Edge of the strips, because the fills of most states are pale."""
 
 _ROW_IN = 0.15
 _REST_IN = 1.3
@@ -87,10 +86,14 @@ def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *
     The time of the last row of `states` is the end of the state before it.
     """
     for name, of_state in spans(states).items():
-        colour, part = STATES[name]
+        fill, part = STATES[name]
         high = part * height
         axes.broken_barh(
-            of_state, (place - high / 2, high), facecolors=OTHERS if pale else colour, linewidth=0
+            of_state,
+            (place - high / 2, high),
+            facecolors=OTHERS if pale else fill,
+            edgecolors=_EDGE,
+            linewidth=0.3 * scale(),
         )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.numbering import unwrapped
-from umtslab.plot.causes import IN_PROXY, LOOKS, bar_style, cause_text
+from umtslab.lanes import fill_of, state_looks
+from umtslab.plot.causes import IN_PROXY, LOOKS, bar_style, cause_text, styles
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.style import legend_of
 
@@ -22,25 +23,17 @@ if TYPE_CHECKING:
 HEIGHT_IN = 7.6
 SPLIT_HEIGHT_IN = 9.6
 
-# Greys, because the strip of causes below uses all colours.
-_STATES = {
-    "IDLE": ("#f4f4f4", ""),
-    "URA_PCH": ("#e0e0e0", ""),
-    "CELL_PCH": ("#cccccc", ""),
-    "CELL_FACH": ("#a8a8a8", ""),
-    "CELL_DCH": ("#555555", ""),
-    "switch": ("#ffffff", "//////"),
-}
+_STATES = styles(state_looks())
 
-_NEW, _RETRANSMITTED, _ACK = "#0072B2", "#D55E00", "#009E73"
+_NEW, _RETRANSMITTED, _ACK = fill_of("serial"), fill_of("rto"), fill_of("prop")
 
 _LOSS_PLACES = {
     "air": ("lost on the air", "x", "#000000"),
-    "nodeb_queue": ("dropped by the full Node B queue", "1", "#CC79A7"),
+    "nodeb_queue": ("dropped by the full Node B queue", "1", fill_of("rlc")),
     "core_network": ("lost in the core network", "+", "#000000"),
-    "rlc_buffer": ("dropped by the full RLC buffer", "2", "#CC79A7"),
-    "rlc": ("discarded by RLC", "x", "#D55E00"),
-    "host": ("too late for its connection", "|", "#777777"),
+    "rlc_buffer": ("dropped by the full RLC buffer", "2", fill_of("rlc")),
+    "rlc": ("discarded by RLC", "x", fill_of("rto")),
+    "host": ("too late for its connection", "|", fill_of("core")),
 }
 """For each place of a loss: legend entry, marker and colour."""
 
@@ -163,8 +156,8 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
         )
     expiries = tcp.filter(pl.col("what") == "rto").select("time_s", pl.col("direction") == direction)
     for side, colour, dashes in (
-        ("sender", "#CC79A7", (0, (4, 2))),
-        ("receiver", "#777777", (0, (1, 1.5))),
+        ("sender", fill_of("rto"), (0, (4, 2))),
+        ("receiver", fill_of("core"), (0, (1, 1.5))),
     ):
         times = expiries.filter(pl.col("direction") == (side == "sender"))["time_s"]
         for number, time in enumerate(times):

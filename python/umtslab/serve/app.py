@@ -27,13 +27,16 @@ from umtslab.page.run import connections, content
 from umtslab.reproduce.errors import UnknownSelection
 from umtslab.run import MissingSeries, Run
 from umtslab.serve import experiments, models, scenarios, work
+from umtslab.serve.comparable import comparable
 from umtslab.serve.files import NoSuchFile, file_in
 from umtslab.serve.guard import UPLOAD, Guard, Oversized, TooSlow
 from umtslab.serve.home import home
 from umtslab.serve.jobs import DRAWING, EXPLAINING, Busy, JobFailed, Jobs, perform, prepare
 from umtslab.serve.lanes import lanes
+from umtslab.serve.measure import measure
 from umtslab.serve.reproductions import reproduction
 from umtslab.serve.scenarios import OutsideFolder, SyntaxMistake
+from umtslab.serve.search import search
 from umtslab.serve.selection import Selection, TooManyItems, rows_in_view, view_csv
 from umtslab.serve.settings import Settings
 from umtslab.serve.tiles import ConnectionTimeline, NoSuchTile, head
@@ -279,6 +282,22 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_item(key: str, connection: int, lane: str, row: int) -> dict[str, Any]:
         found = Selection(timelines.of(key, _number(connection)), lane, _number(row)).as_dict()
         return found | {"chain": explanations.chain_of_packet(key, found["packet"])}
+
+    @app.get("/api/runs/{key}/timeline/{connection}/search", response_model=models.Found)
+    def get_found(
+        key: str, connection: int, query: str, at_s: float = 0.0, backward: bool = False
+    ) -> dict[str, Any]:
+        return search(timelines.of(key, _number(connection)), query, at_s, backward=backward)
+
+    @app.get("/api/runs/{key}/timeline/{connection}/measure", response_model=models.Measured)
+    def get_measured(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
+        _check_view(from_s, to_s)
+        return measure(timelines.of(key, _number(connection)), from_s, to_s)
+
+    @app.get("/api/runs/{key}/comparable", response_model=models.ComparableRuns)
+    def get_comparable(key: str) -> dict[str, Any]:
+        with _opened(settings) as store:
+            return {"runs": comparable(store, _found(store, key))}
 
     @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
     def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:

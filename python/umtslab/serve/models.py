@@ -423,10 +423,20 @@ class Level(Model):
 
 
 class Category(Model):
-    """A category of the items of a lane."""
+    """A category of the items of a lane. Causes have a look instead of a colour."""
 
     name: str
     label: str
+    colour: str
+
+
+class TimelineArea(Model):
+    """A strip of the time line with one vertical axis. The height is in CSS pixels."""
+
+    name: str
+    label: str
+    note: str
+    height: int
 
 
 class TimelineLane(Model):
@@ -434,7 +444,9 @@ class TimelineLane(Model):
 
     name: str
     label: str
-    note: str
+    area: str
+    unit: str
+    draw: str
     kind: Literal["count", "share", "maximum"]
     categories: list[Category]
 
@@ -450,6 +462,7 @@ class TimelineHead(Model):
     to_s: float
     cells: int
     levels: list[Level]
+    areas: list[TimelineArea]
     lanes: list[TimelineLane]
     connections: list[TimelineConnection]
 
@@ -462,7 +475,7 @@ class LaneTile(Model):
     """
 
     name: str
-    items: list[tuple[int, float, float, int, int, float | None, int]] | None
+    items: list[tuple[int, float, float, float, float, float | None, int]] | None
     cells: list[tuple[int, int, float]] | None
 
 
@@ -483,6 +496,58 @@ class Selection(Model):
     end_s: float
     rows: dict[str, list[int]]
     chain: str | None
+
+
+class Found(Model):
+    """An item that a search found: its lane and row, unless the query is an instant, and the count of all."""
+
+    time_s: float
+    end_s: float
+    lane: str | None
+    row: int | None
+    text: str
+    count: int
+
+
+class MeasuredNumber(Model):
+    """A number between two instants."""
+
+    name: str
+    label: str
+    value: int
+    text: str
+
+
+class MeasuredCause(Model):
+    """Time of a cause between two instants."""
+
+    cause: str
+    label: str
+    seconds: float
+    text: str
+
+
+class Measured(Model):
+    """What happens between two instants: numbers, and the causes with the largest time."""
+
+    from_s: float
+    to_s: float
+    duration: str
+    numbers: list[MeasuredNumber]
+    causes: list[MeasuredCause]
+
+
+class ComparableRun(Model):
+    """A run with a time line, which can be drawn behind another one."""
+
+    key: str
+    label: str
+
+
+class ComparableRuns(Model):
+    """The newest runs with a time line."""
+
+    runs: list[ComparableRun]
 
 
 class ViewRow(Model):

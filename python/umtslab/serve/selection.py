@@ -45,7 +45,7 @@ class Selection:
             if not found:
                 raise NoSuchTile("the time line of this connection has no such packet")
             item = found[0]
-            lane = "acks" if item["kind"] == "ack" else "segments"
+            lane = "acknowledgments" if item["kind"] == "ack" else "segments"
         else:
             item = self._item(lane, row)
             self._rows[lane] = {row}
@@ -85,7 +85,7 @@ class Selection:
     def _packet_of(self, lane: str, item: Row) -> int | None:
         if item.get("packet") is not None:
             return int(item["packet"])
-        if lane == "blocks":
+        if lane in ("block_sets", "node_b_queue"):
             pdus = self._where("timeline_pdus", block_set=item["block_set"])
             item = next((pdu for pdu in pdus if pdu["first"] is not None), {})
         if item.get("first") is None:
@@ -110,14 +110,16 @@ class Selection:
     def _follow(self, packet: int) -> None:
         """Add everything that carries a packet."""
         for segment in self._where("timeline_segments", packet=packet):
-            self._add("acks" if segment["kind"] == "ack" else "segments", [segment])
+            self._add("acknowledgments" if segment["kind"] == "ack" else "segments", [segment])
         for sdu in self._where("timeline_sdus", packet=packet):
             self._add("sdus", [sdu])
             if sdu["first"] is not None:
                 pdus = list(self._pdus_of(sdu))
                 self._add("pdus", pdus)
                 sets = {pdu["block_set"] for pdu in pdus if pdu["block_set"] is not None}
-                self._add("blocks", self._block_sets(sets, sdu["direction"]))
+                carriers = self._block_sets(sets, sdu["direction"])
+                self._add("block_sets", carriers)
+                self._add("node_b_queue", [row for row in carriers if row["on_air_s"] is not None])
 
     def _pdus_of(self, sdu: Row) -> Iterable[Row]:
         import polars as pl
@@ -167,7 +169,7 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
         case "causes":
             label = cause_label(row["cause"])
             return label[:1].upper() + label[1:]
-        case "segments" | "acks":
+        case "segments" | "acknowledgments":
             name = describe(dict(row))
             again = _REPEATS.get(row["cause"], "")
             lost = f", lost ({cause_label(row['loss'])})" if row["lost"] else ""
@@ -181,7 +183,7 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
             place = {"nodeb_queue": "Node B queue", "air": "on the air"}.get(row["lost_at"] or "", "")
             lost = f", lost{f' ({place})' if place else ''}" if row["lost"] else ""
             return f"{row['channel']}{_pdus(row)}{nth}{poll}{lost}"
-        case "blocks":
+        case "block_sets" | "node_b_queue":
             lost = f", {row['lost_blocks']} lost" if row["lost_blocks"] else ""
             dropped = " in the queue of the Node B" if row["nodeb_drop"] else ""
             blocks = count(row["blocks"], "block")
@@ -192,11 +194,22 @@ def _what(lane: str, row: Mapping[str, Any]) -> str:
             return f"STATUS: all PDUs below {row['below']} received, {missing}{lost}"
         case "rrc":
             return f"{row['state']} to {row['to']}" if row["to"] else str(row["state"])
-        case "dch":
+        case "dch_requests":
             holders = f", {count(row['dchs'], 'DCH')} in use" if row["dchs"] is not None else ""
             return f"DCH request {str(row['answer']).replace('_', ' ')}{holders}"
-        case _:
+        case "hs_attempts":
+            fate = "decoded" if row["decoded"] else "given up" if row["last"] else "not decoded"
+            return f"HS-DSCH, {count(row['pdus'], 'PDU')}, attempt {row['attempt']}, CQI {row['cqi']}, {fate}"
+        case "rlc_buffer":
             return f"{count(round(row['octets']), 'byte')} in the buffer of RLC"
+    return _value_or_timer(lane, row)
+
+
+def _value_or_timer(lane: str, row: Mapping[str, Any]) -> str:
+    declared = next(one for one in LANES if one.name == lane)
+    if declared.table == "timeline_timers":
+        return f"{declared.label}, {row['outcome'] or 'running'}"
+    return f"{declared.label} {number(row[declared.high], 5)} {declared.unit}".rstrip()
 
 
 def _pdus(row: Mapping[str, Any]) -> str:
@@ -212,7 +225,7 @@ def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> di
     found: list[tuple[float, str, str]] = []
     total = 0
     for lane in LANES:
-        if lane.name in ("buffer", "causes"):
+        if lane.cells == "maximum" or lane.name == "causes":
             continue
         rows = set(timeline.rows_between(lane, from_s, to_s))
         total += len(rows)

@@ -1,8 +1,8 @@
 """The time line of one connection and its UE, as tiles: single items, or counts in cells of equal length.
 
 Cells begin at fixed instants and are 10 ms times a power of two long. A tile has `CELLS` cells. A lane
-is drawn with counts at a level if one of its tiles would have more than `Lane.most` items. Instants are
-rounded to nanoseconds before they are assigned to cells.
+is drawn with counts at a level if one of its tiles would have more than `most` items. The core declares
+the lanes (`umtslab.lanes`). Instants are rounded to nanoseconds before they are assigned to cells.
 """
 
 from __future__ import annotations
@@ -11,26 +11,39 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from umtslab.labels import cause_label
+from umtslab.lanes import Cells as Kind
+from umtslab.lanes import Lane, areas, lanes
 from umtslab.numbers import number
-from umtslab.run import Run
+from umtslab.run import Run, with_last
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 CELLS = 64
 """Cells of a tile."""
 
-MOST_ITEMS = 72
-"""Items of one lane in a tile."""
+MOST_ITEMS = {
+    "line": 56,
+    "bar": 40,
+    "strip": 40,
+    "mark": 40,
+    "tick": 40,
+    "steps": 30,
+    "dashed_steps": 30,
+    "filled": 30,
+}
+"""Items of one lane in a tile, by how the lane is drawn. If a tile of a level has more, all tiles of
+the level have cells."""
 
-MOST_PDUS = 256
+MOST_PDUS = 160
 """Items of the lane of PDUs in a tile."""
 
 LOWEST = -3
@@ -41,118 +54,18 @@ _CELL_NS = 10_000_000
 
 _NS = 1e9
 
-Kind = Literal["count", "share", "maximum"]
-
 
 class NoSuchTile(LookupError):
     """There is no connection, tile or item of this number."""
 
 
-@dataclass(frozen=True)
-class Lane:
-    """A lane of the time line.
-
-    Attributes
-    ----------
-    kind : str
-        What a cell holds: items that begin in it by category, the share of time by category, or the
-        largest value.
-    most : int
-        Items of a tile. If a tile of a level has more, all tiles of the level have cells.
-    low, high : str
-        Columns with the range on the vertical axis. Empty for lanes without one.
-    """
-
-    name: str
-    label: str
-    note: str
-    kind: Kind
-    table: str
-    categories: tuple[tuple[str, str], ...]
-    low: str = ""
-    high: str = ""
-    start: str = "time_s"
-    most: int = MOST_ITEMS
+LANES = tuple(lane for lane in lanes() if lane.area)
+"""The lanes of the page."""
 
 
-_STATES = (
-    ("CELL_FACH", "CELL_FACH"),
-    ("CELL_DCH", "CELL_DCH"),
-    ("switch", "switch"),
-    ("other", "other state"),
-)
-
-LANES = (
-    Lane("causes", "Cause", "time budget", "share", "budget_intervals", (), start="start_s"),
-    Lane(
-        "segments",
-        "TCP segments",
-        "bytes, sent to arrived",
-        "count",
-        "timeline_segments",
-        (("new", "new"), ("again", "sent again"), ("lost", "lost")),
-        "seq",
-        "end",
-    ),
-    Lane(
-        "acks",
-        "TCP ACKs",
-        "bytes, sent to arrived",
-        "count",
-        "timeline_segments",
-        (("ack", "ACK"), ("lost", "lost")),
-        "ack",
-        "ack",
-    ),
-    Lane(
-        "sdus",
-        "RLC SDUs",
-        "wait, then transmission",
-        "count",
-        "timeline_sdus",
-        (("delivered", "delivered"), ("lost", "discarded or lost"), ("open", "under way at the end")),
-    ),
-    Lane(
-        "pdus",
-        "RLC PDUs",
-        "number",
-        "count",
-        "timeline_pdus",
-        (("new", "first transmission"), ("again", "sent again"), ("lost", "lost")),
-        "first",
-        "last",
-        most=MOST_PDUS,
-    ),
-    Lane(
-        "blocks",
-        "Transport blocks",
-        "sets",
-        "count",
-        "timeline_block_sets",
-        (("whole", "received"), ("lost", "a block lost")),
-        "zero",
-        "blocks",
-    ),
-    Lane(
-        "status",
-        "STATUS",
-        "from the receiver",
-        "count",
-        "timeline_status",
-        (("complete", "no PDU missing"), ("missing", "PDUs missing"), ("lost", "lost")),
-    ),
-    Lane("rrc", "RRC", "state", "share", "timeline_rrc", _STATES),
-    Lane(
-        "dch",
-        "DCH requests",
-        "answers",
-        "count",
-        "timeline_dch_requests",
-        (("granted", "granted"), ("refused", "refused")),
-    ),
-    Lane("buffer", "RLC buffer", "bytes", "maximum", "rlc_buffer", (("octets", "bytes"),), "zero", "octets"),
-)
-"""The lanes from top to bottom."""
+def most(lane: Lane) -> int:
+    """Return how many items of a lane a tile may have."""
+    return MOST_PDUS if lane.name == "pdus" else MOST_ITEMS[lane.draw]
 
 
 @dataclass(frozen=True)
@@ -166,8 +79,8 @@ class Items:
     row: Integers
     start_ns: Integers
     end_ns: Integers
-    low: Integers
-    high: Integers
+    low: Floats
+    high: Floats
     middle_ns: Integers
     category: Integers
     weight: Integers
@@ -211,7 +124,7 @@ class ConnectionTimeline:
     # ── Tables ──────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return the rows of this UE in a table, with the number of each as ``row``."""
+        """Return the rows of this UE, or else of this connection, with the number of each as ``row``."""
         import polars as pl
 
         if name not in self._tables:
@@ -220,8 +133,8 @@ class ConnectionTimeline:
             else:
                 path = self.run.folder and self.run.folder / "series" / f"{name}.parquet"
                 lazy = pl.scan_parquet(path) if path else self.run.series(name).lazy()
-                numbered = lazy.with_row_index("row")
-                of = "connection" if name == "budget_intervals" else "ue"
+                numbered = with_last(lazy).with_row_index("row")
+                of = "ue" if "ue" in numbered.collect_schema() else "connection"
                 number = self.connection if of == "connection" else self.ue
                 self._tables[name] = numbered.filter(pl.col(of) == number).collect()
         return self._tables[name]
@@ -251,13 +164,18 @@ class ConnectionTimeline:
         """Return name and label of each category of a lane."""
         if lane.name == "causes":
             return tuple((cause, cause_label(cause)) for cause in self.causes)
-        return lane.categories
+        return tuple((category.name, category.label) for category in lane.categories)
+
+    def chosen(self, lane: Lane) -> pl.DataFrame:
+        """Return the rows of a lane, with the number of each as ``row``."""
+        table = self.table(lane.table)
+        return _chosen(self, lane, table) if table.height else table
 
     def items(self, lane: Lane) -> Items:
         """Return the items of a lane."""
         if lane.name not in self._lanes:
-            table = self.table(lane.table)
-            self._lanes[lane.name] = _items(self, lane, table) if table.height else _no_items()
+            rows = self.chosen(lane)
+            self._lanes[lane.name] = _items(self, lane, rows) if rows.height else _no_items()
         return self._lanes[lane.name]
 
     # ── Levels ──────────────────────────────────────────────────────────────────────────────────────
@@ -279,7 +197,7 @@ class ConnectionTimeline:
         """Return whether the lane has cells instead of items at this level."""
         if (lane.name, level) not in self._fullest:
             self._fullest[lane.name, level] = _fullest(self.items(lane), cell_ns(level) * CELLS)
-        return self._fullest[lane.name, level] > lane.most
+        return self._fullest[lane.name, level] > most(lane)
 
     def tile(self, level: int, index: int) -> dict[str, Any]:
         """Return a tile, as `models.Tile`.
@@ -298,7 +216,7 @@ class ConnectionTimeline:
             found = self.items(lane)
             content: dict[str, Any] = {"name": lane.name, "items": None, "cells": None}
             if self.is_counted(lane, level):
-                content["cells"] = _CELL_VALUES[lane.kind](found, start, cell_ns(level))
+                content["cells"] = _CELL_VALUES[lane.cells](found, start, cell_ns(level))
             else:
                 content["items"] = _rows(found, start, start + length)
             lanes.append(content)
@@ -326,110 +244,65 @@ def _no_items() -> Items:
     return Items(*[none] * 8)
 
 
-def _items(of: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> Items:
-    """Select and describe the rows of a lane."""
+def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
+    """Describe the rows of a lane."""
     import polars as pl
 
-    chosen = _CHOSEN[lane.name](of, table)
-    end = pl.col("end_s") if "end_s" in chosen.columns else pl.col(lane.start).shift(-1)
+    end = pl.col(lane.end) if lane.end else pl.col(lane.start).shift(-1)
     between = _BETWEEN.get(lane.name)
     middle = pl.col(between) if between else pl.lit(None, dtype=pl.Float64)
-
-    weight = pl.col("last").cast(pl.Int64) - pl.col("first") + 1 if lane.name == "pdus" else pl.lit(1)
+    weight = pl.col("count") if lane.high == "count" else pl.lit(1)
+    # The value of a connection ends with the connection.
+    ends_early = not lane.end and lane.owner == "connection" and of.closed_s is not None
+    last_s = of.closed_s if ends_early else of.run.duration_s
 
     def nanoseconds(column: pl.Expr) -> pl.Expr:
         return (column * _NS).round().cast(pl.Int64)
 
-    columns = chosen.with_columns(pl.lit(0).alias("zero")).select(
+    def value(name: str) -> pl.Expr:
+        return (pl.col(name) if name else pl.lit(0)).fill_null(0).cast(pl.Float64)
+
+    columns = chosen.select(
         pl.col("row").cast(pl.Int64),
         nanoseconds(pl.col(lane.start)).alias("start_ns"),
-        nanoseconds(end.fill_null(of.run.duration_s)).alias("end_ns"),
-        (pl.col(lane.low) if lane.low else pl.lit(0)).fill_null(0).cast(pl.Int64).alias("low"),
-        (pl.col(lane.high) if lane.high else pl.lit(0)).fill_null(0).cast(pl.Int64).alias("high"),
+        nanoseconds(end.fill_null(last_s)).alias("end_ns"),
+        value(lane.low).alias("low"),
+        value("last" if lane.high == "count" else lane.high).alias("high"),
         nanoseconds(middle).fill_null(-1).alias("middle_ns"),
         _category(of, lane).cast(pl.Int64).alias("category"),
         weight.fill_null(1).cast(pl.Int64).alias("weight"),
     )
     ordered = columns.sort("start_ns", "row")
-    return Items(*(ordered[name].to_numpy().astype("int64") for name in ordered.columns))
+    return Items(*(ordered[name].to_numpy() for name in ordered.columns))
 
 
 def _category(of: ConnectionTimeline, lane: Lane) -> pl.Expr:
     """Return an expression with the index of the category of each row."""
     import polars as pl
 
-    names = [name for name, _ in of.categories(lane)]
-
-    def first(*cases: tuple[pl.Expr, str]) -> pl.Expr:
-        found = pl.lit(len(names) - 1)
-        for condition, name in reversed(cases):
-            found = pl.when(condition).then(pl.lit(names.index(name))).otherwise(found)
-        return found
-
-    always = pl.lit(value=True)
-    lost = pl.col("lost").fill_null(value=False) if lane.name != "blocks" else pl.col("lost_blocks") > 0
-    match lane.name:
-        case "causes":
-            return pl.col("cause").replace_strict(
-                {name: index for index, name in enumerate(names)}, return_dtype=pl.Int64
-            )
-        case "segments":
-            return first((lost, "lost"), (pl.col("cause") == "new", "new"), (always, "again"))
-        case "acks":
-            return first((lost, "lost"), (always, "ack"))
-        case "sdus":
-            return first(
-                (pl.col("end_s").is_null(), "open"),
-                (pl.col("fate") == "delivered", "delivered"),
-                (always, "lost"),
-            )
-        case "pdus":
-            again = pl.col("transmission").fill_null(1) > 1
-            return first((lost, "lost"), (again, "again"), (always, "new"))
-        case "blocks":
-            return first((lost, "lost"), (always, "whole"))
-        case "status":
-            return first(
-                (lost, "lost"),
-                (pl.col("missing").fill_null("") != "", "missing"),
-                (always, "complete"),
-            )
-        case "rrc":
-            return first(
-                (pl.col("to").fill_null("") != "", "switch"),
-                (pl.col("state") == "CELL_FACH", "CELL_FACH"),
-                (pl.col("state") == "CELL_DCH", "CELL_DCH"),
-                (always, "other"),
-            )
-        case "dch":
-            return first((pl.col("answer").str.starts_with("granted"), "granted"), (always, "refused"))
-    return pl.lit(0)
+    if not lane.categories:
+        places = {name: index for index, name in enumerate(of.causes)}
+        return pl.col("cause").replace_strict(places, return_dtype=pl.Int64)
+    found = pl.lit(len(lane.categories) - 1)
+    for index, category in reversed(list(enumerate(lane.categories))):
+        if category.tests:
+            meets = pl.all_horizontal(test.expression() for test in category.tests)
+            found = pl.when(meets).then(pl.lit(index)).otherwise(found)
+    return found
 
 
-def _of_data(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
+def _chosen(of: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
+    """Select the rows of a lane from those of the UE."""
     import polars as pl
 
-    return table.filter(pl.col("direction") == of.direction)
-
-
-def _against_data(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return table.filter(pl.col("direction") != of.direction)
-
-
-def _segments(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    chosen = _of_data(of, table).filter((pl.col("connection") == of.connection) & (pl.col("kind") != "ack"))
-    return _at_rnc(of, chosen)
-
-
-def _acks(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    chosen = _against_data(of, table).filter((pl.col("connection") == of.connection) & (pl.col("ack") > 0))
-    return _at_rnc(of, chosen)
+    conditions = [test.expression() for test in lane.tests]
+    if lane.owner == "connection":
+        conditions.append(pl.col("connection") == of.connection)
+    if lane.direction:
+        is_data = pl.col("direction") == of.direction
+        conditions.append(is_data if lane.direction == "data" else ~is_data)
+    chosen = table.filter(pl.all_horizontal(conditions)) if conditions else table
+    return _at_rnc(of, chosen) if _BETWEEN.get(lane.name) == "rnc_s" else chosen
 
 
 def _at_rnc(of: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
@@ -449,33 +322,8 @@ def _at_rnc(of: ConnectionTimeline, segments: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _numbered(of: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
-    """Return PDUs with data. PDUs with STATUS only have no number."""
-    import polars as pl
-
-    return _of_data(of, table).filter(pl.col("first").is_not_null() | (pl.col("kind") != "status"))
-
-
-def _all(_: ConnectionTimeline, table: pl.DataFrame) -> pl.DataFrame:
-    return table
-
-
-_BETWEEN = {"segments": "rnc_s", "acks": "rnc_s", "sdus": "first_sent_s"}
+_BETWEEN = {"segments": "rnc_s", "acknowledgments": "rnc_s", "sdus": "first_sent_s"}
 """Columns with an instant between start and end."""
-
-_CHOSEN: dict[str, Callable[[ConnectionTimeline, pl.DataFrame], pl.DataFrame]] = {
-    "causes": _all,
-    "segments": _segments,
-    "acks": _acks,
-    "sdus": _of_data,
-    "pdus": _numbered,
-    "blocks": _of_data,
-    "status": _against_data,
-    "rrc": _all,
-    "dch": _all,
-    "buffer": _of_data,
-}
-"""Rows of each lane, from those of the UE."""
 
 
 # ── Tiles ───────────────────────────────────────────────────────────────────────────────────────────
@@ -512,13 +360,18 @@ def _rows(found: Items, start: int, end: int) -> list[list[float | int | None]]:
             int(found.row[i]),
             int(found.start_ns[i]) / _NS,
             int(found.end_ns[i]) / _NS,
-            int(found.low[i]),
-            int(found.high[i]),
+            _short(found.low[i]),
+            _short(found.high[i]),
             None if found.middle_ns[i] < 0 else int(found.middle_ns[i]) / _NS,
             int(found.category[i]),
         ]
         for i in inside
     ]
+
+
+def _short(value: float) -> float | int:
+    """Return a value of the vertical axis with at most six decimal places."""
+    return int(value) if value == int(value) else round(float(value), 6)
 
 
 Cells = list[list[float | int]]
@@ -558,13 +411,13 @@ def _maxima(found: Items, start: int, cell: int) -> Cells:
     import numpy as np
 
     inside = np.flatnonzero((found.start_ns < start + CELLS * cell) & (_last_ns(found) >= start))
-    largest: dict[int, int] = {}
+    largest: dict[int, float] = {}
     for i in inside:
         first = max(0, int(found.start_ns[i] - start) // cell)
         last = min(CELLS - 1, int(max(found.start_ns[i], found.end_ns[i] - 1) - start) // cell)
         for index in range(first, last + 1):
-            largest[index] = max(largest.get(index, 0), int(found.high[i]))
-    return [[index, 0, value] for index, value in sorted(largest.items())]
+            largest[index] = max(largest.get(index, 0.0), float(found.high[i]))
+    return [[index, 0, _short(value)] for index, value in sorted(largest.items())]
 
 
 _CELL_VALUES: dict[Kind, Callable[[Items, int, int], Cells]] = {
@@ -596,13 +449,19 @@ def head(timeline: ConnectionTimeline, connections: Sequence[dict[str, Any]]) ->
             }
             for level in range(LOWEST, timeline.highest + 1)
         ],
+        "areas": [
+            {"name": area.name, "label": area.label, "note": area.note, "height": area.height}
+            for area in areas()
+        ],
         "lanes": [
             {
                 "name": lane.name,
                 "label": lane.label,
-                "note": lane.note,
-                "kind": lane.kind,
-                "categories": [{"name": name, "label": label} for name, label in timeline.categories(lane)],
+                "area": lane.area,
+                "unit": lane.unit,
+                "draw": lane.draw,
+                "kind": lane.cells,
+                "categories": _categories(timeline, lane),
             }
             for lane in LANES
             if len(timeline.items(lane))
@@ -613,3 +472,11 @@ def head(timeline: ConnectionTimeline, connections: Sequence[dict[str, Any]]) ->
             if row.get("ue") is not None
         ],
     }
+
+
+def _categories(timeline: ConnectionTimeline, lane: Lane) -> list[dict[str, str]]:
+    colours = {category.name: category.colour for category in lane.categories}
+    return [
+        {"name": name, "label": label, "colour": colours.get(name, "")}
+        for name, label in timeline.categories(lane)
+    ]

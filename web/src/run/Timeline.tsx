@@ -4,6 +4,9 @@ import { usePage } from '../app/context';
 import { Section, Waiting } from '../app/parts';
 import { useLoaded } from '../app/useLoaded';
 import { type Chain, ChainPanel } from './ChainPanel';
+import { MeasuredPanel } from './MeasuredPanel';
+import { OtherRun } from './OtherRun';
+import { type Found, Search } from './Search';
 import type { Stalls } from './StallTable';
 import { TimelineCanvas } from './TimelineCanvas';
 import { type TimelineHead, useTiles } from './tiles';
@@ -50,7 +53,25 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
     () => stalls.events.filter((one) => one.kind === 'rto' && one.connection === shownConnection).map((one) => one.time_s),
     [stalls, shownConnection],
   );
-  const span = useMemo(() => (link ? { from: link.time_s, to: link.end_s } : undefined), [link]);
+  const [measured, setMeasured] = useState<{ from: number; to: number }>();
+  // A span that fills the view needs no shade.
+  const isPart = measured && range && (measured.from > range.from || measured.to < range.to);
+  const span = useMemo(
+    () => (isPart ? measured : link ? { from: link.time_s, to: link.end_s } : undefined),
+    [link, measured, isPart],
+  );
+  const otherHead = useLoaded<TimelineHead>(
+    view.other === undefined ? undefined : path`/api/runs/${view.other}/timeline/${shownConnection}`,
+  );
+  const otherLanes = otherHead.content?.connection === shownConnection && view.other !== undefined ? otherHead.content : undefined;
+  const otherTiles = useTiles(view.other ?? '', otherLanes, range?.from ?? 0, range?.to ?? 1);
+  const other = useMemo(
+    () => (otherLanes && otherTiles.shown ? { head: otherLanes, shown: otherTiles.shown } : undefined),
+    [otherLanes, otherTiles.shown],
+  );
+  const measure = (from: number, to: number) => {
+    if (to > from) setMeasured({ from, to });
+  };
   const move = (from: number, to: number) => setView({ ...view, from, to }, 'replace');
   const fit = () => setView(without(view, 'from', 'to', 'link'), 'replace');
   const zoomBy = (factor: number) => {
@@ -59,6 +80,13 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
     move(Math.max(0, middle - half), Math.min(lanes.duration_s, middle + half));
   };
   const pick = (lane: string, row: number) => setPicked({ connection: shownConnection, lane, row });
+  /** Moves an item to the middle of the view. */
+  const show = (found: Found) => {
+    if (!range) return;
+    const half = (range.to - range.from) / 2;
+    move(Math.max(0, found.time_s - half), found.time_s + half);
+    if (found.lane !== null && found.row !== null) pick(found.lane, found.row);
+  };
   const inScope = (ue: number) => ofUe === undefined || ue === ofUe;
   const ues = [...new Set(stalls.events.map((one) => one.ue))].sort((a, b) => a - b);
 
@@ -92,6 +120,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.key === 'n' || event.key === 'p') step(event.key === 'n' ? 1 : -1);
+      else if (event.key === 'Escape' && measured) setMeasured(undefined);
       else if (event.key === 'Escape' && view.event) close();
       else return;
       event.preventDefault();
@@ -109,7 +138,7 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
     <div id="timeline">
       <Section
         title="Time line"
-        note="Drag to move, Ctrl and wheel or + and − to zoom, click an item to see what belongs to it. Keys: N next, P previous, Esc close."
+        note="Drag to move, Shift and drag to measure, Ctrl and wheel or + and − to zoom, click an item to see what belongs to it. Keys: N next, P previous, M measure, Esc close."
       >
         <div class="bar2 noprint">
           <label>
@@ -164,13 +193,26 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
               ))}
             </select>
           </label>
-          <GoTo go={(time) => range && move(Math.max(0, time - (range.to - range.from) / 2), time + (range.to - range.from) / 2)} />
+          <Search id={id} connection={shownConnection} at={range ? (range.from + range.to) / 2 : 0} show={show} />
+          <button type="button" disabled={!range} onClick={() => range && measure(range.from, range.to)}>
+            Measure
+          </button>
+          <OtherRun id={id} chosen={view.other} choose={(other) => setView(other === undefined ? without(view, 'other') : { ...view, other }, 'replace')} />
           <span class="small">{position(stalls, index)}</span>
         </div>
         <p class="read small" aria-hidden="true">
           {range && `${range.from.toFixed(3)} s to ${range.to.toFixed(3)} s. `}
           {selection?.text}
         </p>
+        {measured && (
+          <MeasuredPanel id={id} connection={shownConnection} from={measured.from} to={measured.to} close={() => setMeasured(undefined)} />
+        )}
+        {view.other !== undefined && <Waiting of={otherHead} what="the second run" />}
+        {other && (
+          <p class="small">
+            <i class="ghost" aria-hidden="true" /> grey: connection {shownConnection} of the second run
+          </p>
+        )}
         <Waiting of={loaded} what="the chain of causes" />
         <Waiting of={head} what="the time line" />
         {tiles.error && <Waiting of={{ content: undefined, error: tiles.error, isLate: false, again: tiles.again }} what="" />}
@@ -193,6 +235,8 @@ export function Timeline({ id, stalls, connection, view, setView }: Props) {
               move={move}
               fit={fit}
               pick={pick}
+              other={other}
+              measure={measure}
             />
           )}
           {chain && (
@@ -230,27 +274,6 @@ function rangeOf(
 function packetOf(chain: Chain | undefined, link: Chain['links'][number] | undefined): number | undefined {
   const found = link?.identity['packet'];
   return typeof found === 'number' ? found : (chain?.packet ?? undefined);
-}
-
-/** A field for an instant. */
-function GoTo({ go }: { go: (time: number) => void }) {
-  const [text, setText] = useState('');
-  return (
-    <label>
-      Go to{' '}
-      <input
-        class="goto"
-        aria-label="Go to an instant, in seconds"
-        placeholder="66.28 s"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          const time = Number(text.replace(/s\s*$/, '').trim());
-          if (event.key === 'Enter' && text.trim() && Number.isFinite(time) && time >= 0) go(time);
-        }}
-      />
-    </label>
-  );
 }
 
 function position(stalls: Stalls, index: number): string {

@@ -1,7 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Swatch, useLooks } from '../app/causes';
 import { usePage } from '../app/context';
-import { areasOf, type Drawn, drawTimeline, type Hit, heightOf, inkOf, labelOf, nearest, RULER, timelineSvg } from './drawTimeline';
+import { areasOf, heightOf, RULER } from './areas';
+import type { Drawn, Frame, Source } from './drawing';
+import { drawTimeline, timelinePng, timelineSvg } from './drawTimeline';
+import { type Hit, nearest } from './hits';
 import type { Shown, TimelineHead } from './tiles';
 
 interface Props {
@@ -17,6 +20,10 @@ interface Props {
   move: (from: number, to: number) => void;
   fit: () => void;
   pick: (lane: string, row: number) => void;
+  /** A second run on the same axis. */
+  other: Source | undefined;
+  /** Shows what happens between two instants. */
+  measure: (from: number, to: number) => void;
 }
 
 const NEAR = 7;
@@ -25,21 +32,22 @@ const LEAST_SPAN_S = 0.02;
 const NARROW = 640;
 const CLICK_PX = 3;
 
-/** The lanes. Drag or arrow keys pan, plus and minus zoom, a click opens what belongs to an item. */
+/** The lanes. Drag or arrow keys pan, Shift and drag measure, plus and minus zoom, a click opens an item. */
 export function TimelineCanvas(props: Props) {
-  const { table, head, shown, from, to, rows, span, timeouts, move, fit, pick } = props;
+  const { table, head, shown, from, to, rows, span, timeouts, move, fit, pick, other, measure } = props;
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn>({ hits: [], shapes: 0 });
-  const drag = useRef<{ x: number; y: number; moved: number } | undefined>(undefined);
+  const drag = useRef<{ x: number; y: number; moved: number; from: number; isMeasuring: boolean } | undefined>(undefined);
   const { theme } = usePage();
   const looks = useLooks();
   const [width, setWidth] = useState(0);
   const [cursor, setCursor] = useState<number>();
+  const [measured, setMeasured] = useState<{ from: number; to: number }>();
   const areas = areasOf(head, to - from);
   const isNarrow = innerWidth <= NARROW;
 
-  const frame = { width, head, shown, looks, from, to, hasLabels: isNarrow, marks: { rows, span, timeouts, cursor: undefined } };
+  const frame: Frame = { width, head, shown, looks, from, to, hasLabels: isNarrow, other, marks: { rows, span, timeouts, cursor: undefined } };
   const name = `connection-${head.connection}-${from.toFixed(3)}-${to.toFixed(3)}`;
 
   const zoom = (factor: number, around: number) => {
@@ -64,10 +72,10 @@ export function TimelineCanvas(props: Props) {
   }, []);
   useEffect(() => {
     if (!canvas.current || !width) return;
-    drawn.current = drawTimeline(canvas.current, { ...frame, marks: { rows, span, timeouts, cursor } });
+    drawn.current = drawTimeline(canvas.current, { ...frame, marks: { rows, span: measured ?? span, timeouts, cursor } });
     canvas.current.dataset['shapes'] = String(drawn.current.shapes);
     canvas.current.dataset['level'] = String(shown.level.level);
-  }, [head, shown, from, to, rows, span, timeouts, cursor, width, theme]);
+  }, [head, shown, from, to, rows, span, timeouts, cursor, width, theme, other, measured]);
   // The wheel scrolls the page unless the lanes have the focus, or Ctrl is held.
   useEffect(() => {
     const element = stage.current;
@@ -93,6 +101,7 @@ export function TimelineCanvas(props: Props) {
     else if (event.key === '+' || event.key === '=') zoom(0.5, middle);
     else if (event.key === '-') zoom(2, middle);
     else if (event.key === '0') fit();
+    else if (event.key === 'm') measure(from, to);
     else return;
     event.preventDefault();
   };
@@ -102,7 +111,7 @@ export function TimelineCanvas(props: Props) {
   };
   const down = (event: PointerEvent) => {
     const [x, y] = place(event);
-    drag.current = { x, y, moved: 0 };
+    drag.current = { x, y, moved: 0, from: timeAt(x), isMeasuring: event.shiftKey };
     stage.current?.setPointerCapture(event.pointerId);
     stage.current?.focus({ preventScroll: true });
   };
@@ -113,15 +122,22 @@ export function TimelineCanvas(props: Props) {
       const by = x - held.x;
       held.moved += Math.abs(by);
       held.x = x;
-      if (held.moved > CLICK_PX) pan(-by / Math.max(1, width));
+      if (held.moved > CLICK_PX && held.isMeasuring) setMeasured(spanOf(held.from, timeAt(x)));
+      else if (held.moved > CLICK_PX) pan(-by / Math.max(1, width));
     }
     setCursor(timeAt(x));
   };
   const up = (event: PointerEvent) => {
     const held = drag.current;
     drag.current = undefined;
-    if (!held || held.moved > CLICK_PX) return;
+    setMeasured(undefined);
+    if (!held) return;
     const [x, y] = place(event);
+    if (held.moved > CLICK_PX) {
+      const { from: start, to: end } = spanOf(held.from, timeAt(x));
+      if (held.isMeasuring) measure(Math.max(0, start), Math.min(head.duration_s, end));
+      return;
+    }
     const found: Hit | undefined = nearest(drawn.current.hits, x, y, event.pointerType === 'touch' ? NEAR_FINGER : NEAR);
     if (found) pick(found.lane, found.row);
   };
@@ -132,8 +148,8 @@ export function TimelineCanvas(props: Props) {
         <div class="gutter" aria-hidden="true" style={{ height: `${heightOf(areas)}px` }}>
           {areas.map((area) => (
             <div key={area.name} style={{ top: `${area.y}px`, height: `${area.tall}px` }}>
-              {labelOf(area).label}
-              {area.tall >= 32 && <small>{labelOf(area).note}</small>}
+              {area.label}
+              {area.tall >= 32 && <small>{area.note}</small>}
             </div>
           ))}
         </div>
@@ -144,12 +160,15 @@ export function TimelineCanvas(props: Props) {
         tabIndex={0}
         role="application"
         aria-roledescription="time line"
-        aria-label={`Time line of connection ${head.connection}. Left and right pan, plus and minus zoom, 0 shows the whole connection, N and P step through timeouts and retransmissions.`}
+        aria-label={`Time line of connection ${head.connection}. Left and right pan, plus and minus zoom, 0 shows the whole connection, M measures the view, N and P step through timeouts and retransmissions.`}
         onKeyDown={press}
         onPointerDown={down}
         onPointerMove={hover}
         onPointerUp={up}
-        onPointerCancel={() => (drag.current = undefined)}
+        onPointerCancel={() => {
+          drag.current = undefined;
+          setMeasured(undefined);
+        }}
         onPointerLeave={() => setCursor(undefined)}
       >
         <canvas ref={canvas} height={heightOf(areas)} aria-hidden="true" />
@@ -162,8 +181,11 @@ export function TimelineCanvas(props: Props) {
       <Key head={head} />
       <p class="bar2 noprint export">
         Export the view:{' '}
-        <button type="button" onClick={() => save(`${name}.svg`, timelineSvg(frame))}>
+        <button type="button" onClick={() => save(`${name}.svg`, new Blob([timelineSvg(frame)], { type: 'image/svg+xml' }))}>
           SVG
+        </button>
+        <button type="button" onClick={() => void timelinePng(frame).then((image) => save(`${name}.png`, image))}>
+          PNG
         </button>
         <a class="btn" href={table} download={`${name}.csv`}>
           CSV
@@ -173,28 +195,30 @@ export function TimelineCanvas(props: Props) {
   );
 }
 
-/** Stores a text as a file of the visitor. */
-function save(name: string, text: string): void {
+const spanOf = (a: number, b: number) => ({ from: Math.min(a, b), to: Math.max(a, b) });
+
+/** Stores a file of the visitor. */
+function save(name: string, content: Blob): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
+/** Lanes whose colours are explained. The others are one colour, named at the lane. */
+const EXPLAINED: readonly string[] = ['segments', 'acknowledgments', 'pdus', 'rrc', 'ssthresh', 'rto', 'srtt', 'cwnd', 'outstanding'];
+
 /** The meaning of colours and marks. */
 function Key({ head }: { head: TimelineHead }) {
   const causes = head.lanes.find((lane) => lane.name === 'causes')?.categories ?? [];
-  const marks: [string, string][] = [
-    ['serial', 'first transmission'],
-    ['rto', 'segment sent again'],
-    ['rlc-e', 'PDU sent again'],
-    ['prop-e', 'ACK'],
-    ['ink', 'lost, in counts'],
-  ];
+  const colours = new Map<string, string>();
+  for (const lane of head.lanes.filter((one) => EXPLAINED.includes(one.name))) {
+    for (const { colour, label, name } of lane.categories) if (name !== 'lost') colours.set(label, lane.draw === 'filled' ? `${colour}-e` : colour);
+  }
   return (
     <div class="key marks">
-      {marks.map(([colour, text]) => (
+      {[...colours].map(([text, colour]) => (
         <span key={text}>
           <i class="line" style={{ borderColor: `var(--${colour})` }} /> {text}
         </span>
@@ -202,9 +226,6 @@ function Key({ head }: { head: TimelineHead }) {
       <span>× lost or discarded</span>
       <span>▲ timeout</span>
       <span>▽ STATUS, filled if PDUs are missing</span>
-      <span>
-        <i class="line" style={{ borderColor: `var(--${inkOf('rrc', 'switch')})` }} /> channel switch
-      </span>
       {causes.map((cause) => (
         <span key={cause.name}>
           <Swatch cause={cause.name} />

@@ -1,5 +1,6 @@
 import type { Schemas } from '../api/client';
 import type { CauseLook } from '../app/context';
+import { stepFor } from './axis';
 
 type Lanes = Schemas['Lanes'];
 type Piece = Schemas['Piece'];
@@ -137,13 +138,6 @@ function drawAxis(pen: CanvasRenderingContext2D, axis: Axis, tall: number, colou
     pen.fillText(fold.text, 0, 0);
     pen.restore();
   }
-}
-
-/** Distance of the axis labels: 1, 2 or 5 times a power of ten, at least 64 px. */
-export function stepFor(span: Lanes['spans'][number], pixels: number): number {
-  const least = ((span.to_s - span.from_s) * 64) / Math.max(pixels, 1);
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
 }
 
 export function fillOf(pen: Pick<CanvasRenderingContext2D, 'createPattern'>, look: CauseLook, colour: (name: string) => string): string | CanvasPattern {

@@ -7,6 +7,8 @@ export type Level = Schemas['Level'];
 
 /** Tiles of one level that cover a view. */
 export interface Shown {
+  /** The run. */
+  id: string;
   connection: number;
   level: Level;
   tiles: Tile[];
@@ -49,7 +51,7 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
     for (let i = first; i <= last; i++) wanted.push(tile(id, head.connection, level.level, i, abort.signal));
     Promise.all(wanted)
       .then((tiles) => {
-        set({ connection: head.connection, level, tiles });
+        set({ id, connection: head.connection, level, tiles });
         setError(undefined);
       })
       .catch((failed: Error) => {
@@ -64,7 +66,7 @@ export function useTiles(id: string, head: TimelineHead | undefined, from: numbe
       abort.abort();
     };
   }, [id, head?.connection, level?.level, first, last, attempt]);
-  const isSame = shown?.connection === head?.connection;
+  const isSame = shown?.id === id && shown.connection === head?.connection;
   return { shown: isSame ? shown : undefined, error, isLate, again: () => setAttempt(attempt + 1) };
 }
 

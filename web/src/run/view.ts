@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the run page shows: chosen connection, time range, open event and link of its chain. Kept in the address. */
+/** What the run page shows: connection, time, open event and link of its chain, second run. Kept in the address. */
 export interface View {
   connection?: number;
   from?: number;
   to?: number;
   event?: string;
   link?: number;
+  /** Key of a second run on the same axis. */
+  other?: string;
 }
 
 /** Events move back and forward. A movement of the time range replaces the address. */
@@ -29,6 +31,8 @@ export function readView(hash: string): View {
   if (event && /^(stall|event)-\d{1,9}$/.test(event)) view.event = event;
   const link = count(parts.get('l'));
   if (link !== undefined && view.event) view.link = link;
+  const other = parts.get('with');
+  if (other && /^[\w.-]{1,100}$/.test(other)) view.other = other;
   return view;
 }
 
@@ -42,6 +46,7 @@ export function viewAddress(view: View): string {
   if (view.from !== undefined && view.to !== undefined) parts.push(`t=${instant(view.from)}-${instant(view.to)}`);
   if (view.event !== undefined) parts.push(`e=${view.event}`);
   if (view.event !== undefined && view.link !== undefined) parts.push(`l=${view.link}`);
+  if (view.other !== undefined) parts.push(`with=${view.other}`);
   return parts.length ? `#${parts.join('&')}` : '';
 }
 

@@ -400,6 +400,7 @@ impl TraceSink<TraceEvent> for Budget {
             }
             Detail::Poll { .. }
             | Detail::InSequence { .. }
+            | Detail::HsCredits { .. }
             | Detail::Slot { .. }
             | Detail::Discarded { .. } => {}
         }

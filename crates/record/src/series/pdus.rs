@@ -72,6 +72,7 @@ impl PduTable {
             | Detail::InSequence { .. }
             | Detail::Skipped { .. }
             | Detail::Discarded { .. }
+            | Detail::HsCredits { .. }
             | Detail::Slot { .. } => {}
         }
     }

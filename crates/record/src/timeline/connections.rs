@@ -43,15 +43,13 @@ impl Sender {
         timers: &mut OpenRows<TimerRow>,
         (id, end, ue): (ConnectionId, End, UeId),
     ) {
-        self.timer = Some(timers.open(TimerRow {
-            time_s: now.as_secs(),
-            end_s: None,
-            timer: "rto",
-            ue: u32::from(ue.0),
-            connection: Some(id.0),
-            direction: end.sends().name(),
-            outcome: "running",
-        }));
+        self.timer = Some(timers.open(TimerRow::start(now, "rto", (ue, end.sends(), Some(id)))));
+    }
+
+    fn restart_timer(&mut self, now: Time, timers: &mut OpenRows<TimerRow>, of: (ConnectionId, End, UeId)) {
+        if self.timer.is_none_or(|row| !timers.restart(now, row)) {
+            self.start_timer(now, timers, of);
+        }
     }
 }
 
@@ -78,8 +76,7 @@ impl Timeline {
                     if sender.unacknowledged.is_empty() {
                         sender.stop_timer(now, &mut self.timers, "stopped");
                     } else {
-                        sender.stop_timer(now, &mut self.timers, "restarted");
-                        sender.start_timer(now, &mut self.timers, (*id, *end, ue));
+                        sender.restart_timer(now, &mut self.timers, (*id, *end, ue));
                     }
                 }
             }

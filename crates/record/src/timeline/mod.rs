@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `timeline_segments` | a segment of TCP | `packet`, `connection`, `ue`; `repeats`: an earlier `packet` |
 //! | `timeline_sdus` | an SDU of RLC | `packet`, `ue`, `direction`; `first` to `last`: its PDUs |
-//! | `timeline_pdus` | consecutive PDUs of a block set with the same fate | `ue`, `direction`, `first` to `last`, `block_set` |
+//! | `timeline_pdus` | consecutive PDUs of a block set with the same fate | `ue`, `direction`, `first` and `count`, `block_set` |
 //! | `timeline_block_sets` | a transport block set | `block_set` |
 //! | `timeline_status` | a STATUS | `block_set`; `below` and `missing`: PDUs of the other direction |
 //! | `timeline_discards` | an SDU that RLC discarded | `packet` |
@@ -13,6 +13,8 @@
 //! | `timeline_rrc` | an RRC state or a switch | `ue` |
 //! | `timeline_dch_requests` | a request for a DCH with its answer | `ue` |
 //! | `timeline_timers` | a timer from its start to its end | `connection`, `ue`, `direction` |
+//! | `timeline_hs_blocks` | a transmission on the HS-DSCH | `ue` |
+//! | `timeline_hs_credits` | an allocation of credits for the HS-DSCH | `ue` |
 //! | `timeline_events` | an event without duration | `connection`, `ue` |
 //!
 //! Numbers of PDUs do not wrap around. They begin at zero again after a RESET or a
@@ -40,15 +42,15 @@ use umts_stack::network::{NetworkConfig, UeConfig};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-pub use lanes::{LANES, Lane};
+pub use lanes::{AREAS, Area, Category, Draw, Is, LANES, Lane, Rows, Test};
 
 use crate::open::Open;
 use crate::series::Table;
 use bearer::Bearer;
 use connections::Connection;
 use rows::{
-    BlockSetRow, DchRequestRow, DiscardRow, EventRow, LossRow, PduRun, RrcRow, SduRow, SegmentRow, StatusRow,
-    TimerRow,
+    BlockSetRow, DchRequestRow, DiscardRow, EventRow, HsBlockRow, HsCreditRow, LossRow, PduRun, RrcRow,
+    SduRow, SegmentRow, StatusRow, TimerRow,
 };
 use table::{OpenRows, RowIndex, Taken};
 
@@ -65,6 +67,8 @@ pub(crate) struct Timeline {
     rrc: OpenRows<RrcRow>,
     dch_requests: OpenRows<DchRequestRow>,
     timers: OpenRows<TimerRow>,
+    hs_blocks: OpenRows<HsBlockRow>,
+    hs_credits: OpenRows<HsCreditRow>,
     events: OpenRows<EventRow>,
     connections: Open<Connection>,
     /// Segments that have not arrived.
@@ -109,6 +113,8 @@ impl Timeline {
             rrc: OpenRows::default(),
             dch_requests: OpenRows::default(),
             timers: OpenRows::default(),
+            hs_blocks: OpenRows::default(),
+            hs_credits: OpenRows::default(),
             events: OpenRows::default(),
             connections: Open::default(),
             packets: BTreeMap::new(),
@@ -116,7 +122,7 @@ impl Timeline {
         }
     }
 
-    fn tables(&mut self) -> [&mut dyn Taken; 11] {
+    fn tables(&mut self) -> [&mut dyn Taken; 13] {
         [
             &mut self.segments,
             &mut self.sdus,
@@ -128,6 +134,8 @@ impl Timeline {
             &mut self.rrc,
             &mut self.dch_requests,
             &mut self.timers,
+            &mut self.hs_blocks,
+            &mut self.hs_credits,
             &mut self.events,
         ]
     }
@@ -216,6 +224,10 @@ impl Timeline {
                         (row.first, row.last) = (Some(*first as u32), Some(*last as u32));
                     }
                 }
+            }
+            Detail::HsCredits { ue, credits } => {
+                let ue = u32::from(ue.0);
+                self.hs_credits.push(HsCreditRow { time_s: now.as_secs(), ue, credits: *credits });
             }
             Detail::InSequence { .. } | Detail::Skipped { .. } | Detail::Slot { .. } => {}
         }

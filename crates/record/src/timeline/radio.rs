@@ -11,7 +11,7 @@ use umts_units::Time;
 
 use super::Timeline;
 use super::bearer::{Bearer, SetInTransit};
-use super::rows::{BlockSetRow, DchRequestRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
+use super::rows::{BlockSetRow, DchRequestRow, HsBlockRow, PduRun, RrcRow, SduRow, StatusRow, TimerRow};
 use super::table::RowIndex;
 
 impl Timeline {
@@ -81,6 +81,17 @@ impl Timeline {
             }
             TraceEvent::Handover { ue, to, .. } => {
                 self.ue_event(now, *ue, None, "handover", Some(u32::from(*to)));
+            }
+            TraceEvent::HsBlockSent { ue, cqi, attempt, pdus, is_decoded, is_last } => {
+                self.hs_blocks.push(HsBlockRow {
+                    time_s: now.as_secs(),
+                    ue: u32::from(ue.0),
+                    cqi: u32::from(*cqi),
+                    attempt: u32::from(*attempt),
+                    pdus: *pdus,
+                    decoded: *is_decoded,
+                    last: *is_last,
+                });
             }
             _ => self.record_rrc(now, event),
         }
@@ -153,17 +164,13 @@ impl Timeline {
         if bearer.timer_poll.is_none() {
             return;
         }
-        let index = self.timers.open(TimerRow {
-            time_s: now.as_secs(),
-            end_s: None,
-            timer: "timer_poll",
-            ue: u32::from(ue.0),
-            connection: None,
-            direction: direction.name(),
-            outcome: "running",
+        let running = bearer.running_poll.take();
+        let index = running.map(|(row, _)| row).filter(|row| self.timers.restart(now, *row));
+        let index = index.unwrap_or_else(|| {
+            let row = TimerRow::start(now, "timer_poll", (ue, direction, None));
+            self.timers.open(row)
         });
-        let before = bearer.running_poll.replace((index, None));
-        self.end_timer_poll(now, before.map(|(row, _)| row), "restarted");
+        bearer.running_poll = Some((index, None));
     }
 
     fn end_timer_poll(&mut self, now: Time, running: Option<RowIndex>, outcome: &'static str) {
@@ -201,12 +208,14 @@ impl Timeline {
     /// A block set leaves its sender.
     fn leave(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let (channel, _) = channel.name();
+        // Unique in the run and ascending, unlike the serial of a bearer: so a table needs few bytes.
+        let number = self.block_sets.next_index();
         let row = self.block_sets.open(BlockSetRow {
             time_s: now.as_secs(),
             end_s: None,
             ue: u32::from(ue.0),
             direction: direction.name(),
-            block_set: set.serial,
+            block_set: number,
             channel,
             blocks: set.blocks,
             lost_blocks: 0,
@@ -221,7 +230,7 @@ impl Timeline {
                 end_s: None,
                 ue: u32::from(ue.0),
                 direction: direction.name(),
-                block_set: set.serial,
+                block_set: number,
                 channel,
                 kind: pdu.name(),
                 first: None,
@@ -243,8 +252,8 @@ impl Timeline {
             }
             block += pdu.blocks();
             if let Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) = pdu {
-                let row =
-                    self.leave_status(now, (ue, direction), set, status, !matches!(pdu, Pdu::Status(_)));
+                let piggybacked = !matches!(pdu, Pdu::Status(_));
+                let row = self.leave_status(now, (ue, direction), (set, number), status, piggybacked);
                 in_transit.statuses.push((row, block - 1));
             }
         }
@@ -302,20 +311,16 @@ impl Timeline {
         &mut self,
         now: Time,
         (ue, direction): (UeId, Direction),
-        set: &BlockSet,
+        (set, number): (&BlockSet, RowIndex),
         status: &Status,
         piggybacked: bool,
     ) -> RowIndex {
         let reverse = &self.ues[ue.index()].bearers[direction.reversed().index()];
         if let Some(prohibit) = reverse.timer_status_prohibit.filter(|_| status.lsn.is_some()) {
             self.timers.push(TimerRow {
-                time_s: now.as_secs(),
                 end_s: Some((now + prohibit).as_secs()),
-                timer: "timer_status_prohibit",
-                ue: u32::from(ue.0),
-                connection: None,
-                direction: direction.name(),
                 outcome: "expired",
+                ..TimerRow::start(now, "timer_status_prohibit", (ue, direction, None))
             });
         }
         self.statuses.open(StatusRow {
@@ -323,7 +328,7 @@ impl Timeline {
             end_s: None,
             ue: u32::from(ue.0),
             direction: direction.name(),
-            block_set: set.serial,
+            block_set: number,
             piggybacked,
             below: status.lsn.map(|lsn| reverse.unwrap_lsn(lsn) as u32),
             missing: missing_text(set, status, reverse),

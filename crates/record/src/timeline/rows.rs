@@ -1,9 +1,11 @@
 //! The tables of the timeline.
 
 use umts_stack::detail::PollCauses;
+use umts_stack::ids::{ConnectionId, Direction, UeId};
 use umts_stack::radio::phy::Lost;
+use umts_units::{Duration, Time};
 
-use super::table::{TimelineRow, table};
+use super::table::{OpenRows, RowIndex, TimelineRow, table};
 use crate::series::Column;
 
 table! {
@@ -51,7 +53,8 @@ table! {
 }
 
 table! {
-    /// Consecutive PDUs of a block set with the same fate.
+    /// Consecutive PDUs of a block set with the same fate: `count` PDUs from number `first` on. The
+    /// last number is not stored, because a count takes a tenth of its space.
     PduPart "timeline_pdus" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -61,7 +64,7 @@ table! {
         channel: Word "",
         kind: Word "",
         first: OptionalId "",
-        last: OptionalId "",
+        count: Id "",
         transmission: OptionalId "",
         poll: Flag "",
         poll_causes: Text "",
@@ -103,7 +106,6 @@ impl PduRun {
             let lost = is_lost(start);
             let length = (start..self.count).take_while(|step| is_lost(*step) == lost).count() as u32;
             let is_last = start + length == self.count;
-            let number = |step: u32| self.first.map(|first| (first + u64::from(step)) as u32);
             parts.push(PduPart {
                 time_s: self.time_s,
                 end_s: self.end_s,
@@ -112,8 +114,8 @@ impl PduRun {
                 block_set: self.block_set,
                 channel: self.channel,
                 kind: self.kind,
-                first: number(start),
-                last: number(start + length - 1),
+                first: self.first.map(|first| (first + u64::from(start)) as u32),
+                count: length,
                 transmission: self.transmission,
                 poll: self.poll && is_last,
                 poll_causes: if self.poll && is_last { self.poll_causes.to_string() } else { String::new() },
@@ -210,7 +212,8 @@ table! {
 }
 
 table! {
-    /// A timer from the start to the expiry or stop.
+    /// A timer from the start to the expiry or stop. `restarts` counts further starts in between,
+    /// `last_start_s` is the last of them.
     TimerRow "timeline_timers" {
         time_s: Float "s",
         end_s: OptionalFloat "s",
@@ -219,6 +222,73 @@ table! {
         connection: OptionalId "",
         direction: Word "",
         outcome: Word "",
+        restarts: Id "",
+        last_start_s: OptionalFloat "s",
+    }
+}
+
+/// Length of a row after which a restarted timer gets a new row. Rows after an open one stay in
+/// memory.
+const LONGEST_RESTARTED: Duration = Duration::from_secs(10);
+
+impl TimerRow {
+    /// The row of a timer that starts now.
+    pub fn start(
+        now: Time,
+        timer: &'static str,
+        (ue, direction, connection): (UeId, Direction, Option<ConnectionId>),
+    ) -> Self {
+        TimerRow {
+            time_s: now.as_secs(),
+            end_s: None,
+            timer,
+            ue: u32::from(ue.0),
+            connection: connection.map(|id| id.0),
+            direction: direction.name(),
+            outcome: "running",
+            restarts: 0,
+            last_start_s: None,
+        }
+    }
+}
+
+impl OpenRows<TimerRow> {
+    /// A running timer starts again. Returns false if its row is too long and was closed, so that the
+    /// timer needs a new row.
+    pub fn restart(&mut self, now: Time, index: RowIndex) -> bool {
+        let Some(row) = self.get(index) else { return false };
+        if now.as_secs() - row.time_s < LONGEST_RESTARTED.as_secs() {
+            (row.restarts, row.last_start_s) = (row.restarts + 1, Some(now.as_secs()));
+            return true;
+        }
+        if let Some(row) = self.close(index) {
+            (row.end_s, row.outcome) = (Some(now.as_secs()), "restarted");
+        }
+        false
+    }
+}
+
+table! {
+    /// A transmission of a block on the HS-DSCH: `pdus` MAC-d PDUs in the format for the reported
+    /// CQI. `attempt` is the number of the transmission, from 1. `last`: it is not repeated.
+    HsBlockRow "timeline_hs_blocks" {
+        time_s: Float "s",
+        ue: Id "",
+        cqi: Id "",
+        attempt: Id "",
+        pdus: Id "",
+        decoded: Flag "",
+        last: Flag "",
+    }
+}
+
+table! {
+    /// An allocation of credits for the HS-DSCH that reaches the RNC: the number of PDUs that the
+    /// RNC may send to the Node B (TS 25.435 §5.11).
+    HsCreditRow "timeline_hs_credits" {
+        time_s: Float "s",
+        ue: Id "",
+        credits: Id "PDU",
     }
 }
 

@@ -42,8 +42,14 @@ impl<R> OpenRows<R> {
 
     /// Appends a row that ends later.
     pub fn open(&mut self, row: R) -> RowIndex {
+        let index = self.next_index();
         self.rows.push_back((row, true));
-        self.taken + self.rows.len() as u64 - 1
+        index
+    }
+
+    /// Index of the next row.
+    pub fn next_index(&self) -> RowIndex {
+        self.taken + self.rows.len() as u64
     }
 
     /// The row at `index`, unless it was taken.

@@ -1,22 +1,58 @@
 //! Lanes and their tables.
 
+use std::collections::HashSet;
+
+use super::lanes::colours_of;
 use super::*;
+use crate::series::{Series, SeriesConfig};
+
+/// Columns of the budget's intervals, which have a recorder of their own.
+const BUDGET_INTERVALS: &[&str] = &["connection", "start_s", "end_s", "cause"];
 
 #[test]
 fn every_lane_shows_columns_of_an_existing_table() {
-    let tables = Timeline::of_ues(Vec::new()).finish();
-    for lane in LANES.iter().filter(|lane| lane.table != "budget_intervals") {
-        let table = tables.iter().find(|table| table.name == lane.table);
-        let table = table.unwrap_or_else(|| panic!("{} has no table", lane.name));
-        for column in [lane.label, lane.filter.0].into_iter().filter(|column| !column.is_empty()) {
-            assert!(table.column(column).is_some(), "{}: {column}", lane.name);
+    let mut tables = Timeline::of_ues(Vec::new()).finish();
+    tables.extend(Series::new(SeriesConfig::default()).finish(Time::ZERO).tables);
+    for lane in LANES {
+        let has = |column: &str| match lane.table {
+            "budget_intervals" => BUDGET_INTERVALS.contains(&column),
+            name => {
+                let table = tables.iter().find(|table| table.name == name);
+                table.unwrap_or_else(|| panic!("{} has no table", lane.name)).column(column).is_some()
+            }
+        };
+        let categories = lane.categories.iter().flat_map(|category| category.tests);
+        let tested = lane.tests.iter().chain(categories).map(|(column, _)| *column);
+        let direction = if lane.rows.direction().is_empty() { "" } else { "direction" };
+        let shown = [lane.text, lane.time.0, lane.time.1, lane.values.0, lane.values.1, direction];
+        for column in shown.into_iter().chain([lane.rows.owner()]).chain(tested).filter(|one| !one.is_empty())
+        {
+            assert!(has(column), "{}: {column}", lane.name);
         }
     }
 }
 
 #[test]
-fn names_of_lanes_are_unique() {
-    for (index, lane) in LANES.iter().enumerate() {
-        assert!(LANES[..index].iter().all(|before| before.name != lane.name), "{}", lane.name);
+fn names_of_lanes_areas_and_categories_are_unique() {
+    let all_differ = |names: Vec<&str>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    assert!(all_differ(LANES.iter().map(|lane| lane.name).collect()));
+    assert!(all_differ(AREAS.iter().map(|area| area.name).collect()));
+    for lane in LANES {
+        assert!(all_differ(lane.categories.iter().map(|category| category.name).collect()), "{}", lane.name);
+    }
+}
+
+#[test]
+fn every_lane_has_an_area_a_colour_and_a_category_for_each_row() {
+    for area in AREAS {
+        assert!(LANES.iter().any(|lane| lane.area == area.name), "{} is empty", area.name);
+    }
+    for lane in LANES {
+        assert!(lane.area.is_empty() || AREAS.iter().any(|area| area.name == lane.area), "{}", lane.name);
+        for category in lane.categories {
+            assert!(colours_of(category.colour).is_some(), "{}: {}", lane.name, category.colour);
+        }
+        let last = lane.categories.last();
+        assert!(last.is_none_or(|category| category.tests.is_empty()), "{}", lane.name);
     }
 }

@@ -178,7 +178,7 @@ impl RlcCaptures {
             Detail::Skipped { ue, direction, first, count, ends } => {
                 self.deliver(ue, direction, |delivery| delivery.skip(at, first, count, ends))
             }
-            Detail::Slot { .. } | Detail::Discarded { .. } => Ok(()),
+            Detail::HsCredits { .. } | Detail::Slot { .. } | Detail::Discarded { .. } => Ok(()),
         }
     }
 

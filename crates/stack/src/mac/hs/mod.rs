@@ -37,6 +37,7 @@ pub use self::link_trace::{LinkTrace, POWERS, TraceTti};
 use self::schedule::drop_pdu;
 use self::user::User;
 use super::{Below, CarrierConfig, Mac};
+use crate::detail::Detail;
 use crate::ids::{Direction, MacTimer, UeId};
 use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
@@ -124,6 +125,7 @@ impl MacHs {
         below: &mut Below<'_>,
     ) {
         while let Some((ue, credits)) = self.flow_control.take_due_grant(ctx.cx.now) {
+            ctx.cx.show(|| Detail::HsCredits { ue, credits });
             self.flush_obsolete(ctx, config, below, ue);
             let Some(user) = self.users.get_mut(&ue) else { continue };
             let context = &mut below.ues[ue];

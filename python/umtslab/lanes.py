@@ -1,0 +1,245 @@
+"""Lanes of the time line, and colours of causes and states, as the core declares them.
+
+Pages, exports and figures read this declaration (``crates/record/src/timeline/lanes.rs`` and
+``looks.rs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from umtslab import _core
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Cells = Literal["count", "share", "maximum"]
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of a column. A missing text is an empty one."""
+
+    __test__ = False
+
+    column: str
+    operator: str
+    operand: str
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row meets the test.
+
+        >>> Test("state", "prefix", "CELL").holds({"state": "CELL_FACH"})
+        True
+        """
+        value = row[self.column]
+        match self.operator:
+            case "equal":
+                return bool((value or "") == self.operand)
+            case "not":
+                return bool((value or "") != self.operand)
+            case "prefix":
+                return str(value or "").startswith(self.operand)
+            case "above":
+                return value is not None and value > int(self.operand)
+            case "unset":
+                return not value
+            case "missing":
+                return value is None
+        return value is not None
+
+    def expression(self) -> pl.Expr:
+        """Return the test as an expression of Polars."""
+        import polars as pl
+
+        column = pl.col(self.column)
+        match self.operator:
+            case "equal":
+                return column.fill_null("") == self.operand
+            case "not":
+                return column.fill_null("") != self.operand
+            case "prefix":
+                return column.fill_null("").str.starts_with(self.operand)
+            case "above":
+                return column.cast(pl.Int64).fill_null(0) > int(self.operand)
+            case "unset":
+                return ~column.fill_null(value=False)
+            case "missing":
+                return column.is_null()
+        return column.is_not_null()
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category of the rows of a lane. `colour` names a hue, with ``-e`` for its edge."""
+
+    name: str
+    label: str
+    colour: str
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A lane: rows of one table.
+
+    Attributes
+    ----------
+    area : str
+        The area of the page. Empty if the page marks the rows in other lanes.
+    owner : str
+        Column with the connection or UE of a row: ``connection`` or ``ue``.
+    direction : str
+        ``data``: rows in the direction of the connection's data. ``reverse``: the other direction.
+        Empty: both.
+    tests : tuple[Test, ...]
+        Tests that all rows of the lane meet.
+    start, end : str
+        Columns with start and end. An empty `end` is the start of the next row.
+    low, high : str
+        Columns with the range on the vertical axis. Empty for lanes without one. A column `count`
+        counts from the smallest value on.
+    text : str
+        Column with the text of a row.
+    draw : str
+        How a viewer draws the rows, such as ``line`` or ``steps``.
+    cells : str
+        Value of a cell that stands for many rows: how many begin in it, the share of time of each
+        category, or the largest value.
+    categories : tuple[Category, ...]
+        A row has the first one whose tests it meets. Empty for causes.
+    """
+
+    name: str
+    label: str
+    area: str
+    layer: str
+    table: str
+    owner: str
+    direction: str
+    tests: tuple[Test, ...]
+    start: str
+    end: str
+    low: str
+    high: str
+    text: str
+    unit: str
+    meaning: str
+    draw: str
+    cells: Cells
+    categories: tuple[Category, ...]
+
+    def has(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row of the table meets the tests of the lane."""
+        return all(test.holds(row) for test in self.tests)
+
+
+@dataclass(frozen=True)
+class Area:
+    """A strip of the page with one vertical axis, for one or more lanes. `height` is in CSS pixels."""
+
+    name: str
+    label: str
+    note: str
+    height: int
+
+
+@dataclass(frozen=True)
+class Hue:
+    """A colour: fill and edge in the light and in the dark theme."""
+
+    name: str
+    light: tuple[str, str]
+    dark: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Hue and hatch of a cause or state. `hatch` is empty, or a name such as ``rising``."""
+
+    name: str
+    hue: str
+    hatch: str
+
+
+@lru_cache(maxsize=1)
+def lanes() -> tuple[Lane, ...]:
+    """Return all lanes in the order of the declaration."""
+    return tuple(_lane(one) for one in _core.lanes())
+
+
+@lru_cache(maxsize=1)
+def areas() -> tuple[Area, ...]:
+    """Return the areas of the page from top to bottom."""
+    return tuple(Area(**one) for one in _core.areas())
+
+
+@lru_cache(maxsize=1)
+def hues() -> dict[str, Hue]:
+    """Return the hues by name."""
+    return {name: Hue(name, _pair(light), _pair(dark)) for name, light, dark in _core.hues()}
+
+
+def fill_of(hue: str) -> str:
+    """Return the fill of a hue in the light theme, which figures use.
+
+    >>> fill_of("serial")
+    '#0072b2'
+    """
+    return hues()[hue].light[0]
+
+
+@lru_cache(maxsize=1)
+def cause_looks() -> dict[str, Look]:
+    """Return the look of each cause, in order of precedence."""
+    return _looks(0)
+
+
+@lru_cache(maxsize=1)
+def proxy_looks() -> dict[str, Look]:
+    """Return the looks of the causes that only transfers through a proxy have."""
+    return _looks(1)
+
+
+@lru_cache(maxsize=1)
+def state_looks() -> dict[str, Look]:
+    """Return the look of each RRC state, in order of its cost, and of ``switch``."""
+    return _looks(2)
+
+
+@lru_cache(maxsize=1)
+def state_heights() -> dict[str, float]:
+    """Return the share of a strip's height that each RRC state fills."""
+    return dict(zip(state_looks(), _core.state_heights(), strict=True))
+
+
+def _looks(part: int) -> dict[str, Look]:
+    return {name: Look(name, hue, hatch) for name, hue, hatch in _core.looks()[part]}
+
+
+def _pair(values: Sequence[str]) -> tuple[str, str]:
+    fill, edge = values
+    return fill, edge
+
+
+def _tests(found: Sequence[tuple[str, str, str]]) -> tuple[Test, ...]:
+    return tuple(Test(*one) for one in found)
+
+
+def _lane(row: Mapping[str, Any]) -> Lane:
+    texts = (
+        *("name", "label", "area", "layer", "table", "owner", "direction", "start", "end", "low", "high"),
+        *("text", "unit", "meaning", "draw"),
+    )
+    categories = tuple(
+        Category(one["name"], one["label"], one["colour"], _tests(one["tests"])) for one in row["categories"]
+    )
+    return Lane(
+        **{name: row[name] for name in texts},
+        tests=_tests(row["tests"]),
+        cells=cast("Cells", row["cells"]),
+        categories=categories,
+    )

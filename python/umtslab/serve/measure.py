@@ -1,0 +1,86 @@
+"""Numbers between two instants of the time line, from the tables of the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from umtslab.labels import cause_label
+from umtslab.numbers import number
+from umtslab.serve.tiles import LANES, ConnectionTimeline
+
+MOST_CAUSES = 4
+"""Causes that are named, those with the largest time first."""
+
+
+def measure(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[str, Any]:
+    """Return duration, bytes, packets, PDUs and causes between two instants, as `models.Measured`.
+
+    A segment or PDU counts where it is sent. Bytes received are those of segments that arrive.
+    """
+    import polars as pl
+
+    def sent(lane: str) -> pl.DataFrame:
+        table = timeline.chosen(next(one for one in LANES if one.name == lane))
+        return (
+            table.filter(pl.col("time_s").is_between(from_s, to_s, closed="left")) if table.height else table
+        )
+
+    def total(table: pl.DataFrame, column: pl.Expr) -> int:
+        return int(table.select(column.sum()).item() or 0) if table.height else 0
+
+    every = timeline.chosen(next(one for one in LANES if one.name == "segments"))
+    arrived = (
+        every.filter(pl.col("end_s").is_between(from_s, to_s, closed="left") & ~pl.col("lost"))
+        if every.height
+        else every
+    )
+    segments, pdus = sent("segments"), sent("pdus")
+    length = pl.col("count").cast(pl.Int64)
+    again = segments.filter(pl.col("repeats").is_not_null()) if segments.height else segments
+    pdus_again = pdus.filter(pl.col("transmission") > 1) if pdus.height else pdus
+    pdus_lost = pdus.filter(pl.col("lost")) if pdus.height else pdus
+    lost = segments.filter(pl.col("lost")) if segments.height else segments
+    numbers = [
+        ("segments_sent", "Segments sent", segments.height, ""),
+        ("segments_again", "Segments sent again", again.height, ""),
+        ("segments_lost", "Segments lost", lost.height, ""),
+        ("bytes_sent", "Payload sent", total(segments, pl.col("payload")), "B"),
+        ("bytes_arrived", "Payload arrived", total(arrived, pl.col("payload")), "B"),
+        ("acks_sent", "ACKs sent", sent("acknowledgments").height, ""),
+        ("pdus_sent", "PDUs sent", total(pdus, length), ""),
+        ("pdus_again", "PDUs sent again", total(pdus_again, length), ""),
+        ("pdus_lost", "PDUs lost", total(pdus_lost, length), ""),
+    ]
+    return {
+        "from_s": from_s,
+        "to_s": to_s,
+        "duration": f"{number(to_s - from_s, 6)} s",
+        "numbers": [
+            {"name": name, "label": label, "value": value, "text": f"{value:,} {unit}".strip()}
+            for name, label, value, unit in numbers
+        ],
+        "causes": _causes(timeline, from_s, to_s),
+    }
+
+
+def _causes(timeline: ConnectionTimeline, from_s: float, to_s: float) -> list[dict[str, Any]]:
+    """Return the time of the connection's causes within the span, largest first."""
+    import polars as pl
+
+    table = timeline.table("budget_intervals")
+    if not table.height:
+        return []
+    inside = pl.min_horizontal(pl.col("end_s"), pl.lit(to_s)) - pl.max_horizontal(
+        pl.col("start_s"), pl.lit(from_s)
+    )
+    sums = (
+        table.with_columns(inside.alias("inside"))
+        .filter(pl.col("inside") > 0)
+        .group_by("cause")
+        .agg(pl.col("inside").sum())
+        .sort("inside", "cause", descending=[True, False])
+    )
+    return [
+        {"cause": cause, "label": cause_label(cause), "seconds": time_s, "text": f"{number(time_s, 4)} s"}
+        for cause, time_s in sums.head(MOST_CAUSES).iter_rows()
+    ]
