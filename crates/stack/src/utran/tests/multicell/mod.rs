@@ -158,6 +158,7 @@ fn dsch_user(mobility: &MobilityConfig) -> UeConfig {
         wire_mode: false,
         channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
         hs_dsch: None,
+        e_dch: None,
         dch: None,
         connection: ConnectionConfig::default().into(),
         switching: None,
