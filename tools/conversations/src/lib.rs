@@ -96,7 +96,7 @@ pub fn play_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
     first.into_iter().filter_map(|file| play_again(file).err()).collect()
 }
 
-/// Plays a conversation with the kernel until it succeeds, at most [`ATTEMPTS`] times.
+/// Plays a conversation with the kernel, at most [`ATTEMPTS`] times, until an attempt succeeds.
 fn play_again(file: &Path) -> Result<(), Problem> {
     let mut played = play_with(Implementation::Kernel, file);
     for _ in 1..ATTEMPTS {
