@@ -17,7 +17,7 @@ use crate::tree::{Node, Value};
 const CHANGEABLE: &str = "these keys may change during a run: radio.bler, radio.uplink.bler and radio.cut, also of one group of users \
                           (ue.NAME.radio.bler); rate, delay, loss, downlink_loss and uplink_loss of a link (link.0.delay)";
 
-const TOO_LATE: &str = "the change is not before the end of the run, so it has no effect";
+const TOO_LATE: &str = "the change is not before the end of the run, so it has no effect in a simulation";
 
 impl Inspection<'_> {
     /// Resolves the changes, by time. A change after the end of the run is only a warning, so that
@@ -97,11 +97,11 @@ impl Inspection<'_> {
         let direction = match keys {
             ["cut"] => {
                 let is_cut = bool::deserialize(value)?;
-                return Ok(groups.map(|group| Change::Cut { ues: self.users_of(group), is_cut }).collect());
+                return Ok(groups.map(|group| Change::Cut { ues: self.ues_of(group), is_cut }).collect());
             }
             ["bler"] => Direction::Downlink,
             ["uplink", "bler"] => Direction::Uplink,
-            _ => return Err(unknown(&[&["radio"], keys].concat(), value)),
+            _ => return Err(unknown(&[&["radio"][..], keys].concat(), value)),
         };
         let bler = read::<Probability>(value, &["radio", "bler"])?.value();
         let mut changes = Vec::new();
@@ -111,7 +111,7 @@ impl Inspection<'_> {
                 continue;
             }
             match self.fixed_errors(group, direction) {
-                None => changes.push(Change::BlockErrorRate { ues: self.users_of(group), direction, bler }),
+                None => changes.push(Change::BlockErrorRate { ues: self.ues_of(group), direction, bler }),
                 Some(reason) if only.is_some() => return Err(self.no_rate(group, reason, value)),
                 Some(_) => {}
             }
@@ -167,7 +167,7 @@ impl Inspection<'_> {
     }
 
     /// Numbers of the UEs of a group.
-    fn users_of(&self, group: usize) -> Range<u16> {
+    fn ues_of(&self, group: usize) -> Range<u16> {
         let before: u16 = self.scenario.ue[..group].iter().map(|ue| ue.count).sum();
         before..before + self.scenario.ue[group].count
     }

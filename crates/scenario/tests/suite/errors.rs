@@ -770,7 +770,7 @@ fn changes_may_be_written_in_any_order_and_after_the_end() {
     assert_eq!(times, [3, 3, 20]);
     assert_eq!(
         loaded.warnings,
-        ["at.0.time: the change is not before the end of the run, so it has no effect"]
+        ["at.0.time: the change is not before the end of the run, so it has no effect in a simulation"]
     );
     let again =
         Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]).expect("it is valid");
