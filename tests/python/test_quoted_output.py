@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 SIMULATED = {
     "README.md": 2,
     "docs/campaigns.md": 2,
+    "docs/cells.md": 2,
     "docs/dsch.md": 2,
     "docs/reproducing.md": 1,
     "docs/studies.md": 1,

@@ -94,10 +94,6 @@ impl Inspection<'_> {
                 format!("the cells of a layout have no bearer `{name}`"),
                 "write bearer = \"dsch\", the name of a bearer on DCHs such as \"ps-64\", or \"conversational-64\" for calls",
             ),
-            Some(named) if named.hs_dsch_category().is_some() => (
-                format!("bearer `{name}` needs an HS-DSCH, which the cells of a layout do not have"),
-                "write bearer = \"dsch\", or the name of a bearer on DCHs such as \"ps-384\"",
-            ),
             Some(named) if named.bearer.downlink.shared => (
                 format!(
                     "the downlink of bearer `{name}` is shared, but the shared channel of a layout is its DSCH"

@@ -160,7 +160,7 @@ fn bearers_that_a_layout_cannot_serve_are_refused_with_a_repair() {
     let dch = |keys: &str| with("UE", &format!("bearer = \"ps-384\"\ndch = {{ {keys} }}"));
     assert_refused(&[
         (with("UE", "bearer = \"switched\""), "ue.0.bearer", "RRC cannot switch users of a layout", "ps-64"),
-        (with("UE", "bearer = \"hsdpa-3.6\""), "ue.0.bearer", "needs an HS-DSCH", "ps-384"),
+        (with("UE", "bearer = \"hsdpa-3.6\""), "ue.0.bearer", "have no HS-DSCH", "another bearer"),
         (bearer("64 kbit/s", true), "ue.0.bearer", "is shared", "dsch"),
         (bearer("1024 kbit/s", false), "ue.0.bearer", "needs several codes", "768 kbit/s"),
         (dch("ebn0 = \"31 dB\""), "ue.0.dch.ebn0", "cannot be 31 dB", "-30 dB to 30 dB"),

@@ -17,7 +17,7 @@ fn parse(text: &str) -> Scenario {
     loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
-/// Two users of a bearer, one of whom downloads and one uploads. Their cell loses nothing.
+/// Two users of a bearer: a download and an upload. `layout` and `cell`: further tables.
 fn two_users(bearer: &str, layout: &str, cell: &str) -> Scenario {
     parse(&format!(
         "version = 1\nduration = \"60 s\"\n{layout}[radio]\nmodel = \"error_free\"\n[[cell]]\nname = \"sector\"\n{cell}\

@@ -107,7 +107,7 @@ options! {
         /// Spreading factor of its code. `"auto"`: the largest one up to 128 with room for 2.5 bits per bit
         /// of RLC payload, as the reference bearers have: 32 for 64 kbit/s, 16 for 128, 8 for 384.
         [label = "Spreading factor of a DCH bearer", keyword = "Auto::<u16>",
-            range = "auto, or a power of two from 4 to 512", source = "TS 34.108 §6.10.2.4.1"]
+            range = "a power of two from 4 to 512", source = "TS 34.108 §6.10.2.4.1"]
         pub spreading_factor: Option<u16> = None,
     }
 }

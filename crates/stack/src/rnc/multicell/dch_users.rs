@@ -43,6 +43,9 @@ pub(super) struct DchUser {
     has_code: bool,
     /// Whether its DCH takes power in this turn.
     is_sent: bool,
+    /// Whether its power was limited in the previous turn. The target of the outer loop then stays, because
+    /// losses do not show that it is too low.
+    is_limited: bool,
 }
 
 /// All users of DCH bearers, by UE number.
@@ -132,7 +135,9 @@ impl DchUsers {
             user.is_sent = user.has_code && has_data(now, context);
             if let Some(errors) = &mut context.channels[DOWN.index()].in_layout {
                 let [blocks, lost] = errors.take_counts();
-                user.loops.handle_blocks(power, blocks, lost);
+                if !user.is_limited {
+                    user.loops.handle_blocks(power, blocks, lost);
+                }
             }
             if !user.is_sent {
                 user.loops.inner = None;
@@ -180,6 +185,9 @@ impl DchUsers {
             if user.is_sent {
                 let main = mains.next().expect("each DCH with power has a link from its best cell");
                 user.at.main.interference = main.interference;
+                let most = solver.power.dch_max.unwrap_or(f64::INFINITY);
+                user.is_limited =
+                    main.power_mw >= most || solver.cells[main.cell.index()].sent.factor < 1.0;
                 let (mut beside, mut further_power) = (0.0, 0.0);
                 for (leg, of) in user.at.further.iter_mut().zip(&mut others) {
                     leg.interference = of.interference;
@@ -243,6 +251,7 @@ impl DchUser {
             loops: PowerControlLoops::default(),
             has_code: false,
             is_sent: false,
+            is_limited: false,
         };
         user.take_code(codes, powers);
         user
@@ -323,6 +332,7 @@ mod tests {
             control in prop::sample::select(vec![PowerControl::Frame, PowerControl::Ideal, PowerControl::Steps]),
             is_soft in any::<bool>(),
             silent in any::<prop::sample::Index>(),
+            has_limit in any::<bool>(),
             seed in 0_u64..1000,
         ) {
             let environment = environment_with(Db(8.0), &Streams::new(seed, 0));
@@ -332,7 +342,9 @@ mod tests {
             let mut dchs = users(&factors, &environment, &mut codes, soft);
             let mobility = Mobility::new(environment, HANDOVER, &[], PERIOD);
             let mut calls = VoiceCalls::none();
-            let power = PowerConfig { control, ..PowerConfig::default() };
+            // With a limit of 13 dBm for a DCH.
+            let dch_max = has_limit.then_some(20.0);
+            let power = PowerConfig { control, dch_max, ..PowerConfig::default() };
             let mut solver = PowerSolver::new(power, CELLS);
             let mut handovers = VecDeque::new();
             for turn in 0..40 {

@@ -196,10 +196,27 @@ impl PowerSolver {
                 };
             }
         }
+        self.release_excess();
         for of in &self.links[AssociatedDch as usize] {
             let (dchs, power) = &mut self.cells[of.cell.index()].associated;
             *dchs += 1;
             *power += of.power_mw;
+        }
+    }
+
+    /// Subtracts the power that DCH bearers need beyond the limit of a DCH from the powers of their cells.
+    fn release_excess(&mut self) {
+        if self.power.dch_max.is_none() {
+            return;
+        }
+        let mut excess = vec![0.0; self.cells.len()];
+        for of in [Dch, DchLeg].iter().flat_map(|&kind| &self.links[kind as usize]) {
+            let cell = of.cell.index();
+            excess[cell] += self.cells[cell].sent.power_of(&self.power, &of.link) - of.power_mw;
+        }
+        for ((cell, power), excess) in self.cells.iter_mut().zip(&mut self.powers).zip(excess) {
+            cell.sent.total -= excess;
+            *power = cell.sent.total;
         }
     }
 
