@@ -112,7 +112,12 @@ fn users_without_an_hspa_bearer_have_no_e_dch() {
 fn doubtful_values_give_warnings() {
     let cases = [
         ("t1 = \"40 ms\"", "", "", "blocks may be given up too early"),
-        ("", "", "[radio.uplink]\nbler = 0.1", "the errors of [radio.uplink] do not apply to the E-DCH"),
+        (
+            "",
+            "",
+            "[radio.uplink]\nmodel = \"independent\"\nbler = 0.1",
+            "the errors of [radio.uplink] do not apply to the E-DCH",
+        ),
     ];
     for (cell, user, more, warning) in cases {
         let loaded = load("hspa-14.4", cell, user, more);

@@ -178,9 +178,9 @@ fn every_pdu_goes_up_in_order_at_most_once_or_is_lost() {
     // Keys of the cell, of the users, and the causes that must occur.
     let cases: [(&str, &str, &[&str]); 4] = [
         ("max_transmissions = 3", "attempt_errors = [0.3, 0.1, 0]", &[]),
-        ("max_transmissions = 2", "attempt_errors = [0.3, 0.5]", &["T1"]),
+        ("max_transmissions = 2, t1 = \"50 ms\"", "attempt_errors = [0.3, 0.5]", &["T1"]),
         ("t1 = \"10 ms\"", "attempt_errors = [0.3]", &["T1", "late"]),
-        ("window = 8, t1 = \"20 ms\"", &format!("attempt_errors = [0.4], {feedback}"), &["T1", "false ACKs"]),
+        ("window = 8, t1 = \"10 ms\"", &format!("attempt_errors = [0.4], {feedback}"), &["T1", "false ACKs"]),
     ];
     for (bearer, processes, pdus_per_block) in [("hspa-7.2", 4, 44), ("hspa-14.4", 8, 35)] {
         for (cell, keys, causes) in cases {
@@ -206,7 +206,8 @@ fn every_pdu_goes_up_in_order_at_most_once_or_is_lost() {
     }
 }
 
-/// Grants keep the noise rise within its budget, repetitions and scheduling information included.
+/// Grants keep the noise rise within its budget, repetitions and scheduling information included. Blocks of
+/// whole PDUs do not use it up.
 #[test]
 fn the_noise_rise_stays_within_its_budget() {
     let keys = "attempt_errors = [0.2, 0.1]";
@@ -218,7 +219,7 @@ fn the_noise_rise_stays_within_its_budget() {
         let of = observed(&uploads(&users, "3 ms", &more));
         let budget: f32 = budget_db[..1].parse().expect("a digit");
         assert!(of.max_noise_rise_db <= budget + 0.001, "{} dB", of.max_noise_rise_db);
-        assert!(of.max_noise_rise_db > budget - 1.0, "{} dB", of.max_noise_rise_db);
+        assert!(of.max_noise_rise_db > budget / 2.0, "{} dB", of.max_noise_rise_db);
         let category = Category::new(6).expect("it exists");
         assert!(of.largest_bits <= category.max_bits(Duration::from_millis(10)).expect("all have it"));
         assert!(of.absolute > 0 && of.relative > 0);
@@ -279,7 +280,7 @@ fn repetitions_follow_after_all_processes() {
     }
 }
 
-/// At 130 dB of path loss the UE has 22 dB of headroom at most: less than the largest block needs.
+/// At a path loss of 126 dB the UE has 26 dB of headroom, less than the largest block needs, and at 132 dB 20 dB.
 #[test]
 fn power_limits_the_blocks_of_distant_ues() {
     let rate = |path_loss: u32| {
@@ -289,7 +290,7 @@ fn power_limits_the_blocks_of_distant_ues() {
             "e_block_rate_kbps",
         )
     };
-    let (near, far, farther) = (rate(110), rate(130), rate(135));
+    let (near, far, farther) = (rate(110), rate(126), rate(132));
     assert!(near > 2.0 * far && far > 2.0 * farther && farther > 100.0, "{near}, {far}, {farther} kbit/s");
 }
 
