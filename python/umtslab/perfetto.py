@@ -77,7 +77,7 @@ def _is_in_direction(lane: Lane, row: dict[str, Any], directions: dict[int, str]
     """Return whether a row of a connection has the direction of the lane. Lanes of UEs show both."""
     if lane.owner != "connection" or not lane.direction or row["connection"] is None:
         return True
-    is_data = row["direction"] == directions.get(row["connection"], "downlink")
+    is_data = str(row["direction"]) == directions.get(row["connection"], "downlink")
     return is_data == (lane.direction == "data")
 
 

@@ -273,7 +273,23 @@ def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
         weight.fill_null(1).cast(pl.Int64).alias("weight"),
     )
     ordered = columns.sort("start_ns", "row")
-    return Items(*(ordered[name].to_numpy() for name in ordered.columns))
+
+    def integers(name: str) -> Integers:
+        return ordered[name].to_numpy().astype("int64")
+
+    def floats(name: str) -> Floats:
+        return ordered[name].to_numpy().astype("float64")
+
+    return Items(
+        row=integers("row"),
+        start_ns=integers("start_ns"),
+        end_ns=integers("end_ns"),
+        low=floats("low"),
+        high=floats("high"),
+        middle_ns=integers("middle_ns"),
+        category=integers("category"),
+        weight=integers("weight"),
+    )
 
 
 def _category(of: ConnectionTimeline, lane: Lane) -> pl.Expr:

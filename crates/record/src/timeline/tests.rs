@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use umts_units::Duration;
+
 use super::lanes::colours_of;
 use super::*;
 use crate::series::{Series, SeriesConfig};
@@ -55,4 +57,18 @@ fn every_lane_has_an_area_a_colour_and_a_category_for_each_row() {
         let last = lane.categories.last();
         assert!(last.is_none_or(|category| category.tests.is_empty()), "{}", lane.name);
     }
+}
+
+#[test]
+fn restarts_of_a_timer_share_a_row_of_limited_length() {
+    let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+    let mut timers = OpenRows::default();
+    let index = timers.open(TimerRow::start(at(0), "rto", (UeId(0), Direction::Downlink, None)));
+    assert!(timers.restart(at(3), index));
+    assert!(timers.restart(at(9), index));
+    assert!(!timers.restart(at(10), index), "the row is closed, so that it can be taken");
+    let row = timers.get(index).expect("the row was not taken");
+    assert_eq!((row.restarts, row.last_start_s), (2, Some(9.0)));
+    assert_eq!((row.end_s, row.outcome), (Some(10.0), "restarted"));
+    assert_eq!(timers.take(at(10)).rows(), 1);
 }
