@@ -137,7 +137,7 @@ impl Analysis {
 
 /// Analyse captures, each separately.
 ///
-/// `time_sequence` is the number of the connection whose `series` are recorded. With more than
+/// `time_sequence` is the number of the connection with recorded `series`. With more than
 /// `most_connections` connections, the first ones have rows; `connection` always has one. Other
 /// threads run meanwhile. `progress` is called with the fraction of all files that is read. An
 /// exception that it raises, or a pending Ctrl-C, stops the analysis.

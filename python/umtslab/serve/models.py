@@ -471,7 +471,7 @@ class LaneTile(Model):
     """The part of a lane in a tile: items or cells.
 
     An item has row number, start, end, low, high, an instant between and category. The instant is the
-    first transmission of an SDU, or that of a segment at the RNC. A cell has index, category and value.
+    first transmission of an SDU, or of a segment at the RNC. A cell has index, category and value.
     """
 
     name: str

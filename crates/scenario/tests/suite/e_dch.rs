@@ -128,7 +128,7 @@ fn doubtful_values_give_warnings() {
     assert!(load("hspa-14.4", "", "", "").expect("it is valid").warnings.is_empty());
 }
 
-/// Category and TTI of the user replace those of the bearer, and with them its rate.
+/// Category and TTI of the user override the bearer, and so change its rate.
 #[test]
 fn category_and_tti_determine_the_rate() {
     let uplink = |bearer: &str, user: &str| {

@@ -68,13 +68,13 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     }
 }
 
-/// HS-DSCH of a group. `category`: that of the bearer.
+/// HS-DSCH of a group. `category` is the category of the bearer.
 fn hs_dsch(of: &scenario::Ue, category: u8) -> HsUeConfig {
     let config = of.hs_dsch.clone().unwrap_or_default();
     HsUeConfig { category: config.category.or(Some(category)), ..config }
 }
 
-/// E-DCH of a group. `category`: that of the bearer.
+/// E-DCH of a group. `category` is the category of the bearer.
 fn e_dch(of: &scenario::Ue, category: u8) -> EUeConfig {
     let config = of.e_dch.clone().unwrap_or_default();
     EUeConfig { category: config.category.or(Some(category)), ..config }

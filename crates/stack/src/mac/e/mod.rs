@@ -9,10 +9,10 @@
 //!
 //! HARQ is synchronous: each TTI has its process, in which a block that failed is repeated. The first
 //! timer runs the TTIs of the UEs and the decisions of the scheduler. The second timer runs arrivals
-//! at the RNC, and T1 of its reordering queues. TTIs of all UEs begin at multiples of the TTI; UEs of one cell may have different
-//! TTIs, and share its noise rise.
+//! at the RNC, and T1 of its reordering queues. TTIs of all UEs begin at multiples of the TTI; UEs of
+//! one cell may have different TTIs, and share its noise rise.
 //!
-//! What the Node B makes of a transmission is decided when it is sent, as on all carriers.
+//! Whether the Node B decodes a transmission is decided when it is sent, as on all carriers.
 //!
 //! A UE without data and without blocks in HARQ costs no event once its grant is withdrawn.
 

@@ -102,7 +102,7 @@ options! {
         /// Eb/N0 at which 1 % of the blocks are lost, unless `cell.power.tables` has a table with the name
         /// of the bearer.
         [label = "Eb/N0 of a DCH bearer", range = "-30 dB to 30 dB",
-            source = "an assumption: that of calls, which have 64 kbit/s as well"]
+            source = "an assumption: the same as for calls, which have 64 kbit/s as well"]
         pub ebn0: Db = Db(2.25),
         /// Spreading factor of its code. `"auto"`: the largest one up to 128 with room for 2.5 bits per bit
         /// of RLC payload, as the reference bearers have: 32 for 64 kbit/s, 16 for 128, 8 for 384.

@@ -171,7 +171,7 @@ fn user_without_a_code_neither_sends_nor_receives() {
         bench.sends(100 * n, (n % 2) as u16, n, 570);
     }
     bench.seconds(4);
-    assert_eq!(bench.delivered_ids(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "those of the first user");
+    assert_eq!(bench.delivered_ids(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "all SDUs of the first user and no others");
     assert!(turns(&bench).iter().all(|turn| turn.1 == 0));
     let used = bench.trace.iter().filter_map(|(_, event)| match *event {
         TraceEvent::CellDchs { cell: 0, codes: Real(codes), .. } => Some(codes),
