@@ -10,7 +10,7 @@ _MOST = 100
 
 
 def comparable(store: StoreReader, run: Run) -> list[dict[str, str]]:
-    """Return the newest runs with a time line, those of the same scenario first, without `run`."""
+    """Return the newest runs with a time line except `run`, runs of the same scenario first."""
     found = [one for one in store.runs() if one.key != run.key and HAS_TIMELINE in one.series_kinds()]
     found.sort(key=lambda one: store.made_at(one) or "", reverse=True)
     found.sort(key=lambda one: one.scenario != run.scenario)

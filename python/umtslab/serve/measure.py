@@ -15,7 +15,7 @@ MOST_CAUSES = 4
 def measure(timeline: ConnectionTimeline, from_s: float, to_s: float) -> dict[str, Any]:
     """Return duration, bytes, packets, PDUs and causes between two instants, as `models.Measured`.
 
-    A segment or PDU counts where it is sent. Bytes received are those of segments that arrive.
+    A segment or PDU counts where it is sent. Payload arrives with its segment.
     """
     import polars as pl
 

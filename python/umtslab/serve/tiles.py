@@ -308,7 +308,7 @@ def _category(of: ConnectionTimeline, lane: Lane) -> pl.Expr:
 
 
 def _chosen(of: ConnectionTimeline, lane: Lane, table: pl.DataFrame) -> pl.DataFrame:
-    """Select the rows of a lane from those of the UE."""
+    """Select the rows of a lane from the rows of the UE."""
     import polars as pl
 
     conditions = [test.expression() for test in lane.tests]
