@@ -130,7 +130,8 @@ def main() -> int:
             "results",
         )
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "umtslab", *map(str, words)], cwd=folder, check=True)
+        command = [sys.executable, "-m", "umtslab", *map(str, words)]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         recorded_s = time.perf_counter() - start
         [run] = (folder / "results/runs").iterdir()
         octets = sum(file.stat().st_size for file in run.rglob("*") if file.is_file())

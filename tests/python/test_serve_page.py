@@ -510,6 +510,7 @@ def test_a_span_is_measured_with_the_numbers_of_the_server(tab: Tab) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     tab.open(f"/run/{key}#c=27&t=65-69", LANES)
     page = tab.page
+    page.get_by_role("application").focus()
     box = page.get_by_role("application").bounding_box()
     page.keyboard.down("Shift")
     page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 5)
@@ -547,7 +548,7 @@ def test_a_second_run_is_drawn_in_grey_and_stays_in_the_address(tab: Tab) -> Non
     runs = tab.served.ask(f"/api/runs/{key}/comparable").json()["runs"]
     assert key not in {run["key"] for run in runs}
     other = next(run for run in runs if run["label"].startswith("ftp-fach-dch"))
-    page.locator(f'option[value="{other["key"]}"]').wait_for(state="attached")
+    chooser.locator(f'option[value="{other["key"]}"]').wait_for(state="attached")
     chooser.select_option(other["key"])
     page.get_by_text("grey: connection 27 of the second run").wait_for()
     page.wait_for_function(

@@ -333,6 +333,13 @@ def test_lanes_of_the_hs_dsch_show_attempts_cqi_and_credits() -> None:
     waits = timeline.items(lanes["node_b_queue"])
     assert len(waits) > 50
     assert (waits.end_ns >= waits.start_ns).all()
+    # The first threshold is infinite, which no axis shows.
+    thresholds = run.series("ssthresh")["ssthresh_segments"].to_list()
+    assert thresholds[0] == float("inf")
+    assert timeline.items(lanes["ssthresh"]).high.tolist() == [
+        one for one in thresholds if one < float("inf")
+    ]
+    Tile.model_validate_json(timeline.encoded(timeline.highest, 0))
     decoded = [row for row in sent if row["decoded"]]
     assert sum(row["pdus"] for row in decoded) <= run.series("timeline_pdus")["count"].sum()
 

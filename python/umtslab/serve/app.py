@@ -287,6 +287,8 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     def get_found(
         key: str, connection: int, query: str, at_s: float = 0.0, backward: bool = False
     ) -> dict[str, Any]:
+        if not 0 <= at_s <= 1e9:
+            raise NoSuchTile("there is no such time")
         return search(timelines.of(key, _number(connection)), query, at_s, backward=backward)
 
     @app.get("/api/runs/{key}/timeline/{connection}/measure", response_model=models.Measured)

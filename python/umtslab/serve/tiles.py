@@ -272,7 +272,8 @@ def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
         _category(of, lane).cast(pl.Int64).alias("category"),
         weight.fill_null(1).cast(pl.Int64).alias("weight"),
     )
-    ordered = columns.sort("start_ns", "row")
+    # An initial slow start threshold may be infinite: the lane shows none.
+    ordered = columns.filter(pl.col("high").is_finite()).sort("start_ns", "row")
 
     def integers(name: str) -> Integers:
         return ordered[name].to_numpy().astype("int64")
