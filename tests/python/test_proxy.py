@@ -655,6 +655,80 @@ def test_the_service_manager_is_notified_while_data_flows(
             assert running.process.wait(proxied.WAIT_S) == 0
 
 
+@pytest.mark.usefixtures("_default_sighup")
+def test_sighup_reads_the_limits_again_while_data_flows(tmp_path: Path) -> None:
+    """A transfer of 8 MB, half of which waits, continues while the limits change. No byte is lost."""
+    limits, log = tmp_path / "limits.toml", tmp_path / "log"
+    limits.write_text("connections = 1\n")
+    data = os.urandom(1 << 23)
+    received: queue.Queue[bytes] = queue.Queue()
+    go_on = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        begin = connection.recv(1 << 16)
+        if begin == data[: len(begin)]:
+            assert go_on.wait(proxied.WAIT_S)
+        received.put(begin + all_of(connection))
+
+    def reload(content: str, event: str) -> str:
+        """Change the file, and return the line of the log that reports it."""
+        limits.write_text(content)
+        before = log.read_text().count(f'"{event}"')
+        running.process.send_signal(signal.SIGHUP)
+        _wait_until(lambda: log.read_text().count(f'"{event}"') > before)
+        return [line for line in log.read_text().splitlines() if f'"{event}"' in line][-1]
+
+    with (
+        server(serve) as server_address,
+        proxy("--to", text(server_address), "--limits", str(limits), "--workers", "1", log=log) as running,
+    ):
+        assert running.room == 1
+        with connect(running.address) as client:
+            sender = threading.Thread(target=client.sendall, args=(data,))
+            sender.start()
+            assert outcome(lambda: first_octet(running.address)) == "ConnectionResetError"
+            assert '"connections":2' in reload('connections = 2\nidle_timeout = "2 h"\n', "limits")
+            with connect(running.address) as second:
+                second.sendall(b"second")
+            assert received.get(timeout=proxied.WAIT_S) == b"second"
+            for content, part in [
+                ("connections = 0", "connections takes a whole number, at least 1"),
+                ("speed = 1", "there is no limit"),
+                ("connections = ", "line 1: "),
+            ]:
+                assert part in reload(content, "limits_refused")
+            with connect(running.address) as third:
+                third.sendall(b"third")
+            assert received.get(timeout=proxied.WAIT_S) == b"third"
+            go_on.set()
+            sender.join(proxied.WAIT_S)
+            assert not sender.is_alive()
+        assert received.get(timeout=proxied.WAIT_S) == data
+        summary = running.end()
+    assert "the limits stay as they are" in summary
+    assert "3 connections (3 in order), 1 refused" in summary
+
+
+def test_a_file_of_limits_is_checked_at_the_start(tmp_path: Path) -> None:
+    limits = tmp_path / "limits.toml"
+    words = ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--limits", str(limits)]
+    line = [sys.executable, "-m", "umtslab", "proxy", *words]
+
+    def refused() -> str:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "cannot be read" in refused()
+    os.mkfifo(limits)
+    assert "is not a regular file" in refused()
+    limits.unlink()
+    limits.write_text("#" * 64_001)
+    assert "is larger than 64 kB" in refused()
+    limits.write_text("connections = 1000000000\n")
+    assert "descriptors suffice for" in refused()
+
+
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
 def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None:
     """Writing to the log blocks, because its pipe is full and not read."""

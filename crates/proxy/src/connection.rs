@@ -87,11 +87,11 @@ async fn serve_recorded(mut record: Record, client: TcpStream, outbound: Option<
             });
             worker.common.counts.joined(record.number, &joined);
             record.joined = Some(joined.clone());
-            record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
+            record.ended = relay(&joined, &worker.pipes, worker.common.bounds()).await;
             // With a memory limit, the connection counts until the kernel has delivered its
             // buffered data.
             if record.ended == Ended::InOrder && worker.common.options.memory.is_some() {
-                record.ended = delivered(&joined, worker.common.bounds.idle).await;
+                record.ended = delivered(&joined, worker.common.bounds().idle).await;
             }
         }
         Err(ended) => {
@@ -163,7 +163,7 @@ async fn connect_to_destination(
             connect_to_first(common, &[own_address], Some(address), None, requested).await
         }
         Destination::Socks5(policy) => {
-            let request = timeout(common.options.connect_timeout, socks5(client)).await;
+            let request = timeout(common.limits.current().connect_timeout, socks5(client)).await;
             let target = request.unwrap_or(Err(Ended::BadRequest))?;
             requested.requested_name = Some(target.to_string());
             match permitted(worker, policy, address, target).await {
@@ -198,7 +198,7 @@ async fn permitted(
     client: SocketAddr,
     target: Target,
 ) -> io::Result<Vec<SocketAddr>> {
-    let connect_timeout = worker.common.options.connect_timeout;
+    let connect_timeout = worker.common.limits.current().connect_timeout;
     let resolving = timeout(connect_timeout, addresses(target, &worker.resolver_permits)).await;
     let mut resolved = resolving.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     // A host name may resolve to the unspecified address.
@@ -227,7 +227,7 @@ async fn connect_to_first(
         let outbound =
             outbound.unwrap_or_else(|| start_connect(address, &common.server, &common.registry, client));
         let connecting = async { outbound?.connected().await };
-        last_error = match timeout(common.options.connect_timeout, connecting).await {
+        last_error = match timeout(common.limits.current().connect_timeout, connecting).await {
             Ok(Ok((server, registration))) => return Ok(ServerConnection { server, address, registration }),
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! - `options`: command-line options, checked; `limits`: numbers of connections and sizes of
-//!   buffers.
+//!   buffers; `limits_file`, `live_limits`: limits that SIGHUP reads again.
 //! - `sockets`: socket options of each side, and the values that the kernel reports.
 //! - `interception`: connections to other hosts that the kernel redirects to the proxy (TPROXY).
 //! - `policy`: destinations that clients may reach; `notices`: notices to users at the start.
@@ -28,6 +28,8 @@ mod error;
 mod handshake;
 mod interception;
 mod limits;
+mod limits_file;
+mod live_limits;
 mod notices;
 mod options;
 mod outbound;

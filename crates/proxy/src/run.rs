@@ -24,10 +24,10 @@ use crate::interception::{
     Interception, KeptPrivileges, PathSettings, Paths, RouteSettings, Slot, drop_privileges,
 };
 use crate::limits::{Limits, raise_descriptors};
+use crate::live_limits::LimitsInForce;
 use crate::notices::notices;
 use crate::options::{Destination, Options, SideOptions};
 use crate::outbound::OutboundRegistry;
-use crate::relay::Bounds;
 use crate::service;
 use crate::signals::{Blocked, Request, Signals};
 use crate::sockets::{Effective, SocketConfig, effective, listen, listen_error};
@@ -64,7 +64,7 @@ pub struct Summary {
 
 /// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT the proxy stops accepting,
 /// and open connections may continue for the duration of `drain`. A second one ends all
-/// connections. SIGHUP reopens the log. `started` is called when clients can connect.
+/// connections. SIGHUP reopens the log and reads the file of `limits` again. `started` is called when clients can connect.
 ///
 /// `guard` is the read end of a pipe that the parent process holds open. With a guard, this process
 /// drops its privileges, and the parent removes the network settings at the end. If the parent
@@ -81,7 +81,7 @@ pub fn run(
     // Before any thread is started, because threads inherit the signal mask.
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
-    let limits = Limits::of(&options, descriptors)?;
+    let (live_limits, options, limits) = LimitsInForce::read(options, descriptors)?;
     let slot = slot(&options)?;
     let settings = [options.client.settings(), options.server.settings()];
     let paths = slot.clone().map(|slot| Paths::new(slot, settings)).transpose()?;
@@ -114,15 +114,13 @@ pub fn run(
         sides,
         notices,
     };
-    let bounds = Bounds { chunk: limits.chunk, idle: options.idle_timeout };
     let (open, counts) = Default::default();
     let registry = Arc::new(OutboundRegistry::new(address.port()));
-    let max_connections = limits.connections;
     let common = Arc::new(Common {
         options,
         server,
-        bounds,
-        max_connections,
+        chunk: limits.chunk,
+        limits: live_limits,
         open,
         counts,
         log,
@@ -269,7 +267,12 @@ fn serve_until_end(
             let common = common.clone();
             tokio::spawn(metrics::serve(listener, move || {
                 let open = common.open.load(Ordering::Relaxed);
-                page(&common.counts.totals(), open, common.max_connections, common.registry.other_ports())
+                page(
+                    &common.counts.totals(),
+                    open,
+                    common.limits.current().connections,
+                    common.registry.other_ports(),
+                )
             }));
         }
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
@@ -279,7 +282,7 @@ fn serve_until_end(
         let _ = stage_sender.send(Stage::Draining);
         let drained = async {
             let mut second = pin!(end_requested(&mut signals, common));
-            let mut drain_timeout = pin!(sleep(common.options.drain));
+            let mut drain_timeout = pin!(sleep(common.limits.current().drain));
             let mut tick = tokio::time::interval(Duration::from_millis(10));
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
@@ -296,14 +299,37 @@ fn serve_until_end(
     })
 }
 
-/// Waits for a signal that ends the proxy. Reopens the log at other signals.
+/// Waits for a signal that ends the proxy. Reopens the log and reads the limits at other signals.
 async fn end_requested(signals: &mut Signals, common: &Common) {
-    while let Some(Request::ReopenLog) = signals.arrived.recv().await {
+    while let Some(Request::Reload) = signals.arrived.recv().await {
         service::reloading();
         if let Some(log) = &common.log {
             log.reopen();
         }
+        reload_limits(common);
         service::ready();
+    }
+}
+
+/// Reads the file of `--limits` again, if there is one. A mistake in it is reported, and the limits
+/// stay as they are.
+fn reload_limits(common: &Common) {
+    let Some(read) = common.limits.reload() else { return };
+    let event = match read {
+        Ok(limits) => json!({
+            "event": "limits",
+            "connections": limits.connections,
+            "connect_timeout_s": limits.connect_timeout.as_secs_f64(),
+            "idle_timeout_s": limits.idle_timeout.as_secs_f64(),
+            "drain_s": limits.drain.as_secs_f64(),
+        }),
+        Err(error) => {
+            eprintln!("umts: {error}; the limits stay as they are");
+            json!({ "event": "limits_refused", "error": error.to_string() })
+        }
+    };
+    if let Some(log) = &common.log {
+        log.add(&event);
     }
 }
 

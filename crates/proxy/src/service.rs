@@ -10,7 +10,7 @@ pub fn ready() {
     report(sd_notify::notify(&[NotifyState::Ready]));
 }
 
-/// The proxy reopens its log. [`ready`] follows.
+/// The proxy reopens its log and reads its limits. [`ready`] follows.
 pub fn reloading() {
     let state = NotifyState::monotonic_usec_now().map(|now| [NotifyState::Reloading, now]);
     report(state.and_then(|state| sd_notify::notify(&state)));

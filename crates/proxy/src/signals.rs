@@ -16,8 +16,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub enum Request {
     /// SIGTERM, SIGINT; SIGHUP when the terminal is closed.
     End,
-    /// SIGHUP otherwise.
-    ReopenLog,
+    /// SIGHUP otherwise: reopen the log, and read the limits again.
+    Reload,
 }
 
 const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
@@ -95,8 +95,8 @@ fn listen(queue: &SignalFd, stop: &OwnedFd, sender: &UnboundedSender<Request>, h
         while let Ok(Some(signal)) = queue.read_signal() {
             let is_hangup = signal.ssi_signo == Signal::SIGHUP as u32;
             let has_lost_terminal = had_terminal && !has_terminal();
-            let reopens = is_hangup && !has_lost_terminal;
-            let request = if reopens { Request::ReopenLog } else { Request::End };
+            let reloads = is_hangup && !has_lost_terminal;
+            let request = if reloads { Request::Reload } else { Request::End };
             if sender.send(request).is_err() {
                 return;
             }

@@ -15,6 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 use crate::connection::{Record, serve};
+use crate::live_limits::LimitsInForce;
 use crate::options::{Options, unmapped};
 use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
@@ -41,10 +42,9 @@ pub struct Common {
     pub listen: SocketAddr,
     /// Socket options of connections to servers.
     pub server: SocketConfig,
-    /// Bounds of every relay.
-    pub bounds: Bounds,
-    /// Maximum number of open connections.
-    pub max_connections: usize,
+    /// Bytes that one call moves at most.
+    pub chunk: usize,
+    pub limits: LimitsInForce,
     /// Number of open connections.
     pub open: AtomicUsize,
     /// Counters.
@@ -76,6 +76,13 @@ pub struct Worker {
     pub resolver_permits: Arc<Semaphore>,
     open: AtomicUsize,
     emptied: Notify,
+}
+
+impl Common {
+    /// Bounds of a relay that begins now.
+    pub fn bounds(&self) -> Bounds {
+        Bounds { chunk: self.chunk, idle: self.limits.current().idle_timeout }
+    }
 }
 
 impl Worker {
@@ -118,7 +125,7 @@ impl Worker {
 
     /// Starts to serve a client, or drops its connection if the limit of connections is reached.
     fn accept_client(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
-        if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.max_connections {
+        if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.limits.current().connections {
             self.common.open.fetch_sub(1, Ordering::Relaxed);
             self.common.counts.refused();
             return;
@@ -168,7 +175,10 @@ impl Worker {
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
     // Setting a timer that becomes the earliest one costs a system call that re-arms the event
     // queue. While this timer is pending, no timer of a connection is the earliest.
-    let shortest_timeout = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
+    let shortest_timeout = || {
+        let limits = worker.common.limits.current();
+        limits.connect_timeout.min(limits.idle_timeout)
+    };
     let mut first_due = pin!(sleep(Duration::ZERO));
     let mut accepted = 0;
     loop {
@@ -180,7 +190,7 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
             Ok((client, address)) => {
                 let now = Instant::now();
                 if first_due.deadline() <= now {
-                    first_due.as_mut().reset(now + shortest_timeout);
+                    first_due.as_mut().reset(now + shortest_timeout());
                 }
                 worker.accept_client(client, unmapped(address));
             }
@@ -214,6 +224,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+    use crate::live_limits::LiveLimits;
     use crate::options::SideOptions;
 
     /// Returns a non-blocking listener that resets its clients on close, and an address at which no
@@ -236,8 +247,13 @@ mod tests {
             options: Options::from_pairs(&pairs).expect("options"),
             listen,
             server: SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None },
-            bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
-            max_connections,
+            chunk: 4096,
+            limits: LimitsInForce::fixed(LiveLimits {
+                connections: max_connections,
+                connect_timeout: Duration::from_secs(30),
+                idle_timeout: Duration::from_secs(60),
+                drain: Duration::from_secs(30),
+            }),
             open: AtomicUsize::new(0),
             counts: Counts::default(),
             log: None,

@@ -20,7 +20,8 @@ def options(parser: Parser) -> None:
         "has acknowledged may not have reached the receiver yet. If anything fails, both sides get a "
         "reset, never the normal end of a short stream.",
         "SIGTERM or Ctrl-C: no new connections; existing ones may continue for --drain. A second "
-        "signal resets them. SIGHUP: the file of --log is opened again. Signals that were ignored at "
+        "signal resets them. SIGHUP: the file of --log is opened again, and the file of --limits is read "
+        "again. Signals that were ignored at "
         "the start, as by nohup, stay ignored. Exit status: 0 ended by a signal; 1 failed while "
         "running; 2 wrong usage, or this host lacks a requested feature, and nothing was changed.",
     )
@@ -134,6 +135,13 @@ def _limits(group: Options) -> None:
         "TIME",
         'Maximum time that connections continue after the first signal (default: "30 s").',
     )
+    add_value(
+        group,
+        "--limits",
+        "FILE",
+        "A TOML file with connections, connect_timeout, idle_timeout or drain, which replace the options "
+        "of these names. SIGHUP reads FILE again; open connections continue.",
+    )
 
 
 def _logging(group: Options) -> None:
@@ -175,6 +183,7 @@ def proxy(
     connect_timeout: str | None,
     idle_timeout: str | None,
     drain: str | None,
+    limits: str | None,
     metrics: str | None,
     log: str | None,
     quiet: bool,
@@ -204,6 +213,7 @@ def proxy(
         "connect-timeout": connect_timeout,
         "idle-timeout": idle_timeout,
         "drain": drain,
+        "limits": limits,
         "metrics": metrics,
         "log": log,
     }

@@ -14,11 +14,11 @@ use crate::interception::{PathSettings, RouteSettings, Selection};
 use crate::options::addresses::listening_address;
 use crate::options::destination::{destination, listening_by_default};
 use crate::options::sides::side;
-use crate::options::values::{TypedOptions, check_max_buffer, user_timeout};
+use crate::options::values::{check_max_buffer, user_timeout};
 use crate::policy::Policy;
 
 pub use crate::options::addresses::{canonical, is_of_this_host, unmapped};
-pub use crate::options::values::{MAX_BUFFER, MIN_BUFFER};
+pub use crate::options::values::{MAX_BUFFER, MIN_BUFFER, TypedOptions};
 
 /// How the destination of a client is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,8 @@ pub struct Options {
     pub user_timeout: Option<Duration>,
     /// How long open connections may continue after the first signal.
     pub drain: Duration,
+    /// File with limits that replace those above, read again at SIGHUP.
+    pub limits: Option<PathBuf>,
     /// Address at which metrics are served.
     pub metrics: Option<SocketAddr>,
     /// File for the log; `-` is standard output.
@@ -120,6 +122,7 @@ impl Options {
             idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
             user_timeout: user_timeout(&typed)?,
             drain: typed.time_or_none("--drain")?.unwrap_or(Duration::from_secs(30)),
+            limits: typed.get("--limits").map(PathBuf::from),
             metrics: typed.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
             log: typed.get("--log").map(PathBuf::from),
         };
