@@ -36,7 +36,10 @@ pub fn reference_page() -> String {
         (Scope::Network, "The network only"),
         (Scope::Layout, "The cells of a layout, with `[layout]`: all together"),
         (Scope::Proxy, "A proxy, with `[proxy]`"),
-        (Scope::Queues, "Queue management, with RED, CoDel or PIE in a queue: all queues of links, and of RLC"),
+        (
+            Scope::Queues,
+            "Queue management, with RED, CoDel or PIE in a queue: all queues of links, and of RLC",
+        ),
         (
             Scope::Budget,
             "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) with the same name",

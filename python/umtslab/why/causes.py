@@ -32,6 +32,7 @@ _DISCARD_REASONS = {
     "timer_discard": ("Timer_Discard expired", "TS 25.322 §9.7.3.1"),
     "cell_change": ("the buffer is emptied when the UE leaves the cell", "handover.rlc"),
     "reset": ("RLC returned to the initial state", "TS 25.322 §11.4"),
+    "queue_management": ("CoDel dropped the SDU before its transmission", "rlc.codel"),
     "too_long": ("the SDU needs more PDUs than transparent mode can send", "TS 25.322 §11.1"),
 }
 

@@ -6,8 +6,7 @@ use umts_units::Duration;
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
 use super::totals::{
-    CellTotals, DatagramTotals, LayoutTotals, NetworkTotals, QueueTotals, RadioTotals, TcpTotals,
-    TddTotals,
+    CellTotals, DatagramTotals, LayoutTotals, NetworkTotals, QueueTotals, RadioTotals, TcpTotals, TddTotals,
 };
 use super::transfers::TransferTotals;
 

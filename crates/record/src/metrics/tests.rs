@@ -101,6 +101,7 @@ impl EventScript {
             ue_data_continues: Vec::new(),
             has_proxy: false,
             layout: has_layout.then_some(CellSupply { fixed: 130.0, slope: 4.7 }),
+            has_queue_management: false,
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -435,7 +436,7 @@ fn rows_of_closed_connections_can_be_taken_during_the_run() {
         ue_data_continues: Vec::new(),
         has_proxy: false,
         layout: None,
-            has_queue_management: false,
+        has_queue_management: false,
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {
@@ -496,4 +497,37 @@ fn results_and_definitions_list_the_same_metrics() {
     );
     let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
     assert_eq!(unique.len(), result.network.iter().count());
+}
+
+#[test]
+fn actions_of_queue_management_are_counted_by_place_and_direction() {
+    let counted = |has_queue_management| {
+        let mut metrics = Metrics::new(MetricsConfig {
+            from: ms(1000),
+            to: ms(9000),
+            stall: Duration::from_millis(500),
+            ue_downlink_rate: vec![],
+            downlink_capacity: None,
+            ue_power: vec![],
+            ue_data_continues: Vec::new(),
+            has_proxy: false,
+            layout: None,
+            has_queue_management,
+        });
+        for (at, place, direction, marked) in [
+            // Before the window.
+            (500, QueuePlace::Rlc, Direction::Downlink, false),
+            (2000, QueuePlace::Rlc, Direction::Downlink, false),
+            (2000, QueuePlace::Link(1), Direction::Downlink, true),
+            (3000, QueuePlace::Link(2), Direction::Downlink, true),
+            (4000, QueuePlace::Rlc, Direction::Uplink, true),
+        ] {
+            metrics.record(ms(at), &TraceEvent::QueueManaged { place, direction, marked });
+        }
+        let network = metrics.finish(ms(9000)).network;
+        let names = ["rlc_aqm_drops", "link_aqm_marks", "rlc_aqm_marks_uplink", "link_aqm_drops"];
+        names.map(|name| network.value(name))
+    };
+    assert_eq!(counted(true), [Some(1.0), Some(2.0), Some(1.0), Some(0.0)]);
+    assert_eq!(counted(false), [None; 4]);
 }

@@ -35,7 +35,7 @@ fn measure_with_continuing_data(events: &[(u64, TraceEvent)], data_continues: &[
         ue_data_continues: data_continues.to_vec(),
         has_proxy: false,
         layout: None,
-            has_queue_management: false,
+        has_queue_management: false,
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);

@@ -32,7 +32,7 @@ fn measure(events: &[(u64, TraceEvent)]) -> RunMetrics {
         ue_data_continues: Vec::new(),
         has_proxy: false,
         layout: None,
-            has_queue_management: false,
+        has_queue_management: false,
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);
@@ -141,7 +141,7 @@ fn cell_metrics_need_switched_users() {
         ue_data_continues: Vec::new(),
         has_proxy: false,
         layout: None,
-            has_queue_management: false,
+        has_queue_management: false,
     };
     let run = Metrics::new(config).finish(at(1000));
     for name in ["cell_occupancy_kbps", "cell_efficiency", "dch_requests", "time_in_cell_dch_s", "energy_j"] {
@@ -161,7 +161,7 @@ fn rates_of_a_shortened_run_refer_to_its_length() {
         ue_data_continues: Vec::new(),
         has_proxy: false,
         layout: None,
-            has_queue_management: false,
+        has_queue_management: false,
     });
     let (ms, event) = reserved(10_000, 1);
     metrics.record(at(ms), &event);
