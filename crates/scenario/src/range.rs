@@ -37,6 +37,17 @@ fn check_node(node: &Node, schema: &Json) -> Result<(), Problem> {
     }
 }
 
+/// Checks a value against the range of the key with the path `keys`, in arrays without an index.
+pub(crate) fn check_key(node: &Node, keys: &[&str]) -> Result<(), Problem> {
+    let mut schema = cached();
+    for key in keys {
+        let table = resolve(schema);
+        let table = if table["type"] == "array" { resolve(&table["items"]) } else { table };
+        schema = &table["properties"][*key];
+    }
+    check_value(node, schema)
+}
+
 fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
     // NaN compares with no bound.
     let is_nan =

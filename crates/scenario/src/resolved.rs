@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use umts_stack::ids::{FlowId, UeId};
+use umts_stack::network::TimedChange;
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::Reserved;
@@ -46,6 +47,8 @@ pub struct Resolved {
     pub groups: Vec<Group>,
     /// The flow of each `[[impairment]]`.
     pub impaired: Vec<FlowId>,
+    /// The changes of `[[at]]`, by time.
+    pub changes: Vec<TimedChange>,
     /// The proxy, if there is one.
     pub proxy: Option<ProxyPlan>,
 }

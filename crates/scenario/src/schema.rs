@@ -141,6 +141,7 @@ fn kind(property: &Value) -> String {
         (Some("integer"), _) => "a whole number".to_owned(),
         (Some("boolean"), _) => "true or false".to_owned(),
         (Some("number"), _) => "a number".to_owned(),
+        (Some("object"), _) => "a table of keys".to_owned(),
         (Some("array"), _) if inner["items"]["type"] == "integer" => "a list of whole numbers".to_owned(),
         // The description of a quantity names its type: "a length with its unit".
         (Some("array"), _) => match self::kind(&inner["items"]) {

@@ -41,6 +41,8 @@ pub enum Event {
     TrafficWake(FlowId),
     /// An outage of the proxy begins: it loses the state of all transfers.
     ProxyCrash,
+    /// Change number n of the network is due.
+    Change(u32),
     EndOfRun,
 }
 

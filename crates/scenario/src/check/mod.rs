@@ -2,6 +2,7 @@
 //! exist, the chain of links must be complete, rates must carry a PDU), and the resolution of names
 //! into a [`Resolved`] scenario. Single keys have been checked before.
 
+mod changes;
 mod channels;
 mod dsch;
 mod handover;
@@ -22,6 +23,7 @@ mod tdd;
 mod traffic;
 
 use umts_stack::ids::{FlowId, UeId};
+use umts_stack::network::TimedChange;
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::rnc::Reserved;
 
@@ -51,6 +53,7 @@ struct Findings {
     channels: Vec<GroupChannels>,
     reserved: Vec<Reserved>,
     impaired: Vec<FlowId>,
+    changes: Vec<TimedChange>,
     proxy: Option<ProxyPlan>,
 }
 
@@ -71,7 +74,7 @@ pub(crate) fn check(
 
 /// Resolves the names of a checked scenario. UEs are numbered in the order of their groups.
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Resolved {
-    let Findings { channels, reserved, impaired, proxy } = findings;
+    let Findings { channels, reserved, impaired, changes, proxy } = findings;
     let mut next_ue = 0;
     let radios = channels.into_iter().zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(radios).enumerate();
@@ -89,7 +92,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Resolved { cells: cells(scenario), reserved, groups: groups.collect(), impaired, proxy }
+    Resolved { cells: cells(scenario), reserved, groups: groups.collect(), impaired, changes, proxy }
 }
 
 /// The cells of the network: each `[[cell]]`, or in a layout one cell per sector, numbered from 1.
@@ -143,8 +146,9 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
+        let changes = self.changes()?;
         let proxy = self.proxy()?;
-        Ok(Findings { channels, reserved, impaired, proxy })
+        Ok(Findings { channels, reserved, impaired, changes, proxy })
     }
 }
 

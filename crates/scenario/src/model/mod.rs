@@ -11,6 +11,7 @@
 //! always enums of the stack.
 
 mod cell;
+mod changes;
 mod dsch;
 mod impairment;
 mod layout;
@@ -37,6 +38,7 @@ use umts_units::keyword::{End, Off};
 
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
+pub use changes::At;
 
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
@@ -159,6 +161,9 @@ pub struct Scenario {
     /// Treatment of single packets, for tests and teaching.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impairment: Vec<Impairment>,
+    /// Changes of the network during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<At>,
 }
 
 impl Scenario {

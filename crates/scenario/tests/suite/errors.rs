@@ -717,3 +717,80 @@ fn key_of_another_model_suggests_its_counterpart() {
     let error = with("model = \"error_free\"\nbler = 0.1");
     assert!(error.help().unwrap().contains("model = \"independent\""), "{}", error.render(false));
 }
+
+#[test]
+fn changes_during_the_run_are_checked() {
+    let at = |keys: &str| small("", &format!("[[at]]\n{keys}"));
+    let set = |set: &str| at(&format!("time = \"5 s\"\nset = {{ {set} }}"));
+    for (text, path, message, help) in [
+        (set("tcp.variant = \"reno\""), "at.0.set.tcp.variant", "`tcp.variant` cannot change", "radio.bler"),
+        (set("link.0.queue = \"9 packets\""), "at.0.set.link.0.queue", "cannot change", "link.0.delay"),
+        (set("link.7.delay = \"1 s\""), "at.0.set.link.7.delay", "`7` is not a link", "server, router, ggsn"),
+        (set("link.0.delay = \"2 h\""), "at.0.set.link.0.delay", "cannot be 2 h", "at most 1 h"),
+        (set("link.0.delay = 5"), "at.0.set.link.0.delay", "`5` has no unit", "time"),
+        (set("radio.bler = 1.5"), "at.0.set.radio.bler", "1.5", ""),
+        (set("radio.cut = 1"), "at.0.set.radio.cut", "true or false", ""),
+        (set("ue.nobody.radio.cut = true"), "at.0.set.ue.nobody.radio.cut", "not a group", "user"),
+        (set(""), "at.0.set", "no key changes", "radio.cut"),
+        (at("set = { radio.cut = true }"), "at.0", "`time` is missing", ""),
+        (at("time = \"5 s\"\nkeys = {}"), "at.0.keys", "unknown key `keys`", ""),
+        (
+            format!(
+                "{}\n[radio]\nmodel = \"gilbert\"\np_good_to_bad = 0.1\np_bad_to_good = 0.1\n",
+                set("radio.bler = 0.1")
+            ),
+            "at.0.set.radio.bler",
+            "no group of users",
+            "independent errors",
+        ),
+    ] {
+        let error = refused(&text);
+        let rendered = error.render(false);
+        assert_eq!(error.key(), path, "{rendered}");
+        assert!(rendered.contains(message) && rendered.contains(help), "{rendered}");
+    }
+}
+
+#[test]
+fn changes_may_be_written_in_any_order_and_after_the_end() {
+    let text = small(
+        "",
+        "[[at]]\ntime = \"20 s\"\nset = { radio.cut = true }\n[[at]]\ntime = \"3 s\"\nset = { \"radio.bler\" = 0.1, link.server.rate = \"1 Mbit/s\" }\n",
+    );
+    let loaded = Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("it is valid");
+    let times: Vec<_> =
+        loaded.scenario.plan().changes.iter().map(|timed| timed.at.as_nanos() / 1_000_000_000).collect();
+    assert_eq!(times, [3, 3, 20]);
+    assert_eq!(
+        loaded.warnings,
+        ["at.0.time: the change is not before the end of the run, so it has no effect in a simulation"]
+    );
+    let again =
+        Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]).expect("it is valid");
+    assert_eq!(again.scenario.plan(), loaded.scenario.plan());
+    assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
+}
+
+#[test]
+fn managed_queues_are_checked() {
+    let links = |last: &str| {
+        let hop = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+        format!("{}{}{}{last}\n", hop("server", "ggsn"), hop("ggsn", "sgsn"), hop("sgsn", "rnc"))
+    };
+    for (text, path, message) in [
+        (links("codel = {}"), "link.2.codel", "a link without a rate has no queue for CoDel"),
+        (links("rate = \"1 Mbit/s\"\ncodel = {}\npie = {}"), "link.2.pie", "both `codel` and `pie`"),
+        (links("rate = \"1 Mbit/s\"\nred = {}\npie = {}"), "link.2.pie", "both `red` and `pie`"),
+        (
+            links("rate = \"1 Mbit/s\"\npie = {}\necn_threshold = \"9 packets\""),
+            "link.2.ecn_threshold",
+            "both `pie` and `ecn_threshold`",
+        ),
+        (links("rate = \"1 Mbit/s\"\ncodel = { target = \"0 s\" }"), "link.2.codel.target", "cannot be 0 s"),
+        ("[rlc]\ncodel = {}\npie = {}\n".to_owned(), "rlc.pie", "both `codel` and `pie`"),
+    ] {
+        let error = refused(&small("", &text));
+        assert_eq!(error.key(), path, "{}", error.render(false));
+        assert!(error.render(false).contains(message), "{}", error.render(false));
+    }
+}

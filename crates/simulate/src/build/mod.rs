@@ -48,6 +48,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
                 Impairment { flow, kind, first, last, treatment: line.action.into() }
             })
             .collect(),
+        changes: plan.changes.clone(),
     }
 }
 

@@ -118,6 +118,15 @@ pub enum Verdict {
     Down,
 }
 
+/// A change of a link during a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinkChange {
+    Rate(BitRate),
+    Delay(Duration),
+    /// Probability of a random loss, by direction. `None`: unchanged.
+    Loss([Option<Probability>; 2]),
+}
+
 /// Action of queue management on a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueAction {
@@ -153,6 +162,8 @@ struct Transmitter {
     free_at: Time,
     delay: Duration,
     rate: Option<BitRate>,
+    /// Arrival of the last packet before `delay` was changed. Later packets do not arrive before.
+    not_before: Time,
     /// Packets that wait or are being sent. `None` if no limit, marking or RED needs the length of
     /// the queue.
     waiting: Option<TransmitQueue>,
@@ -297,7 +308,7 @@ impl Transmitter {
             return None;
         }
         self.free_at = free_at;
-        Some(free_at + self.delay)
+        Some((free_at + self.delay).max(self.not_before))
     }
 }
 
@@ -313,11 +324,42 @@ impl Link {
                 free_at: Time::ZERO,
                 delay: config.delay,
                 rate: config.rate,
+                not_before: Time::ZERO,
                 waiting: needs_queue_length.then(|| TransmitQueue::new(config.queue)),
             },
             managed: Aqm::new(config.codel, config.pie, || streams.addressed(&format!("{name}/pie")))
                 .map(|aqm| Box::new(ManagedLinkQueue::new(aqm, config.queue))),
             in_flight: VecDeque::new(),
+        }
+    }
+
+    /// Changes the link for packets that enter from now on. `name`: of its random streams.
+    pub fn change(
+        &mut self,
+        change: LinkChange,
+        direction: Direction,
+        streams: &Streams,
+        name: impl FnOnce() -> String,
+    ) {
+        match change {
+            LinkChange::Rate(rate) => self.transmitter.rate = Some(rate),
+            LinkChange::Delay(delay) => {
+                let Transmitter { free_at, delay: before, not_before, .. } = &mut self.transmitter;
+                *not_before = (*not_before).max(*free_at + *before);
+                *before = delay;
+            }
+            LinkChange::Loss(losses) => {
+                let Some(loss) = losses[direction.index()] else { return };
+                let make = || {
+                    let name = name();
+                    let lossy = LinkConfig { loss, ..LinkConfig::default() };
+                    OptionalParts::new(&lossy, direction, streams, &name).map(Box::new)
+                };
+                match &mut self.optional {
+                    Some(optional) => optional.loss = loss.value(),
+                    None => self.optional = make(),
+                }
+            }
         }
     }
 

@@ -16,7 +16,7 @@ mod routes;
 
 pub use delay::{InternetDelay, LinkDirections};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
-pub use link::{Link, LinkConfig, Outage, QueueAction, Verdict};
+pub use link::{Link, LinkChange, LinkConfig, Outage, QueueAction, Verdict};
 pub use queue::QueueLimit;
 pub use red::{Red, RedConfig};
 
@@ -39,6 +39,8 @@ pub struct CoreNetwork {
     links: Vec<Link>,
     /// Hop of each link.
     hop_of: Vec<u8>,
+    /// For links that get random losses during the run.
+    streams: Streams,
     impairments: Impairments,
     /// Packets that the script delays.
     delayed: BTreeMap<HeldId, Packet>,
@@ -62,7 +64,7 @@ impl CoreNetwork {
             // Shared hops use the stream name of the first server.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {
-                    let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
+                    let name = stream_name(direction, hop, owner);
                     links.push(Link::new(config, direction, streams, &name));
                     hop_of.push(hop as u8);
                 }
@@ -74,10 +76,22 @@ impl CoreNetwork {
             hops: chain,
             links,
             hop_of,
+            streams: *streams,
             impairments,
             delayed: BTreeMap::new(),
             lost: BTreeMap::new(),
             helper: None,
+        }
+    }
+
+    /// Changes link number `hop`, counted from the server, for packets that enter from now on.
+    pub fn change_link(&mut self, hop: u8, change: LinkChange) {
+        let first = self.hops[usize::from(hop)].first;
+        for (number, link) in self.links.iter_mut().enumerate().filter(|(n, _)| self.hop_of[*n] == hop) {
+            let offset = number as u32 - first;
+            let direction = Direction::BOTH[offset as usize % 2];
+            let name = || stream_name(direction, usize::from(hop), offset / 2);
+            link.change(change, direction, &self.streams, name);
         }
     }
 
@@ -90,6 +104,11 @@ impl CoreNetwork {
         let helper = proxy.helper.map(|kind| (hops, Helper::new(kind, helped)));
         CoreNetwork { routes: Routes::new(&self.hops, hops), helper, ..self }
     }
+}
+
+/// Name of the random stream of a link. `owner`: number of its server.
+fn stream_name(direction: Direction, hop: usize, owner: u32) -> String {
+    format!("core_network/{direction:?}/hop{hop}/server{owner}")
 }
 
 #[cfg(test)]

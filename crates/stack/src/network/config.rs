@@ -6,6 +6,7 @@ pub use crate::scheduling::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use crate::utran::{CellConfig, FachMode, RachMode};
 
+use super::TimedChange;
 use crate::core_network::{Impairment, LinkConfig};
 use crate::proxy::ProxyConfig;
 use crate::rnc::multicell::MulticellConfig;
@@ -25,4 +26,5 @@ pub struct NetworkConfig {
     /// Whether the proxy splits connections of real programs. Its ends are real as well.
     pub splits_programs: bool,
     pub impairments: Vec<Impairment>,
+    pub changes: Vec<TimedChange>,
 }

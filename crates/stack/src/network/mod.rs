@@ -13,12 +13,14 @@
 //! Hosts send packets down. Packets that have crossed the network are pulled here and passed to
 //! their host, so no lower layer calls a higher one.
 
+mod changes;
 mod config;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, TraceSink};
 use umts_units::Bytes;
 
+pub use self::changes::{Change, TimedChange};
 pub use self::config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, Iub, NetworkConfig, RachMode, SchedulerKind,
     SubstituteConfig, SwitchingConfig, UeConfig,
@@ -41,6 +43,7 @@ use crate::utran::Utran;
 pub struct Network {
     hosts: Hosts,
     path: NetworkPath,
+    changes: Vec<TimedChange>,
 }
 
 impl Network {
@@ -54,6 +57,7 @@ impl Network {
         let servers = config.flows.len() as u32 + u32::from(config.programs);
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
+            changes: config.changes.clone(),
             hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
             path: NetworkPath {
                 core: match &config.proxy {
@@ -78,8 +82,9 @@ impl Network {
         self.path.access.set_schedulers(schedulers);
     }
 
-    /// Schedules the start of every flow and of every RRC.
+    /// Schedules the changes, and the start of every flow and of every RRC.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
+        self.schedule_changes(agenda);
         self.path.access.start(agenda);
         self.hosts.start(agenda);
     }
@@ -110,7 +115,7 @@ impl Network {
     /// Handles one event.
     #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
-        let Network { hosts, path } = self;
+        let Network { hosts, path, .. } = self;
         let access = &mut path.access;
         match event {
             Event::MacTimeout(carrier, timer) => access.mac_timeout(ctx, carrier, timer),
@@ -142,6 +147,7 @@ impl Network {
             Event::ProxyCrash => hosts.proxy_crash(ctx),
             Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, path),
             Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, path),
+            Event::Change(number) => self.make_change(number),
             Event::EndOfRun => {}
         }
     }

@@ -83,6 +83,8 @@ pub struct CapacityLink {
     next: u64,
     /// Whether an opportunity is scheduled.
     is_waiting: bool,
+    /// Whether opportunities are unused.
+    is_cut: bool,
 }
 
 impl CapacityLink {
@@ -97,7 +99,13 @@ impl CapacityLink {
             passed: 0,
             next: 0,
             is_waiting: false,
+            is_cut: false,
         }
+    }
+
+    /// Cuts the link, so that its opportunities are unused, or restores it.
+    pub fn set_cut(&mut self, is_cut: bool) {
+        self.is_cut = is_cut;
     }
 
     /// Enqueues a packet.
@@ -140,6 +148,9 @@ impl CapacityLink {
     ) {
         self.is_waiting = false;
         self.next += 1;
+        if self.is_cut {
+            return;
+        }
         let mut left = OPPORTUNITY;
         while let Some(&first) = self.waiting.front() {
             let passes = (first.size().0 - self.passed).min(left);

@@ -50,6 +50,8 @@ pub struct FlatLink {
     waiting: VecDeque<Sdu>,
     octets: Bytes,
     on_the_way: VecDeque<Sdu>,
+    /// Whether all packets are lost.
+    is_cut: bool,
 }
 
 impl FlatLink {
@@ -65,7 +67,13 @@ impl FlatLink {
             waiting: VecDeque::new(),
             octets: Bytes::ZERO,
             on_the_way: VecDeque::new(),
+            is_cut: false,
         }
+    }
+
+    /// Cuts the link, which then loses all packets, or restores it.
+    pub fn set_cut(&mut self, is_cut: bool) {
+        self.is_cut = is_cut;
     }
 
     /// Enqueues a packet. If the queue was empty, returns the end of its transmission.
@@ -99,7 +107,8 @@ impl FlatLink {
         self.octets = self.octets - sdu.size();
         self.record_buffer(cx);
         let next = self.waiting.front().map(|next| cx.now + self.rate.time_to_send(next.size()));
-        if self.loss > 0.0 && self.losses.uniform() < self.loss {
+        let is_lost = self.loss > 0.0 && self.losses.uniform() < self.loss;
+        if is_lost || self.is_cut {
             let (ue, direction) = (self.ue, self.direction);
             cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
             return (Sent::Lost(sdu.packet), next);

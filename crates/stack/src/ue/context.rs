@@ -73,6 +73,8 @@ pub struct UeContext {
     shown: [u64; 2],
     /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
     pub epoch: u16,
+    /// Whether the air is cut: no block arrives.
+    pub is_cut: bool,
     /// Supervision of the RRC connection.
     pub connection: Connection,
     /// RRC. `None`: the channels never change.
@@ -127,6 +129,7 @@ impl UeContext {
             silent_until: Time::ZERO,
             shown: [0; 2],
             epoch: 0,
+            is_cut: false,
             connection: Connection::new(config.connection.clone()),
             control,
         }

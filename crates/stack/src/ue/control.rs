@@ -4,6 +4,7 @@ use umts_units::Time;
 
 use super::{ChannelConfig, SwitchingConfig, UeChannel};
 use crate::event_context::Wakeup;
+use crate::ids::Direction;
 use crate::radio::phy::ErrorModel;
 use crate::rnc::rrc::{Order, Rrc};
 
@@ -77,6 +78,11 @@ impl Control {
     /// Removes and returns the channels with this number, if they were in use before.
     pub fn take(&mut self, wanted: usize) -> Option<[UeChannel; 2]> {
         self.left.get_mut(wanted)?.take()
+    }
+
+    /// The channels in `direction` that are not in use, but were before.
+    pub fn kept_channels(&mut self, direction: Direction) -> impl Iterator<Item = &mut UeChannel> {
+        self.left.iter_mut().flatten().map(move |channels| &mut channels[direction.index()])
     }
 
     /// Stores the former channels `before`, and notes that the channels with number `wanted` are in

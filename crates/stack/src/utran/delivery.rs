@@ -32,18 +32,20 @@ impl Utran {
         sent: &TransmittedSet,
     ) -> Option<bool> {
         let (ue, direction, channel) = (sent.ue, transmission.direction, transmission.channel);
-        let (blocks, errors) = (sent.set.blocks, sent.lost.count());
-        ctx.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
-        let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
-        ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
         let context = &mut self.ues[ue];
+        let blocks = sent.set.blocks;
+        let lost = if context.is_cut { Lost::all(blocks) } else { sent.lost };
+        let errors = lost.count();
+        ctx.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
+        let (set, stage) = (&sent.set, Stage::Arrives(lost));
+        ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
         if sent.epoch != context.epoch {
             let all = Lost::all(sent.set.blocks);
             context.rlc[direction.reversed().index()].record_lost_ends(&mut ctx.cx, &sent.set, all);
             return None;
         }
         let rlc = &mut context.rlc[direction.reversed().index()];
-        rlc.handle_blocks(&mut ctx.cx, set, sent.lost);
+        rlc.handle_blocks(&mut ctx.cx, set, lost);
         Some(rlc.has_delivered())
     }
 

@@ -22,6 +22,7 @@ mod carrier;
 mod carrier_mac;
 mod cell_occupancy;
 mod cell_update;
+mod changes;
 mod channels;
 mod config;
 mod delivery;

@@ -47,12 +47,30 @@ pub enum ErrorModel {
     },
     /// A recorded result per block, true for a loss. At its end it repeats from the start.
     Trace(Arc<[bool]>),
+    /// Loses all blocks.
+    Cut,
+}
+
+impl ErrorModel {
+    /// Sets the block error ratio, if errors are independent or there are none. Returns whether they
+    /// are.
+    pub fn set_rate(&mut self, bler: f64) -> bool {
+        let unit = match self {
+            ErrorModel::ErrorFree => ErrorUnit::Pdu,
+            ErrorModel::Independent { unit, .. } => *unit,
+            ErrorModel::Gilbert { .. } | ErrorModel::Trace(_) | ErrorModel::Cut => return false,
+        };
+        *self = ErrorModel::Independent { bler, unit };
+        true
+    }
 }
 
 /// The error process of one UE in one direction.
 #[derive(Debug, Clone)]
 pub struct BlockErrors {
     model: ErrorModel,
+    /// The model without the cut, while the channel is cut.
+    uncut: Option<ErrorModel>,
     draws: AddressedStream,
     /// Number of blocks so far: the position in a trace, and the address of the chain's steps.
     blocks_seen: u64,
@@ -86,6 +104,23 @@ const CHAIN: u32 = Lost::MOST_BLOCKS;
 const UNSENT: u32 = CHAIN + 2;
 
 impl BlockErrors {
+    /// Sets the block error ratio, if errors are independent or there are none.
+    pub fn set_rate(&mut self, bler: f64) {
+        let model = self.uncut.as_mut().unwrap_or(&mut self.model);
+        if model.set_rate(bler) {
+            self.loss = [Chance::of(bler); 2];
+        }
+    }
+
+    /// Cuts the channel, which then loses all blocks, or restores it.
+    pub fn set_cut(&mut self, is_cut: bool) {
+        if is_cut && self.uncut.is_none() {
+            self.uncut = Some(std::mem::replace(&mut self.model, ErrorModel::Cut));
+        } else if !is_cut && let Some(model) = self.uncut.take() {
+            self.model = model;
+        }
+    }
+
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
         let (loss, one_step) = match model {
             ErrorModel::Independent { bler, .. } => ([bler; 2], [0.0; 2]),
@@ -93,10 +128,11 @@ impl BlockErrors {
                 let bad = |before| bad_probability(Some(before), good_to_bad, bad_to_good, 1);
                 ([bler_good, bler_bad], [false, true].map(bad))
             }
-            ErrorModel::ErrorFree | ErrorModel::Trace(_) => ([0.0; 2], [0.0; 2]),
+            ErrorModel::ErrorFree | ErrorModel::Trace(_) | ErrorModel::Cut => ([0.0; 2], [0.0; 2]),
         };
         BlockErrors {
             model,
+            uncut: None,
             draws,
             blocks_seen: 0,
             bad: None,
@@ -115,6 +151,7 @@ impl BlockErrors {
             ErrorModel::Independent { unit, .. } => self.independent(tti, first, blocks, unit),
             ErrorModel::Gilbert { step, .. } => self.gilbert(tti, first, blocks, step),
             ErrorModel::Trace(_) => self.traced(blocks),
+            ErrorModel::Cut => Lost::all(blocks),
         }
     }
 
@@ -124,6 +161,7 @@ impl BlockErrors {
     pub fn would_lose(&mut self, tti: u64) -> bool {
         match &self.model {
             ErrorModel::ErrorFree => false,
+            ErrorModel::Cut => true,
             ErrorModel::Independent { unit, .. } => {
                 let unit = *unit;
                 !self.independent(tti, UNSENT, 1, unit).is_none()

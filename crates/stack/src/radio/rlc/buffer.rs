@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 use umts_units::Time;
 
 use super::am::LengthIndicators;
-use super::managed_sdus::ManagedSdus;
 use super::backlog::{BlockCounter, WaitingSdu};
+use super::managed_sdus::ManagedSdus;
 use super::{BlockSet, Sdu, SduEnd, Sn};
 
 /// Rules for the segmentation of SDUs.

@@ -51,6 +51,15 @@ impl Utran {
         }
     }
 
+    /// Cuts the links of a UE with such links, or restores them.
+    pub(super) fn set_emulated_cut(&mut self, ue: UeId, is_cut: bool) {
+        match self.substitute(ue) {
+            Some(LinkEmulation::Capacity(links)) => links.iter_mut().for_each(|link| link.set_cut(is_cut)),
+            Some(LinkEmulation::Flat(links)) => links.iter_mut().for_each(|link| link.set_cut(is_cut)),
+            None => {}
+        }
+    }
+
     fn substitute(&mut self, ue: UeId) -> Option<&mut LinkEmulation> {
         self.link_emulations.get_mut(ue.index())?.as_deref_mut()
     }

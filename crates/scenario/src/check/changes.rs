@@ -1,0 +1,207 @@
+//! `[[at]]`: the keys that change during the run, and their values.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use umts_stack::core_network::LinkChange;
+use umts_stack::ids::Direction;
+use umts_stack::network::{Change, TimedChange};
+use umts_units::{BitRate, Duration, Probability, Time};
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{BlockErrors, Link};
+use crate::range;
+use crate::tree::{Node, Value};
+
+const CHANGEABLE: &str = "these keys may change during a run: radio.bler, radio.uplink.bler and radio.cut, also of one group of users \
+                          (ue.NAME.radio.bler); rate, delay, loss, downlink_loss and uplink_loss of a link (link.0.delay)";
+
+const TOO_LATE: &str = "the change is not before the end of the run, so it has no effect in a simulation";
+
+impl Inspection<'_> {
+    /// Resolves the changes, by time. A change after the end of the run is only a warning, so that
+    /// another `duration` leaves the scenario valid.
+    pub(super) fn changes(&mut self) -> Result<Vec<TimedChange>, Problem> {
+        let (scenario, tree) = (self.scenario, self.tree);
+        let mut changes = Vec::new();
+        for (i, at) in scenario.at.iter().enumerate() {
+            if at.time >= scenario.duration {
+                self.warn(&format!("at.{i}.time"), TOO_LATE);
+            }
+            let mut values = Vec::new();
+            collect_values(tree.find(&format!("at.{i}.set")).0, &mut Vec::new(), &mut values);
+            if values.is_empty() {
+                let problem = self.problem(&format!("at.{i}.set"), "no key changes");
+                return Err(problem.help("write for example set = { radio.cut = true }".to_owned()));
+            }
+            let at = Time::ZERO + at.time;
+            for (keys, value) in values {
+                let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+                let made = self.changes_of(&keys, value)?;
+                changes.extend(made.into_iter().map(|change| TimedChange { at, change }));
+            }
+        }
+        changes.sort_by_key(|timed| timed.at);
+        Ok(changes)
+    }
+
+    /// The changes that set the key with the path `keys` to `value`.
+    fn changes_of(&self, keys: &[&str], value: &Node) -> Result<Vec<Change>, Problem> {
+        match keys {
+            ["link", link, key] => self.link_change(link, key, value),
+            ["radio", rest @ ..] => self.radio_change(None, rest, value),
+            ["ue", "radio", rest @ ..] if self.scenario.ue.len() == 1 => {
+                self.radio_change(Some(0), rest, value)
+            }
+            ["ue", name, "radio", rest @ ..] => {
+                self.radio_change(Some(self.group_named(name, value)?), rest, value)
+            }
+            _ => Err(unknown(keys, value)),
+        }
+    }
+
+    fn link_change(&self, link: &str, key: &str, value: &Node) -> Result<Vec<Change>, Problem> {
+        let links = &self.scenario.link;
+        let by_index = link.parse::<usize>().ok().filter(|hop| *hop < links.len());
+        let by_name = || links.iter().position(|known| known.from == link);
+        let Some(hop) = by_index.or_else(by_name) else {
+            let known: Vec<&str> = links.iter().map(|link| link.from.as_str()).collect();
+            let help = format!("select one by its near end or its index from 0: {}", known.join(", "));
+            return Err(at_key(value, format!("`{link}` is not a link")).help(help));
+        };
+        let Link { downlink_loss, uplink_loss, .. } = &links[hop];
+        let change = match key {
+            "rate" => LinkChange::Rate(read::<BitRate>(value, &["link", key])?),
+            "delay" => LinkChange::Delay(read::<Duration>(value, &["link", key])?),
+            "loss" | "downlink_loss" | "uplink_loss" => {
+                let loss = read::<Probability>(value, &["link", key])?;
+                // `loss` does not apply to a direction with a key of its own.
+                let applies = [
+                    key == "downlink_loss" || (key == "loss" && downlink_loss.is_none()),
+                    key == "uplink_loss" || (key == "loss" && uplink_loss.is_none()),
+                ];
+                LinkChange::Loss(applies.map(|applies| applies.then_some(loss)))
+            }
+            _ => return Err(unknown(&["link", link, key], value)),
+        };
+        Ok(vec![Change::Link { hop: hop as u8, change }])
+    }
+
+    /// A change of the radio of group `only`, or of all groups.
+    fn radio_change(&self, only: Option<usize>, keys: &[&str], value: &Node) -> Result<Vec<Change>, Problem> {
+        let groups = match only {
+            Some(group) => group..group + 1,
+            None => 0..self.scenario.ue.len(),
+        };
+        let direction = match keys {
+            ["cut"] => {
+                let is_cut = bool::deserialize(value)?;
+                return Ok(groups.map(|group| Change::Cut { ues: self.ues_of(group), is_cut }).collect());
+            }
+            ["bler"] => Direction::Downlink,
+            ["uplink", "bler"] => Direction::Uplink,
+            _ => return Err(unknown(&[&["radio"][..], keys].concat(), value)),
+        };
+        let bler = read::<Probability>(value, &["radio", "bler"])?.value();
+        let mut changes = Vec::new();
+        for group in groups {
+            // Like `[radio]`, the top-level key does not apply to a group with a table of its own.
+            if only.is_none() && self.scenario.ue[group].radio.is_some() {
+                continue;
+            }
+            match self.fixed_errors(group, direction) {
+                None => changes.push(Change::BlockErrorRate { ues: self.ues_of(group), direction, bler }),
+                Some(reason) if only.is_some() => return Err(self.no_rate(group, reason, value)),
+                Some(_) => {}
+            }
+        }
+        match changes.is_empty() {
+            true => {
+                let reason = "no group of users has block errors from [radio]";
+                Err(at_key(value, reason).help(
+                    "set the block error rate of a group with independent errors, as in ue.NAME.radio.bler"
+                        .to_owned(),
+                ))
+            }
+            false => Ok(changes),
+        }
+    }
+
+    fn no_rate(&self, group: usize, reason: &str, value: &Node) -> Problem {
+        let name = &self.scenario.ue[group].name;
+        at_key(value, format!("the block error rate of `{name}` cannot change: {reason}"))
+            .help("only independent block errors change; `radio.cut` works on every radio".to_owned())
+    }
+
+    /// Why the block errors of a group do not follow `radio.bler`, if they do not.
+    fn fixed_errors(&self, group: usize, direction: Direction) -> Option<&'static str> {
+        let ue = &self.scenario.ue[group];
+        let radio = self.scenario.radio_of(ue);
+        let names = &self.names.groups[group];
+        let errors = match direction {
+            Direction::Downlink => Some(&radio.downlink),
+            Direction::Uplink => radio.uplink.as_ref(),
+        };
+        if ue.has_substitute() {
+            Some("its radio has no blocks")
+        } else if self.scenario.layout.is_some() || self.scenario.cell[names.cell].tdd.is_some() {
+            Some("its blocks are lost by interference")
+        } else if direction == Direction::Downlink && names.hs_dsch_category().is_some() {
+            Some("its blocks on the HS-DSCH are lost by their CQI")
+        } else if matches!(errors, Some(BlockErrors::Gilbert { .. } | BlockErrors::Trace { .. })) {
+            Some("its block errors follow a Gilbert model or a trace")
+        } else {
+            None
+        }
+    }
+
+    fn group_named(&self, name: &str, value: &Node) -> Result<usize, Problem> {
+        let groups = &self.scenario.ue;
+        let by_index = name.parse::<usize>().ok().filter(|group| *group < groups.len());
+        by_index.or_else(|| groups.iter().position(|ue| ue.name == name)).ok_or_else(|| {
+            let known: Vec<&str> = groups.iter().map(|ue| ue.name.as_str()).collect();
+            let help = format!("select one by its name or its index from 0: {}", known.join(", "));
+            at_key(value, format!("`{name}` is not a group of users")).help(help)
+        })
+    }
+
+    /// Numbers of the UEs of a group.
+    fn ues_of(&self, group: usize) -> Range<u16> {
+        let before: u16 = self.scenario.ue[..group].iter().map(|ue| ue.count).sum();
+        before..before + self.scenario.ue[group].count
+    }
+}
+
+/// Collects the values below `node` with the paths of their keys, in the order of the file. A key in
+/// quotes may contain the dots of a path.
+fn collect_values<'a>(node: &'a Node, keys: &mut Vec<String>, into: &mut Vec<(Vec<String>, &'a Node)>) {
+    let Value::Table(table) = &node.value else {
+        into.push((keys.clone(), node));
+        return;
+    };
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(_, node)| node.key_at);
+    for (key, node) in entries {
+        let length = keys.len();
+        keys.extend(key.split('.').map(str::to_owned));
+        collect_values(node, keys, into);
+        keys.truncate(length);
+    }
+}
+
+/// Reads a new value of the key with the path `keys`, within the range of that key.
+fn read<'a, T: Deserialize<'a>>(value: &'a Node, keys: &[&str]) -> Result<T, Problem> {
+    range::check_key(value, keys)?;
+    T::deserialize(value)
+}
+
+fn at_key(value: &Node, message: impl Into<String>) -> Problem {
+    Problem::new(message).at(value.key_at).path(&value.path)
+}
+
+fn unknown(keys: &[&str], value: &Node) -> Problem {
+    at_key(value, format!("`{}` cannot change during a run", keys.join(".")))
+        .label("this key")
+        .help(CHANGEABLE.to_owned())
+}

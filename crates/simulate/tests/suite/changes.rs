@@ -1,0 +1,99 @@
+//! `[[at]]`: changes during a run.
+
+use std::ops::ControlFlow;
+
+use umts_kernel::TraceSink;
+use umts_simulate::observe;
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use crate::common::{metrics, scenario, value};
+
+#[derive(Default)]
+struct Events(Vec<(Time, String)>);
+
+impl TraceSink<TraceEvent> for Events {
+    fn record(&mut self, now: Time, event: &TraceEvent) {
+        self.0.push((now, format!("{event:?}")));
+    }
+}
+
+/// All events of the first 20 s of a scenario.
+fn events(name: &str, overrides: &[(&str, &str)]) -> Vec<(Time, String)> {
+    let scenario = scenario(name, &[&[("duration", "20 s")][..], overrides].concat());
+    let go_on = |_, _: &mut Events| ControlFlow::Continue(());
+    observe(&scenario, 1, 0, Events::default(), go_on).expect("nothing stops it").1.0
+}
+
+#[test]
+fn a_change_leaves_everything_before_it_equal() {
+    let at = Time::ZERO + Duration::from_secs(10);
+    let before = |events: &[(Time, String)]| events.iter().take_while(|(time, _)| *time < at).count();
+    for (name, set) in [
+        ("ftp-on-dch-384-3gpp", "radio.bler = 0.3"),
+        ("ftp-on-dch-384-3gpp", "radio.uplink.bler = 0.3"),
+        ("ftp-on-dch-384-3gpp", "radio.cut = true"),
+        ("ftp-on-dch-384-3gpp", "ue.user.radio.cut = true"),
+        ("ftp-on-dch-384-3gpp", "link.0.delay = \"300 ms\""),
+        ("ftp-on-dch-384-3gpp", "link.ggsn.delay = \"0 ms\""),
+        ("ftp-on-dch-384-3gpp", "link.1.rate = \"64 kbit/s\""),
+        ("ftp-on-dch-384-3gpp", "link.2.loss = 0.2"),
+        ("ftp-fach-dch-3gpp", "radio.cut = true"),
+        ("hsdpa", "radio.cut = true"),
+        ("tdd-ftp-3gpp", "radio.cut = true"),
+    ] {
+        let plain = events(name, &[]);
+        let changed = events(name, &[("at", &format!("[{{ time = \"10 s\", set = {{ {set} }} }}]"))]);
+        let same = before(&plain);
+        assert_eq!(before(&changed), same, "{name}: {set}");
+        assert!(same > 100 && plain[..same] == changed[..same], "{name}: {set}");
+        assert!(plain[same..] != changed[same..], "{name}: {set} has no effect");
+    }
+}
+
+/// Goodput in kbit/s from 20 s to 40 s of a download that changes at 20 s.
+fn goodput_after(set: &str) -> f64 {
+    let at = format!("[{{ time = \"20 s\", set = {{ {set} }} }}]");
+    let overrides = [("duration", "40 s"), ("measure.from", "20 s"), ("at", at.as_str())];
+    value(&metrics("ftp-on-dch-384-3gpp", &overrides), "goodput_kbps")
+}
+
+#[test]
+fn changed_values_act_like_values_from_the_start() {
+    let slow = goodput_after("link.1.rate = \"64 kbit/s\"");
+    // 1000 of 1040 octets are payload. The queue of the fast link is nearly empty.
+    assert!((slow / (64.0 * 1000.0 / 1040.0) - 1.0).abs() < 0.05, "{slow}");
+    assert_eq!(goodput_after("radio.cut = true"), 0.0);
+    assert_eq!(goodput_after("link.0.loss = 1"), 0.0);
+    let (half, none) = (goodput_after("radio.bler = 0.5"), goodput_after("radio.bler = 0"));
+    assert!(half < 0.6 * none, "{half} of {none}");
+}
+
+#[test]
+fn transfer_survives_a_tunnel() {
+    let tunnel =
+        "[{ time = \"10 s\", set = { radio.cut = true } }, { time = \"14 s\", set = { radio.cut = false } }]";
+    let overrides = [("duration", "60 s"), ("at", tunnel)];
+    let with = metrics("ftp-on-dch-384-3gpp", &overrides);
+    let without = metrics("ftp-on-dch-384-3gpp", &[("duration", "60 s")]);
+    let share = value(&with, "goodput_kbps") / value(&without, "goodput_kbps");
+    assert!((0.7..0.95).contains(&share), "{share}");
+    assert!(value(&with, "rto_count") >= 1.0);
+}
+
+#[test]
+fn shorter_delay_does_not_reorder_packets() {
+    let at = "[{ time = \"10 s\", set = { link.0.delay = \"1 ms\" } }]";
+    let overrides = [("duration", "20 s"), ("link.0.delay", "500 ms"), ("at", at)];
+    let run = metrics("ftp-on-dch-384-3gpp", &overrides);
+    assert_eq!(value(&run, "tcp_retransmissions"), 0.0);
+}
+
+#[test]
+fn programs_radio_without_blocks_can_be_cut() {
+    for name in ["measured-radio"] {
+        let overrides = [("duration", "20 s"), ("at", "[{ time = \"5 s\", set = { radio.cut = true } }]")];
+        let (cut, whole) = (metrics(name, &overrides), metrics(name, &overrides[..1]));
+        assert!(value(&cut, "goodput_kbps") < value(&whole, "goodput_kbps"), "{name}");
+    }
+}

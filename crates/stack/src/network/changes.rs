@@ -1,0 +1,57 @@
+//! Changes of the network during a run, at instants that the configuration sets.
+//!
+//! A change affects what is decided from its instant on. A packet that has entered a link keeps the
+//! values of that time, and a block that was sent keeps its losses, except that blocks are lost
+//! that arrive while the air is cut. So the run before the first change is the same as without it.
+
+use std::ops::Range;
+
+use umts_kernel::{EventQueue, Phase};
+use umts_units::Time;
+
+use super::Network;
+use crate::core_network::LinkChange;
+use crate::event::Event;
+use crate::ids::{Direction, UeId};
+
+/// A change and its time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimedChange {
+    pub at: Time,
+    pub change: Change,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Link number `hop`, counted from the server, in both directions.
+    Link { hop: u8, change: LinkChange },
+    /// Block error ratio of these UEs in one direction, for UEs with independent errors or none.
+    BlockErrorRate { ues: Range<u16>, direction: Direction, bler: f64 },
+    /// Whether the air of these UEs is cut: no block or packet arrives in either direction.
+    Cut { ues: Range<u16>, is_cut: bool },
+}
+
+impl Network {
+    /// Schedules the changes. They precede all other events of their instants.
+    pub(super) fn schedule_changes(&self, agenda: &mut EventQueue<Event>) {
+        for (number, timed) in self.changes.iter().enumerate() {
+            agenda.push(timed.at, Phase::Receive, Event::Change(number as u32));
+        }
+    }
+
+    /// Makes change `number`.
+    #[cold]
+    pub(super) fn make_change(&mut self, number: u32) {
+        match &self.changes[number as usize].change {
+            Change::Link { hop, change } => self.path.core.change_link(*hop, *change),
+            Change::BlockErrorRate { ues, direction, bler } => {
+                for ue in ues.clone() {
+                    self.path.access.set_block_error_rate(UeId(ue), *direction, *bler);
+                }
+            }
+            Change::Cut { ues, is_cut } => {
+                ues.clone().for_each(|ue| self.path.access.set_cut(UeId(ue), *is_cut));
+            }
+        }
+    }
+}
