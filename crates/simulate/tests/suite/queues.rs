@@ -48,7 +48,7 @@ fn managed_links_halve_the_delay_and_stay_busy() {
 fn managed_links_mark_packets_of_tcp_with_ecn() {
     for (key, options) in [
         ("link.1.codel", "{ target = \"100 ms\", interval = \"500 ms\", ecn = true }"),
-        ("link.1.pie", "{ target = \"100 ms\", ecn = true }"),
+        ("link.1.pie", "{ target = \"100 ms\", ecn = true, ecn_threshold = 1 }"),
     ] {
         let marked = with_bottleneck(&[(key, options), ("tcp.ecn", "true")]);
         assert!(value(&marked, "link_aqm_marks") > 0.0, "{key}");
