@@ -196,10 +196,12 @@ pub fn decide(
         let member = &members[&ue];
         let before = member.committed(uplink, None);
         let fits = |grant: &Grant| member.committed(uplink, Some(*grant)) - before <= free;
-        let lowest = held.map_or(member.least, |held| held.up().unwrap_or(held));
+        let lowest = held.and_then(Grant::up).map_or(member.least, |next| next.max(member.least));
         let mut possible = Grant::all().rev().filter(|grant| (lowest..=target).contains(grant));
         let Some(grant) = possible.find(fits) else { continue };
-        let Some(command) = command(ue, held, Some(grant)) else { continue };
+        // One step from a grant that carries no PDU is of no use.
+        let is_useful = |command: &Command| command.grant >= Some(member.least);
+        let Some(command) = command(ue, held, Some(grant)).filter(is_useful) else { continue };
         free -= member.committed(uplink, command.grant) - before;
         commands.push(command);
     }
