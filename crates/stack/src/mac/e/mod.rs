@@ -12,7 +12,7 @@
 //! at the RNC, and T1 of its reordering queues. TTIs of all UEs begin at multiples of the TTI; UEs of one cell may have different
 //! TTIs, and share its noise rise.
 //!
-//! What the Node B makes of a transmission is decided when it is sent, as on all carriers.
+//! Whether the Node B decodes a transmission is decided when it is sent, as on all carriers.
 //!
 //! A UE without data and without blocks in HARQ costs no event once its grant is withdrawn.
 
@@ -105,7 +105,7 @@ impl MacE {
         if self.last_tti == Some(now) { now + Duration::from_nanos(1) } else { now }
     }
 
-    /// Passes what the Node B has received by now to the scheduler.
+    /// Passes reports that the Node B has received by now to the scheduler.
     fn update_members(&mut self, now: Time) {
         for (ue, user) in &mut self.users {
             let member = self.members.get_mut(ue).expect("each user is a member");

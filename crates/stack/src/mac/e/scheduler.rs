@@ -23,7 +23,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Allowance for rounding in sums of loads.
 const ROUNDING: f64 = 1e-9;
 
-/// What the Node B learns from a transmission.
+/// Information of a transmission for the scheduler.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
     pub is_happy: bool,
@@ -42,7 +42,7 @@ pub struct Member {
     least: Grant,
     /// The lowest grant that carries the largest block of the category.
     most: Grant,
-    /// Power ratio of what a UE may send beyond its grant: scheduling information and non-scheduled bits.
+    /// Power ratio of the bits beyond the grant: scheduling information and non-scheduled bits.
     beyond: f64,
     /// The highest power ratio of the blocks in HARQ. The MAC updates it.
     pub in_harq: f64,
@@ -75,7 +75,7 @@ impl Member {
         }
     }
 
-    /// Handles what the Node B learns at `now`.
+    /// Handles a report that the Node B receives at `now`.
     pub fn handle_report(&mut self, now: Time, report: Report) {
         // Without a grant every UE with data is unhappy.
         if report.used.is_some() {
