@@ -74,7 +74,7 @@ impl Inspection<'_> {
         Some((category, keys.tti.unwrap_or(bearer.uplink.tti)))
     }
 
-    /// What the E-DCH of user group `i` can carry. `None`: it has no E-DCH.
+    /// Largest block and TTI of the E-DCH of user group `i`. `None`: it has no E-DCH.
     pub(super) fn e_dch_capacity(&self, i: usize) -> Option<Capacity> {
         let (category, tti) = self.e_dch_category(i)?;
         let payload = Bytes::from(self.scenario.rlc_of(&self.scenario.ue[i]).pdu_payload);

@@ -94,7 +94,7 @@ fn harq_transmits_as_often_as_the_error_probabilities_imply() {
     assert_near("transmissions", value(&metrics, "e_transmissions_per_block"), 1.33, 0.02);
 }
 
-/// What happens on the E-DCH.
+/// PDUs and events of the E-DCH.
 #[derive(Debug, Default)]
 struct Observed {
     /// PDUs that left RLC of UEs, that arrived, and that were lost.

@@ -2,7 +2,7 @@
 
 use super::category::{SCHEDULING_INFORMATION_BITS, block_bits, pdus_in};
 
-/// Limits of a block in bits, and what the UE has to send.
+/// Limits of a block in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Size that the serving grant allows. 0 without a grant.

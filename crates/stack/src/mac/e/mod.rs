@@ -105,7 +105,7 @@ impl MacE {
         if self.last_tti == Some(now) { now + Duration::from_nanos(1) } else { now }
     }
 
-    /// Passes what the Node B has received by now to the scheduler.
+    /// Passes reports that the Node B has received by now to the scheduler.
     fn update_members(&mut self, now: Time) {
         for (ue, user) in &mut self.users {
             let member = self.members.get_mut(ue).expect("each user is a member");

@@ -23,7 +23,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Allowance for rounding in sums of loads.
 const ROUNDING: f64 = 1e-9;
 
-/// What the Node B learns from a transmission.
+/// Information of a transmission for the scheduler.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
     pub is_happy: bool,
@@ -42,7 +42,7 @@ pub struct Member {
     least: Grant,
     /// The lowest grant that carries the largest block of the category.
     most: Grant,
-    /// Power ratio of what a UE may send beyond its grant: scheduling information and non-scheduled bits.
+    /// Power ratio of the bits beyond the grant: scheduling information and non-scheduled bits.
     beyond: f64,
     /// The highest power ratio of the blocks in HARQ. The MAC updates it.
     pub in_harq: f64,
@@ -75,7 +75,7 @@ impl Member {
         }
     }
 
-    /// Handles what the Node B learns at `now`.
+    /// Handles a report that the Node B receives at `now`.
     pub fn handle_report(&mut self, now: Time, report: Report) {
         // Without a grant every UE with data is unhappy.
         if report.used.is_some() {
@@ -196,10 +196,12 @@ pub fn decide(
         let member = &members[&ue];
         let before = member.committed(uplink, None);
         let fits = |grant: &Grant| member.committed(uplink, Some(*grant)) - before <= free;
-        let lowest = held.map_or(member.least, |held| held.up().unwrap_or(held));
+        let lowest = held.and_then(Grant::up).map_or(member.least, |next| next.max(member.least));
         let mut possible = Grant::all().rev().filter(|grant| (lowest..=target).contains(grant));
         let Some(grant) = possible.find(fits) else { continue };
-        let Some(command) = command(ue, held, Some(grant)) else { continue };
+        // One step from a grant that carries no PDU is of no use.
+        let is_useful = |command: &Command| command.grant >= Some(member.least);
+        let Some(command) = command(ue, held, Some(grant)).filter(is_useful) else { continue };
         free -= member.committed(uplink, command.grant) - before;
         commands.push(command);
     }

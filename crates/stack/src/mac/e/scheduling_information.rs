@@ -1,4 +1,4 @@
-//! Scheduling information: what a UE reports about its buffer and its power (TS 25.321 §9.2.5.3).
+//! Scheduling information: the buffer status and the power headroom of a UE (TS 25.321 §9.2.5.3).
 
 /// Upper limits of the levels of the total buffer status in octets: TS 25.321 table 9.2.5.3.2.1, from
 /// general knowledge. A larger buffer has the last level, 31.

@@ -12,6 +12,9 @@ use super::config::EDchConfig;
 /// Chip rate in Hz (TS 25.201 §4.2).
 const CHIP_RATE: f64 = 3.84e6;
 
+/// Load with a noise rise of 30 dB. The DPCCHs of many UEs can exceed it.
+const HIGHEST_LOAD: f64 = 0.999;
+
 /// Relations that are the same for all UEs of a cell. Ratios are linear.
 #[derive(Debug, Clone, Copy)]
 pub struct UplinkLoad {
@@ -65,9 +68,9 @@ impl UplinkLoad {
         received / (1.0 + received)
     }
 
-    /// Noise rise in dB for the sum of the loads of all UEs, which must be below 1.
+    /// Noise rise in dB for the sum of the loads of all UEs, at most 30 dB.
     pub fn noise_rise_db(&self, load: f64) -> f64 {
-        -10.0 * libm::log10(1.0 - load)
+        -10.0 * libm::log10(1.0 - load.min(HIGHEST_LOAD))
     }
 
     /// The power of a UE relative to its DPCCH in dB, if the loads of all UEs have the sum `load` (UE

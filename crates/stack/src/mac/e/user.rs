@@ -57,13 +57,15 @@ pub(super) struct User {
     max_bits: u32,
     /// Bits of a PDU.
     pdu_bits: u32,
+    /// Size of the window of the RNC in blocks.
+    window: u64,
     sender: HarqSender<()>,
     receiver: HarqReceiver,
     /// Blocks in HARQ, by process.
     blocks: [Option<EBlock>; MAX_PROCESSES],
     /// Answers to the last transmissions, by process. The UE has each before the process is used again.
     answers: [Option<Feedback>; MAX_PROCESSES],
-    /// What the Node B learns, with the instant.
+    /// Reports to the scheduler, with their arrival.
     reports: VecDeque<(Time, Report)>,
     /// When scheduling information was last sent. `None`: it must be sent with the next block.
     reported: Option<Time>,
@@ -73,7 +75,7 @@ pub(super) struct User {
     draws: AddressedStream,
 }
 
-/// What the UE sends in a TTI.
+/// A block on the air.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub until: Time,
@@ -92,6 +94,7 @@ impl User {
             tti,
             max_bits: max_bits.expect("a checked scenario has a category with this TTI"),
             pdu_bits: channel.block_bits,
+            window: cell.window.into(),
             sender: HarqSender::new(processes(tti).into(), cell.max_transmissions),
             receiver: HarqReceiver::default(),
             blocks: std::array::from_fn(|_| None),
@@ -113,7 +116,7 @@ impl User {
         Member::new(uplink, self.tti, blocks, beyond)
     }
 
-    /// What the Node B has learnt by `now`.
+    /// The next report that has arrived by `now`, and its arrival.
     pub fn poll_report(&mut self, now: Time) -> Option<(Time, Report)> {
         self.reports.pop_front_if(|(at, _)| *at <= now)
     }
@@ -198,7 +201,10 @@ impl User {
             return None;
         }
         // The number of PDUs can be a lower bound.
-        let ready = context.rlc[direction.index()].pdus_ready(now).max(1);
+        let ready = match self.is_window_open() {
+            true => context.rlc[direction.index()].pdus_ready(now).max(1),
+            false => 0,
+        };
         let headroom_db = uplink.headroom_db(self.config.max_power.0, self.config.path_loss, load);
         let limits = Limits {
             granted: grant.map_or(0, |grant| uplink.bits(grant.ratio(), self.tti)),
@@ -235,6 +241,14 @@ impl User {
             content,
             is_decoded: false,
         })
+    }
+
+    /// Whether a further block keeps all blocks that the Node B lacks within the window of the RNC. A block
+    /// below the window would be taken for a new one.
+    fn is_window_open(&self) -> bool {
+        let missing = self.blocks.iter().flatten().filter_map(|block| block.content.as_ref());
+        let oldest = missing.map(|content| content.count).min();
+        oldest.is_none_or(|oldest| self.next_count < oldest + self.window)
     }
 
     /// Whether the grant empties a buffer within `delay`.
