@@ -186,8 +186,7 @@ impl DchUsers {
                 let main = mains.next().expect("each DCH with power has a link from its best cell");
                 user.at.main.interference = main.interference;
                 let most = solver.power.dch_max.unwrap_or(f64::INFINITY);
-                user.is_limited =
-                    main.power_mw >= most || solver.cells[main.cell.index()].sent.factor < 1.0;
+                user.is_limited = main.power_mw >= most || solver.cells[main.cell.index()].sent.factor < 1.0;
                 let (mut beside, mut further_power) = (0.0, 0.0);
                 for (leg, of) in user.at.further.iter_mut().zip(&mut others) {
                     leg.interference = of.interference;
