@@ -34,9 +34,9 @@ pub enum Detail<'a> {
     /// The receiving entity obeyed an MRW. It no longer waits for `count` PDUs from `first` on,
     /// received or not. It ignores the first `ends` SDUs that end in the PDU after those.
     Skipped { ue: UeId, direction: Direction, first: Sn, count: u64, ends: u8 },
-    /// The sender discards an SDU. Shown before the event. `pdus`: counts of its first and last PDU,
-    /// if a part of it had left in acknowledged mode. The last PDU of an SDU that had left only in
-    /// part may be one that was never sent.
+    /// The sender discards an SDU. Shown before the event `SduDiscarded`. `pdus`: counts of its
+    /// first and last PDU, if acknowledged mode had sent a part of the SDU. If the rest was unsent,
+    /// the last PDU may be one that is never sent.
     Discarded {
         ue: UeId,
         direction: Direction,

@@ -7,8 +7,9 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
-    /// A packet is lost on a link of the core network. The loss was decided in advance, when the
-    /// packet entered an earlier link: links without other input need no event of their own.
+    /// A packet is lost on a link of the core network. The loss was decided when the packet entered
+    /// an earlier link, because a packet passes links without other input in one step. This event
+    /// records the loss at its time.
     LinkLoss(HeldId),
     /// A packet that a script delayed enters the core network.
     HeldPacketEnters(HeldId),
@@ -16,13 +17,14 @@ pub enum Event {
     MacTimeout(CarrierId, MacTimer),
     /// Block sets finish on the air or reach the RNC.
     BlocksArrive(TransmissionId),
-    /// A transmission opportunity of a measured radio begins for this direction.
+    /// A transmission opportunity begins in this direction of a radio link that replays a measured
+    /// capacity (`utran::link_emulation`).
     Opportunity(UeId, Direction),
     /// A flat radio has sent the last octet of a packet in this direction.
     FlatSent(UeId, Direction),
     /// A packet reaches the end of a flat radio.
     FlatArrival(UeId, Direction),
-    /// A timer of an RLC entity may be due: the one of `ue`'s bearer that sends in this direction.
+    /// A timer may be due in the RLC entity that sends in this direction of the UE's bearer.
     RlcWake(UeId, Direction),
     /// A timer of the UE's RRC may be due.
     RrcWake(UeId),

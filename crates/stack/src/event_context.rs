@@ -52,8 +52,9 @@ impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
     }
 }
 
-/// The time of the next wake-up of an owner. At most one is current: when it fires, the owner
-/// schedules the next deadline.
+/// The time of the scheduled wake-up event of an entity, or of several entities that share it. An
+/// earlier deadline replaces it, but the event of the replaced wake-up stays in the queue. When the
+/// wake-up fires, the entity schedules its next deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wakeup(Time);
 
@@ -67,9 +68,9 @@ impl Wakeup {
         *self = Wakeup::NONE;
     }
 
-    /// An event fired at `now`: clears the wake-up if it is due. An event that an earlier wake-up
-    /// has superseded changes nothing. Without this check each superseded event would schedule
-    /// another one if several owners share a wake-up.
+    /// Handles an event at `now`: clears the wake-up if it is due. The event of a replaced wake-up
+    /// finds the current wake-up in the future and changes nothing. Without this check each
+    /// replaced event would schedule another one if several entities share a wake-up.
     #[inline]
     pub fn fired(&mut self, now: Time) {
         if self.0 <= now {
@@ -124,7 +125,7 @@ mod tests {
             now = agenda.pop().expect("a wake-up is scheduled").0;
             events += 1;
         }
-        // A wake-up every 10 ms, each of which superseded another.
+        // One wake-up every 10 ms, and one replaced event for each of them.
         assert!(events <= 200, "{events}");
     }
 }

@@ -23,7 +23,8 @@ id!(
 );
 id!(CellId(u16));
 id!(
-    /// A transport channel, or the dedicated channels with TTIs that begin together.
+    /// A carrier (`utran::carrier`): a common or shared transport channel, or all DCHs of a cell
+    /// with the same direction and TTI.
     CarrierId(u16)
 );
 id!(

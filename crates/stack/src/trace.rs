@@ -378,18 +378,18 @@ pub enum TraceEvent {
     HsPduDiscarded { ue: UeId },
     /// Timer T1 of the reordering queue of a UE expired: a block was given up.
     T1Expired { ue: UeId },
-    /// The Node B flushed a PDU for the HS-DSCH, which RLC had discarded or sent before a reset, or the UE
-    /// left the channel.
+    /// The Node B flushed a PDU for the HS-DSCH: RLC had discarded the PDU, RLC was reset after it
+    /// sent the PDU, or the UE left the channel.
     HsPduFlushed { ue: UeId },
     /// The reordering queue of a UE dropped a block of `pdus` PDUs, which it had given up before.
     HsBlockDropped { ue: UeId, pdus: u32 },
-    /// The reordering queue of a UE took a block for one with another number, because a whole window of
-    /// blocks was lost before.
+    /// The reordering queue of a UE mistook the TSN of a block for one of another cycle, because a
+    /// whole window of blocks was lost before.
     HsTsnMisread { ue: UeId },
     /// The Node B read an ACK for a block that the UE does not have.
     HsFalseAck { ue: UeId },
-    /// RLC retransmits `pdus` PDUs to a UE whose former transmission has not ended: it is still on the Iub,
-    /// at the Node B or in HARQ.
+    /// RLC retransmits `pdus` PDUs although their previous transmission is still in progress: on
+    /// the Iub, at the Node B or in HARQ.
     HsNeedlessRetransmission { ue: UeId, pdus: u32 },
     /// A block set ended on the air: `errors` of its `blocks` were lost.
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
@@ -415,8 +415,9 @@ pub enum TraceEvent {
     /// Meanwhile `blocks` were sent, and `sdus` were acknowledged or given up.
     CapacityReleased { ue: UeId, direction: Direction, frames: u32, blocks: u32, sdus: u32 },
     /// A frame of a TDD cell with granted capacity. `slots`: number in each direction. `held`,
-    /// `used`: resource units. `sent`, `lost`: blocks, indexed by the number of blocks of other UEs
-    /// in the same slot (3: three or more).
+    /// `used`: resource units that are allocated, and that carried blocks, by direction. `sent`,
+    /// `lost`: blocks, indexed by the number of blocks of other UEs in the same slot (3: three or
+    /// more).
     FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2], sent: [u8; 4], lost: [u8; 4] },
     /// A UE collided with another on the common channel of uplink acknowledgments.
     AckCollision { ue: UeId },
@@ -443,8 +444,9 @@ pub enum TraceEvent {
         code: u16,
         power: Real<f32>,
     },
-    /// TTIs of a cell's DSCH continue for a second frame. Recorded if the cell allocates in each
-    /// frame. `users`: their number; `codes`: their share of the code tree; `power`: in mW.
+    /// The DSCH TTIs of a cell that began in the previous frame continue in this frame. Recorded if
+    /// the cell allocates in each frame. `users`: number of UEs with such a TTI; `codes`: their
+    /// share of the code tree; `power`: their power in mW.
     DschHeld { cell: u16, users: u32, codes: Real<f32>, power: Real<f32> },
     /// A UE requested a TTI of the DSCH, and the request was postponed.
     DschPostponed { ue: UeId, cell: u16, why: Postponed },

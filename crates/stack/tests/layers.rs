@@ -108,16 +108,16 @@ fn upwards(module: &str, source: &str) -> Vec<String> {
         let short = SHORT.iter().find(|(name, _)| path == name).map(|(_, module)| (*module).to_owned());
         short.unwrap_or_else(|| path.clone())
     };
-    let mut arrows = Vec::new();
+    let mut upward_imports = Vec::new();
     for path in imports(source) {
         let target = named(&path);
         let to =
             layer(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no layer"));
         if to > from {
-            arrows.push(format!("{module} (layer {from}) looks up to {target} (layer {to})"));
+            upward_imports.push(format!("{module} (layer {from}) looks up to {target} (layer {to})"));
         }
     }
-    arrows
+    upward_imports
 }
 
 #[test]
@@ -125,11 +125,11 @@ fn stack_has_no_upward_imports() {
     let mut all = Vec::new();
     files(&sources(), &mut all);
     assert!(all.len() > 100, "the sources were found: {}", all.len());
-    let arrows: Vec<_> = all
+    let upward_imports: Vec<_> = all
         .iter()
         .flat_map(|file| upwards(&module_of(file), &fs::read_to_string(file).expect("it can be read")))
         .collect();
-    assert!(arrows.is_empty(), "{}", arrows.join("\n"));
+    assert!(upward_imports.is_empty(), "{}", upward_imports.join("\n"));
 }
 
 #[test]

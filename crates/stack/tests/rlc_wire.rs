@@ -112,7 +112,7 @@ type Parts = Vec<(Vec<u8>, bool)>;
 
 /// The fields of a PDU, the octets emitted from them, and the parts of SDUs.
 fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>) {
-    let (mut fields, mut again) = (Fields::default(), Vec::new());
+    let (mut fields, mut emitted) = (Fields::default(), Vec::new());
     let parts = |payload: &Payload<'_>| {
         payload.segments().iter().map(|segment| (segment.octets.to_vec(), segment.ends)).collect()
     };
@@ -120,7 +120,7 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>)
     match mode {
         Mode::Tm => {
             let pdu = TmdPdu::parse(octets, octets.len() * 8).expect("a valid TMD PDU");
-            pdu.emit(&mut again);
+            pdu.emit(&mut emitted);
             data = Some(vec![(pdu.octets().to_vec(), true)]);
         }
         Mode::Um => {
@@ -130,14 +130,14 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>)
             fields.add("rlc.ext", u8::from(!pdu.payload().indicators().is_empty()));
             let header = umts_stack::radio::rlc::wire::UMD_HEADER;
             raw_indicators(&mut fields, octets, header, pdu.payload().indicators().len(), format.width);
-            pdu.emit(&mut again);
+            pdu.emit(&mut emitted);
             data = Some(parts(pdu.payload()));
         }
         Mode::Am => {
             // All PDUs of a case use the same width of length indicators as the largest one.
             let format = AmdFormat { width: LiWidth::of_amd(octets.len()), special_he: true };
             let pdu = AmPdu::parse(octets, format).unwrap_or_else(|error| panic!("{error}"));
-            pdu.emit(&mut again);
+            pdu.emit(&mut emitted);
             fields.add("rlc.dc", octets[0] >> 7);
             match &pdu {
                 AmPdu::Data(pdu) => {
@@ -163,7 +163,7 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>)
             }
         }
     }
-    (fields, again, data)
+    (fields, emitted, data)
 }
 
 fn control_type(fields: &mut Fields, octets: &[u8]) {
@@ -198,9 +198,9 @@ fn pdus_are_parsed_like_tshark_and_emitted_unchanged() {
         assert_eq!(pdus.len(), lines.len(), "{case}");
         for ((label, octets), line) in pdus.iter().zip(lines) {
             all += 1;
-            let (fields, again, _) = read_and_write(mode, octets);
+            let (fields, emitted, _) = read_and_write(mode, octets);
             let frame = line["frame.number"];
-            assert_eq!(&again, octets, "{case} {frame}: {label}");
+            assert_eq!(&emitted, octets, "{case} {frame}: {label}");
             // tshark reports duplicates and fragments over several PDUs. The codec sees one PDU at
             // a time.
             for (column, &value) in &line {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use umts_stack::radio::mac::header::{CameOn, MacHeader, MacHsHeader};
+use umts_stack::radio::mac::header::{HeaderChannel, MacHeader, MacHsHeader};
 use umts_stack::radio::rlc::wire::{AmPdu, AmdFormat, LiWidth, StatusPdu, TmdPdu, UmdFormat, UmdPdu};
 
 use crate::draw::Draw;
@@ -83,12 +83,12 @@ fn parse_all(draw: &mut Draw, octets: &[u8]) {
         same("TMD", &|out| pdu.emit(out));
     }
     for on in [
-        CameOn::Headless,
-        CameOn::SharedDch,
-        CameOn::Rach,
-        CameOn::Fach,
-        CameOn::Dsch { multiplexed: false },
-        CameOn::Dsch { multiplexed: true },
+        HeaderChannel::Headless,
+        HeaderChannel::SharedDch,
+        HeaderChannel::Rach,
+        HeaderChannel::Fach,
+        HeaderChannel::Dsch { multiplexed: false },
+        HeaderChannel::Dsch { multiplexed: true },
     ] {
         let _ = MacHeader::parse(octets, on);
     }

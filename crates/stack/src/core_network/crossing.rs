@@ -1,4 +1,5 @@
-//! Packets that cross the links, and the impairment script, which acts where they enter.
+//! Forwards packets from link to link, and applies the impairment script where packets enter the
+//! chain.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
-/// Result of passing the helper.
+/// Result for a packet that reaches the node of the helper, a proxy that does not split
+/// connections.
 enum HelperResult {
     /// The packet continues on its route.
     Continues,
@@ -142,7 +144,8 @@ impl CoreNetwork {
         self.links[link.index()].has_foreign()
     }
 
-    /// Passes a packet that left a link to the helper, if the helper is behind that link.
+    /// Passes a packet that left a link of `hop` to the helper, if the helper is behind that link.
+    /// `next` is the position of the following link in the packet's route.
     fn pass_helper<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -212,8 +215,8 @@ impl CoreNetwork {
         output.down
     }
 
-    /// Sends a packet into the link at `position` of its route, and at once into the following
-    /// links that have no other input, because all packets that can affect it there have already
+    /// Sends a packet into the link at `position` of its route. Also sends it at once into the
+    /// following links that have no other input: all packets that can affect it there have already
     /// been sent. Only the last of these links stores the packet until it leaves.
     fn cross<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -273,7 +276,7 @@ impl CoreNetwork {
     }
 }
 
-/// An unused number.
+/// A number above all stored ones.
 fn next_id<T>(stored: &BTreeMap<HeldId, T>) -> HeldId {
     stored.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1))
 }

@@ -106,12 +106,16 @@ const CORRELATION_TIMES_S: [f64; 9] = [
 #[derive(Debug, Clone)]
 pub struct Delays {
     config: InternetDelay,
+    /// Mean of the logarithm of the delay above the minimum, in ns.
     mu: f64,
+    /// Standard deviation of this logarithm.
     sigma: f64,
-    /// Parts of the driver, each of variance 1, and their weights.
+    /// Parts of the driver, each of variance 1, by correlation time.
     parts: [f64; CORRELATION_TIMES_S.len()],
+    /// Weights of the parts.
     weights: [f64; CORRELATION_TIMES_S.len()],
     draws: Stream,
+    /// Time of the last draw. `None`: there was none.
     drawn_at: Option<Time>,
 }
 
@@ -223,7 +227,7 @@ mod tests {
             let [minimum, mean, maximum] = [minimum, mean, maximum].map(Duration::from_millis);
             InternetDelay { minimum, mean, maximum, ..InternetDelay::default() }
         };
-        for (config, is_one) in [
+        for (config, has_law) in [
             (with(35, 62, 1_500), true),
             (with(0, 1, 2), true),
             (with(62, 35, 1_500), false),
@@ -231,7 +235,7 @@ mod tests {
             (with(35, 62, 62), false),
             (with(35, 36, 60_000), false),
         ] {
-            assert_eq!(config.law().is_some(), is_one, "{config:?}");
+            assert_eq!(config.law().is_some(), has_law, "{config:?}");
         }
         let far = with(35, 36, 60_000);
         let nearer = InternetDelay { maximum: far.longest_maximum(), ..far };

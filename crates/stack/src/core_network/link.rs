@@ -255,7 +255,7 @@ impl Transmitter {
 }
 
 impl Link {
-    /// One direction of a link. The random streams are named by `name`.
+    /// One direction of a link. The names of its random streams begin with `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
         let needs_queue_length =
             config.queue.is_some() || config.ecn_threshold.is_some() || config.red.is_some();

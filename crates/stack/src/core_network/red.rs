@@ -62,6 +62,7 @@ options! {
     }
 }
 
+/// What RED does with an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Pass,
@@ -76,6 +77,7 @@ pub struct Red {
     draws: AddressedStream,
     /// Number of arrivals, the address of the next draw.
     arrivals: u64,
+    /// The average queue length, in the unit of the thresholds.
     avg: f64,
     /// Packets since the last chosen one. `None` while the probability is 0.
     count: Option<u32>,

@@ -19,8 +19,9 @@ pub struct Hop {
 pub struct Stage {
     /// Number of the hop, counted from the server.
     pub hop: u8,
-    /// Link of the first flow, and the increment per flow: 0 if all flows share the link.
+    /// Number of the first flow's link.
     link: u32,
+    /// Difference between the link numbers of successive flows. 0 if all flows share the link.
     stride: u32,
     /// Whether a packet that leaves this link enters the next one at once, without an event. This
     /// requires that all packets of the next link come from this one in the order in which they

@@ -134,8 +134,8 @@ impl Gains {
         CellId(index - run.index + run.first)
     }
 
-    /// Power received from all cells except `own`, for the transmit powers of all cells: χ in
-    /// rrm.md, in the unit of `powers`.
+    /// Power received from all cells except `own`, in the unit of `powers`, the transmit powers of
+    /// all cells.
     ///
     /// The additions are in the order of the cells, in four parallel sums, so the result is the
     /// same on all machines.

@@ -1,9 +1,9 @@
 //! Movement of a mobile: still, on straight legs with random turns, in streets, or along a recorded
 //! track.
 //!
-//! The travelled distance depends only on the time (in streets also on the speeds of the legs), and
-//! the turns on draws that are addressed by the number of the leg. So a mobile needs no updates
-//! while it is idle: the next query advances it leg by leg.
+//! The travelled distance depends only on the time, in streets also on the speeds of the legs. The
+//! random draw for a turn depends only on the number of the leg. So a mobile needs no updates while
+//! it is idle: the next query advances it leg by leg.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use umts_units::Duration;
 use super::layout::{Layout, Place};
 use super::walk::{Walk, Walker};
 
+/// How a mobile moves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum MobilityConfig {
     #[default]

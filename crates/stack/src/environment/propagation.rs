@@ -113,7 +113,9 @@ options! {
 /// A loss in dB: `at_1_km + slope log10(km)`.
 #[derive(Debug, Clone, Copy)]
 struct Line {
+    /// Loss at 1 km, in dB.
     at_1_km: f64,
+    /// Increase of the loss for ten times the distance, in dB.
     slope: f64,
 }
 

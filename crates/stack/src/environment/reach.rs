@@ -25,6 +25,7 @@ pub struct Reach {
     squares: Vec<Square>,
 }
 
+/// A square of the area, and the sites within reach of it.
 #[derive(Debug, Clone)]
 pub struct Square {
     /// Sites within reach, or the nearest site if there is none. Squares with equal lists share one

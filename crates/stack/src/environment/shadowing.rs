@@ -1,4 +1,5 @@
-//! Log-normal shadows along the path of a mobile, one value per site.
+//! Log-normal shadowing along the path of a mobile, one value per site. A shadow is the deviation
+//! of the gain from the path loss model.
 //!
 //! ```text
 //!   knots, one decorrelation distance apart:  K' = ρ K + √(1 - ρ²) w,   ρ = 1/2
@@ -138,8 +139,10 @@ impl Shadowing {
             sites.iter().copied().filter(|site| before.binary_search(site).is_err()).collect();
         let mut new_shadows = Shadows::default();
         self.advance_to(&mut new_shadows, &new, draws, [shadows.knot, shadows.point]);
-        let of = |list: &[u16], parts: &[[f64; 2]], site| Some(parts[1 + list.binary_search(site).ok()?]);
-        let part = |site| of(before, &shadows.parts, site).or_else(|| of(&new, &new_shadows.parts, site));
+        let part_in =
+            |list: &[u16], parts: &[[f64; 2]], site| Some(parts[1 + list.binary_search(site).ok()?]);
+        let part =
+            |site| part_in(before, &shadows.parts, site).or_else(|| part_in(&new, &new_shadows.parts, site));
         shadows.parts = std::iter::once(common).chain(sites.iter().filter_map(part)).collect();
     }
 

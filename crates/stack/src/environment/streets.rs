@@ -63,7 +63,7 @@ impl Streets {
         self.blocks.map(|blocks| f64::from(blocks) * self.period() + last_street)
     }
 
-    /// Number of streets that cross an axis.
+    /// Number of streets that cross an axis: streets along the other axis.
     fn lines(&self, axis: usize) -> u32 {
         self.blocks[axis] + u32::from(self.border != Border::Torus)
     }
@@ -156,8 +156,9 @@ impl Streets {
         }
         if places.is_empty() {
             let spot = self.spot(middle);
-            let of = |axis: usize| spot.lines[axis].map(|line| place_in_street(axis, at[axis], line));
-            places.extend(of(0).or_else(|| of(1)));
+            let place_along =
+                |axis: usize| spot.lines[axis].map(|line| place_in_street(axis, at[axis], line));
+            places.extend(place_along(0).or_else(|| place_along(1)));
         }
         places
     }

@@ -42,6 +42,7 @@ const HEADINGS: [[i64; 2]; 4] = [[1, 0], [0, 1], [-1, 0], [0, -1]];
 /// A position on the grid: `distance` metres from a crossing towards the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct GridPosition {
+    /// Numbers of the crossing on both axes.
     crossing: [i64; 2],
     /// Index in [`HEADINGS`].
     heading: usize,
@@ -52,9 +53,11 @@ struct GridPosition {
 #[derive(Debug, Clone)]
 pub struct Walker {
     position: GridPosition,
+    /// Number of the leg.
     leg: u64,
     /// Start of the leg in seconds since the appearance.
     leg_start: f64,
+    /// Metres per second.
     speed: f64,
 }
 

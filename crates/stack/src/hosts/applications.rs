@@ -1,4 +1,5 @@
-//! Applications: performs the actions of traffic models.
+//! Performs the actions of traffic models: opens and closes connections, writes data, sends
+//! datagrams.
 
 use umts_kernel::TraceSink;
 
@@ -112,7 +113,8 @@ impl Hosts {
         self.flows[id.index()].schedule_traffic_wake(ctx);
     }
 
-    /// The connection of a traffic model on the application's side of `end`.
+    /// The connection that the traffic model calls `nth`. If a proxy splits it, the one of the two
+    /// whose `end` is at the application, not at the proxy.
     fn application_connection(&mut self, id: FlowId, nth: ConnectionIndex, end: End) -> &mut FlowConnection {
         self.flows[id.index()].nth(nth, end).expect("a traffic model uses open connections only")
     }

@@ -20,6 +20,7 @@ use crate::traffic::{ConnectionIndex, Traffic, TrafficConfig};
 /// two segment lifetimes of 30 s, as in common implementations.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
+/// Configuration of a flow: its data, its start, and the TCP of both ends.
 #[derive(Debug, Clone)]
 pub struct FlowConfig {
     pub ue: UeId,
@@ -36,6 +37,7 @@ pub struct FlowConfig {
     pub helped: bool,
 }
 
+/// A flow, and its connections in progress.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub id: FlowId,
@@ -317,7 +319,8 @@ impl FlowConnection {
         Some(event)
     }
 
-    /// Whether one end is waiting for a timer: it will receive a RST, or give up.
+    /// Whether an open end has a running timer. The end will retransmit and receive a RST, or give
+    /// up.
     fn is_half_open(&self) -> bool {
         let waits = |end: usize| !self.closed[end] && self.ends[end].poll_timeout().is_some();
         !self.one_way && (waits(0) || waits(1))

@@ -13,7 +13,8 @@ use crate::trace::TraceEvent;
 impl Hosts {
     /// Creates a packet to or from `ue`.
     pub fn new_foreign(&mut self, ue: UeId, packet: Foreign) -> Packet {
-        // A number beyond all flows, which belongs to the server of the programs.
+        // The number after all flows: real programs have a server, and thus a first link, of their
+        // own.
         let flow = FlowId(self.flows.len() as u32);
         self.packets.number(flow, ue, Content::Foreign(packet))
     }

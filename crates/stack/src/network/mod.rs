@@ -10,8 +10,8 @@
 //!             path                      core_network  ⇄  access: RNC, Node B, UE, the air
 //! ```
 //!
-//! Hosts send packets down. Packets that have crossed the network are pulled here and passed to
-//! their host, so no lower layer calls a higher one.
+//! Hosts send packets down. `Network` polls the path for packets that have crossed it and passes
+//! them to their host, so no lower layer calls a higher one.
 
 mod config;
 
@@ -85,9 +85,9 @@ impl Network {
     }
 
     /// Whether the handling time of `event`, the next event, can matter to real programs: the event
-    /// may deliver one of their packets, or send it on the radio. Other events concern simulated
-    /// users above the radio only. In a large network they are the majority. They may be handled
-    /// later in the same order, before the next TTI.
+    /// may deliver one of their packets, or send it on the radio. Other events, the majority in a
+    /// large network, concern only simulated users above the radio. An emulation may handle them
+    /// later, in the same order, before the next TTI.
     pub fn affects_programs(&self, event: &Event) -> bool {
         self.affects_programs_if(event, |core, link| core.next_is_foreign(link))
     }

@@ -23,7 +23,8 @@ pub struct Iub {
     /// One-way delay.
     pub delay: Duration,
     pub timing: IubTiming,
-    /// Time from the query of RLC to the start of the frame (EURANE: 1 ms), in both directions.
+    /// Time from the query of RLC for blocks to the start of their frame (EURANE: 1 ms), in both
+    /// directions.
     pub lead: Duration,
 }
 

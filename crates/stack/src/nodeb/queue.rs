@@ -21,9 +21,11 @@ pub struct QueuedBlock {
 /// Blocks on the Iub and in the queue.
 #[derive(Debug)]
 pub struct FachQueue {
+    /// Maximum number of queued blocks.
     limit: usize,
     /// Queued blocks, then blocks on the Iub, in the order of their arrival at the Node B.
     blocks: VecDeque<QueuedBlock>,
+    /// Number of queued blocks, the first of `blocks`.
     queued: usize,
 }
 

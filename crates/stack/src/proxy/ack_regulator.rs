@@ -24,8 +24,8 @@ impl AckRegulator {
     }
 
     /// Handles a packet of the UE. While more than `queue` octets are in flight to the UE, new ACKs
-    /// are held. Afterwards each new ACK releases at most two, so that ACKs leave at the rate of
-    /// the radio. Any other packet releases all held ACKs.
+    /// are held. Below this limit each new ACK releases at most two of them, so that ACKs leave at
+    /// the rate of the radio. Any other packet releases all held ACKs.
     pub fn pass_up(&mut self, packet: Packet, segment: &Segment, queue: u64) -> HelperOutput {
         let is_new = is_pure_ack(segment) && segment.ack > self.acked;
         self.acked = self.acked.max(segment.ack);

@@ -24,7 +24,7 @@ pub struct Relay {
     /// Buffer per direction in octets.
     buffer: u64,
     streams: [RelayedStream; 2],
-    /// A SYN that is not answered before the other side is established, and its side.
+    /// The SYN that the proxy has received but not passed to its end yet, and its side.
     held_syn: Option<(Side, Packet)>,
     /// The side that the proxy opened.
     opened: Option<Side>,

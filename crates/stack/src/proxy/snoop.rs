@@ -10,11 +10,13 @@ use crate::trace::Help;
 pub(super) struct Snoop {
     /// Copies of segments, by sequence number.
     copies: BTreeMap<u64, Packet>,
+    /// Payload of all copies in octets.
     octets: u64,
     /// End of the data that passed towards the UE.
     passed: u64,
-    /// Highest acknowledgment number of the UE, and its last window.
+    /// Highest acknowledgment number of the UE.
     acked: u64,
+    /// Last window of the UE.
     window: u32,
     /// Number of duplicate ACKs that the segments after the retransmitted one will still cause.
     /// `None`: no segment was retransmitted since the last new ACK.
@@ -31,8 +33,8 @@ impl Snoop {
             return true;
         }
         let octets = u64::from(segment.payload);
-        // A segment out of order was lost before the proxy. The duplicate ACKs for it must reach
-        // the server.
+        // A segment below `passed` is a retransmission by the server. It is not copied, so that the
+        // duplicate ACKs for a segment that was lost before the proxy reach the server.
         let is_next = segment.seq >= self.passed;
         self.passed = self.passed.max(segment.end());
         if is_data(segment) && !is_next && segment.seq != self.acked {

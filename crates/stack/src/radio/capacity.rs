@@ -1,9 +1,10 @@
-//! A measured radio: a trace of the times at which octets could pass.
+//! A radio link that replays a measured capacity: a trace of the times at which octets could pass.
 //!
-//! Such traces are recorded above RLC with a saturating sender. Each entry is an opportunity for
-//! one packet of 1,500 octets. A trace replaces RLC, MAC and the air, so a UE with such a radio has
-//! none of these. The rules are those of `mm-link` of the network emulator mahimahi: an opportunity is
-//! used octet by octet for the waiting packets, its unused octets are lost, and the trace repeats.
+//! Such traces are recorded above RLC while a sender keeps the link busy. Each entry is an
+//! opportunity for one packet of 1,500 octets. A trace replaces RLC, MAC and the air, so a UE with
+//! such a radio has none of these. The rules are those of `mm-link` of the network emulator
+//! mahimahi: an opportunity is used octet by octet for the waiting packets, its unused octets are
+//! lost, and the trace repeats.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ pub struct CapacityLink {
     /// Number of the scheduled opportunity, or of the first one that was not used yet.
     next: u64,
     /// Whether an opportunity is scheduled.
-    is_waiting: bool,
+    is_scheduled: bool,
 }
 
 impl CapacityLink {
@@ -96,7 +97,7 @@ impl CapacityLink {
             octets: 0,
             passed: 0,
             next: 0,
-            is_waiting: false,
+            is_scheduled: false,
         }
     }
 
@@ -124,11 +125,11 @@ impl CapacityLink {
     /// Returns the time of the next opportunity if packets are waiting and no opportunity is
     /// scheduled.
     pub fn poll_opportunity(&mut self, now: Time) -> Option<Time> {
-        if self.is_waiting || self.waiting.is_empty() {
+        if self.is_scheduled || self.waiting.is_empty() {
             return None;
         }
         self.next = self.next.max(self.trace.next(now));
-        self.is_waiting = true;
+        self.is_scheduled = true;
         Some(self.trace.at(self.next))
     }
 
@@ -138,7 +139,7 @@ impl CapacityLink {
         cx: &mut Context<'_, T>,
         through: &mut Vec<Packet>,
     ) {
-        self.is_waiting = false;
+        self.is_scheduled = false;
         self.next += 1;
         let mut left = OPPORTUNITY;
         while let Some(&first) = self.waiting.front() {
@@ -189,15 +190,15 @@ mod tests {
 
     /// Passes all waiting packets. Returns the arrival time in ms and the id of each.
     fn drain(link: &mut CapacityLink, now: Time) -> Vec<(u64, u64)> {
-        let (mut came, mut through) = (Vec::new(), Vec::new());
+        let (mut arrivals, mut through) = (Vec::new(), Vec::new());
         let mut from = now;
         while let Some(at) = link.poll_opportunity(from) {
             assert!(at >= from);
             link.handle_opportunity(&mut Context::new(at, &mut NoTrace), &mut through);
-            came.extend(through.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
+            arrivals.extend(through.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
             from = at;
         }
-        came
+        arrivals
     }
 
     fn send(link: &mut CapacityLink, at: Time, id: u64, octets: u32) -> bool {

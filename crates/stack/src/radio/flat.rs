@@ -49,7 +49,7 @@ pub struct FlatLink {
     /// The first packet is in transmission.
     waiting: VecDeque<Sdu>,
     octets: Bytes,
-    on_the_way: VecDeque<Sdu>,
+    in_flight: VecDeque<Sdu>,
 }
 
 impl FlatLink {
@@ -64,7 +64,7 @@ impl FlatLink {
             losses,
             waiting: VecDeque::new(),
             octets: Bytes::ZERO,
-            on_the_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
         }
     }
 
@@ -104,7 +104,7 @@ impl FlatLink {
             cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
             return (Sent::Lost(sdu.packet), next);
         }
-        self.on_the_way.push_back(sdu);
+        self.in_flight.push_back(sdu);
         (Sent::Arrives(cx.now + self.delay), next)
     }
 
@@ -113,7 +113,7 @@ impl FlatLink {
     /// # Panics
     /// Panics if no packet is in flight.
     pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Packet {
-        let sdu = self.on_the_way.pop_front().expect("an arrival follows each successful transmission");
+        let sdu = self.in_flight.pop_front().expect("an arrival follows each successful transmission");
         let (ue, direction, size, entered) = (self.ue, self.direction, sdu.size(), sdu.entered);
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: sdu.packet.id, size, entered });
         sdu.packet
@@ -158,8 +158,8 @@ mod tests {
             (Sent::Arrives(ms(110)), Some(ms(15)))
         );
         assert_eq!(link.handle_sent(&mut Context::new(ms(15), &mut NoTrace)), (Sent::Arrives(ms(115)), None));
-        let came = [110, 115].map(|at| link.arrive(&mut Context::new(ms(at), &mut NoTrace)).id.0);
-        assert_eq!(came, [0, 1]);
+        let arrived = [110, 115].map(|at| link.arrive(&mut Context::new(ms(at), &mut NoTrace)).id.0);
+        assert_eq!(arrived, [0, 1]);
     }
 
     #[test]
@@ -177,9 +177,9 @@ mod tests {
         for n in 0..20_000 {
             let sent = send(&mut link, ms(10 * n), n, 100).expect("there is room").expect("it is the first");
             assert_eq!(sent, ms(10 * n + 10));
-            let (became, next) = link.handle_sent(&mut Context::new(sent, &mut NoTrace));
+            let (result, next) = link.handle_sent(&mut Context::new(sent, &mut NoTrace));
             assert_eq!(next, None);
-            lost += u32::from(matches!(became, Sent::Lost(_)));
+            lost += u32::from(matches!(result, Sent::Lost(_)));
         }
         // The standard deviation is 42.
         assert!((1_830..2_170).contains(&lost), "{lost}");

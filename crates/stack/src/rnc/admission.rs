@@ -22,7 +22,7 @@ use crate::scheduling::ServiceClass;
 pub struct Limits {
     /// Sum of rates by direction.
     pub rates: [Option<BitRate>; 2],
-    /// Number of users with a DCH, at least in the uplink.
+    /// Number of users with a DCH. Users of the HS-DSCH count, too: they have a DCH in the uplink.
     pub dchs: Option<u32>,
     /// Number of users of the HS-DSCH.
     pub hs_users: Option<u32>,
@@ -51,7 +51,7 @@ pub enum Preemption {
 pub struct Reserved {
     /// Bit/s by direction, the common channel included.
     pub rates: [u64; 2],
-    /// Users with a DCH, at least in the uplink.
+    /// Users with a DCH, users of the HS-DSCH included.
     pub dchs: u32,
     /// Users of the HS-DSCH.
     pub hs_users: u32,
@@ -69,7 +69,7 @@ impl Reserved {
     /// The part of `self` that `other` covers.
     fn min(self, other: Reserved) -> Reserved {
         Reserved {
-            rates: [0, 1].map(|way| self.rates[way].min(other.rates[way])),
+            rates: [0, 1].map(|direction| self.rates[direction].min(other.rates[direction])),
             dchs: self.dchs.min(other.dchs),
             hs_users: self.hs_users.min(other.hs_users),
         }
@@ -77,7 +77,7 @@ impl Reserved {
 
     fn minus(self, other: Reserved) -> Reserved {
         Reserved {
-            rates: [0, 1].map(|way| self.rates[way].saturating_sub(other.rates[way])),
+            rates: [0, 1].map(|direction| self.rates[direction].saturating_sub(other.rates[direction])),
             dchs: self.dchs.saturating_sub(other.dchs),
             hs_users: self.hs_users.saturating_sub(other.hs_users),
         }
@@ -93,7 +93,9 @@ impl Reserved {
     }
 
     fn fits(self, limits: &Limits) -> bool {
-        let within = |way: usize| limits.rates[way].is_none_or(|limit| self.rates[way] <= limit.bps());
+        let within = |direction: usize| {
+            limits.rates[direction].is_none_or(|limit| self.rates[direction] <= limit.bps())
+        };
         within(0)
             && within(1)
             && limits.dchs.is_none_or(|limit| self.dchs <= limit)
@@ -106,8 +108,9 @@ impl Reserved {
 struct Holding {
     ue: UeId,
     dch: Reserved,
-    /// UEs that must release their DCHs first, and the promised part that they still hold.
+    /// UEs that must release their preempted DCHs before this DCH can be used.
     takes_from: Vec<UeId>,
+    /// The part of `dch` that these UEs still hold. It already counts for them.
     covered: Reserved,
 }
 
@@ -120,11 +123,12 @@ impl Holding {
 /// A DCH that can be taken from its UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preemptible {
-    /// Service class of the UE. The lowest goes first.
+    /// Service class of the UE. DCHs of the lowest class are preempted first.
     pub class: ServiceClass,
-    /// End of its use. Within a class, the DCH that is unused for the longest time goes first.
+    /// End of its use. Within a class, the DCH that is unused for the longest time is preempted
+    /// first.
     pub used_until: Time,
-    /// Whether the DCH can be taken from then on.
+    /// Whether the DCH can be preempted from `used_until` on.
     pub is_free_then: bool,
     /// Duration of the release.
     pub release: Duration,
@@ -140,7 +144,7 @@ impl Preemptible {
 /// Answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The DCH with this index in the list, after this duration.
+    /// The UE gets the DCH with index `dch` in its list, after the duration `after`.
     Granted {
         /// Index into the requested rates.
         dch: u8,
@@ -172,7 +176,8 @@ pub struct Admission {
     waiting: VecDeque<(ServiceClass, UeId)>,
     /// Sum of `base` and of all holdings.
     reserved: Reserved,
-    /// No DCH can be preempted for a UE of a class before this time, unless one is released.
+    /// By class: no DCH can be preempted for a UE of the class before this time, unless a DCH is
+    /// released in the meantime.
     nothing_before: [Time; ServiceClass::ALL.len()],
 }
 
@@ -213,7 +218,8 @@ impl Admission {
         self.offered.iter().any(|dch| reserved.plus(*dch).fits(&self.limits))
     }
 
-    /// Whether no UE could get a DCH: none is free, and too few are unused.
+    /// Whether no UE could get a DCH: none is free, and preempting all unused ones would not free
+    /// enough.
     pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
         if self.has_room() {
             return false;
@@ -230,10 +236,11 @@ impl Admission {
         self.holdings.iter().map(|holding| holding.ue)
     }
 
-    /// Decides on a request of `ue` for one of `dchs`, the largest first. The largest that is free is given; if none is,
-    /// the smallest is taken from UEs that `preemptible` allows, or the request waits if it may. A
-    /// UE that has a DCH requests a larger one. Such a request never preempts and never waits. While
-    /// requests of a higher class wait, a request gets nothing.
+    /// Decides on a request of `ue` for one of `dchs`, which are sorted, the largest first. Grants
+    /// the largest DCH that fits. If none fits, preempts DCHs that `preemptible` returns, for the
+    /// smallest one of `dchs`. If these are too few, the request waits if the queue has room. A UE
+    /// that has a DCH requests a larger one: such a request never preempts and never waits. While
+    /// requests of a higher class wait, no request of a lower class is granted.
     pub fn request(
         &mut self,
         now: Time,
@@ -246,7 +253,7 @@ impl Admission {
         let fits = |dch: &DchRates| others.plus(Reserved::of(*dch)).fits(&self.limits);
         let is_outranked = self.waiting.iter().any(|&(other, waits)| other < class && waits != ue);
         if let Some(dch) = dchs.iter().position(fits).filter(|_| !is_outranked) {
-            self.give(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
+            self.grant(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
             return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
         }
         if own.is_ok() {
@@ -268,7 +275,7 @@ impl Admission {
         Decision::Queued { displaced: last.map(|(_, ue)| ue) }
     }
 
-    /// When the DCH of a holder can be taken for a UE of `class`.
+    /// When the DCH of a holder can be preempted for a UE of `class`. `None`: never.
     fn takeable_from(&self, class: ServiceClass, holder: &Preemptible) -> Option<Time> {
         if holder.class > class && self.limits.preemption == Preemption::LowerClass {
             return Some(Time::ZERO);
@@ -309,30 +316,31 @@ impl Admission {
             count += 1;
         }
         if !fits(freed) {
-            // Those that can go are too few: the next moment at which there is one more.
+            // The preemptible DCHs are too few. `next` is the time at which one more becomes
+            // preemptible.
             self.nothing_before[class as usize] = next;
             return None;
         }
         let preempted: Vec<UeId> = candidates[..count].iter().map(|&(_, at)| self.holdings[at].ue).collect();
-        self.give(ue, wanted, preempted.clone(), freed);
+        self.grant(ue, wanted, preempted.clone(), freed);
         Some(Decision::Granted { dch: dchs.len() as u8 - 1, after, preempted })
     }
 
-    fn give(&mut self, ue: UeId, dch: Reserved, takes_from: Vec<UeId>, freed: Reserved) {
+    fn grant(&mut self, ue: UeId, dch: Reserved, takes_from: Vec<UeId>, freed: Reserved) {
         let holding = Holding { ue, dch, takes_from, covered: freed.min(dch) };
         match self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
             Ok(at) => self.holdings[at] = holding,
             Err(at) => self.holdings.insert(at, holding),
         }
         self.waiting.retain(|&(_, waits)| waits != ue);
-        self.count_again();
+        self.recompute_reserved();
     }
 
     /// Changes the rates of the DCH of `ue`.
     pub fn change(&mut self, ue: UeId, dch: DchRates) {
         if let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
             self.holdings[at].dch = Reserved::of(dch);
-            self.count_again();
+            self.recompute_reserved();
         }
     }
 
@@ -354,7 +362,7 @@ impl Admission {
             taker.covered = left.min(taker.dch);
             taker.takes_from = from;
         }
-        self.count_again();
+        self.recompute_reserved();
     }
 
     fn holding(&self, ue: UeId) -> Option<&Holding> {
@@ -362,13 +370,14 @@ impl Admission {
         Some(&self.holdings[at])
     }
 
-    fn count_again(&mut self) {
+    fn recompute_reserved(&mut self) {
         let counts = self.holdings.iter().map(Holding::counts);
         self.reserved = counts.fold(self.base, Reserved::plus);
         self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
     }
 
-    /// `ue` no longer waits. Returns whether requests of lower classes wait, which it kept from DCHs.
+    /// Withdraws the waiting request of `ue`. Returns whether requests of lower classes wait, which
+    /// this request had blocked.
     pub fn withdraw(&mut self, ue: UeId) -> bool {
         let Some(at) = self.waiting.iter().position(|&(_, waits)| waits == ue) else { return false };
         let class = self.waiting.remove(at).map(|(class, _)| class);
@@ -380,15 +389,15 @@ impl Admission {
         self.waiting.front().map(|&(_, ue)| ue)
     }
 
-    /// When the first UE that waits should repeat its request if nothing is released before: then
-    /// another UE's DCH can be taken away.
-    pub fn look_again_at(&self) -> Option<Time> {
+    /// When the first UE that waits should repeat its request if no DCH is released before: the
+    /// time at which another UE's DCH becomes preemptible.
+    pub fn retry_at(&self) -> Option<Time> {
         let &(class, _) = self.waiting.front()?;
         let at = self.nothing_before[class as usize];
         (at != Time::ZERO && at != Time::NEVER).then_some(at)
     }
 
-    /// A UE has begun to use its DCH, which may be taken away one day.
+    /// Handles that a UE has begun to use its DCH, which may thus become preemptible.
     pub fn holder_settled(&mut self) {
         self.nothing_before = [Time::ZERO; ServiceClass::ALL.len()];
     }

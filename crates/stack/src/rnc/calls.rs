@@ -74,14 +74,17 @@ pub struct Call {
     pub at: CallLocation,
     /// State of its power control.
     pub loops: PowerControlLoops,
-    /// Eb/N0 so far of a TTI that lasts several turns of its cells.
-    pub heard: EbN0Average,
+    /// Mean Eb/N0 so far, if a TTI of the call lasts several turns (scheduling intervals) of the
+    /// cells.
+    pub ebn0_average: EbN0Average,
 }
 
 /// Mean Eb/N0 of a TTI so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EbN0Average {
+    /// Sum of the linear Eb/N0 of all turns.
     sum: f64,
+    /// Number of turns.
     turns: u32,
 }
 
@@ -181,7 +184,7 @@ impl RadioLink {
     }
 
     /// Updates path gain and interference when the cells send `powers`.
-    pub fn hear(&mut self, gains: &Gains, powers: &[f64]) {
+    pub fn measure(&mut self, gains: &Gains, powers: &[f64]) {
         self.gain = gains.of(self.cell);
         self.interference = gains.from_others(powers, self.cell);
     }
@@ -195,11 +198,13 @@ pub struct Calls {
     first_end: Time,
     arrivals: Stream,
     lengths: Stream,
-    /// Mean time between arrivals, and mean length.
+    /// Mean time between arrivals.
     gap: Duration,
+    /// Mean length of a call.
     holding: Duration,
     /// The next arrival.
     next: Option<Time>,
+    /// Number of the next call.
     number: u64,
     /// Number of calls at the start of the run.
     at_start: u64,
@@ -279,7 +284,7 @@ impl Calls {
                 ends,
                 at,
                 loops: PowerControlLoops::default(),
-                heard: EbN0Average::default(),
+                ebn0_average: EbN0Average::default(),
             });
         }
     }
@@ -346,11 +351,12 @@ mod tests {
             sums[usize::from(ticks >= 12_000)] += calls.len() as f64;
             ticks += 1;
         });
-        // The mean of a Poisson number of 864 over ten mean lengths has a deviation of sqrt(864 · 2 / 10).
+        // The number of calls is Poisson with mean 864. Its average over ten mean lengths has a
+        // standard deviation of sqrt(864 · 2 / 10).
         for sum in sums {
             assert!((sum / 12_000.0 - 864.0).abs() < 4.0 * 13.2, "{}", sum / 12_000.0);
         }
-        // 864 there at the beginning, and 7.2 a second.
+        // 864 calls at the start, and 7.2 arrivals per second.
         let expected = 864.0 + 7.2 * 2_400.0;
         assert!((calls.number as f64 - expected).abs() < 4.0 * expected.sqrt(), "{}", calls.number);
     }

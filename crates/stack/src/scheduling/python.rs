@@ -63,14 +63,15 @@ impl Tti<'_> {
         of.candidate.link(&self.formats[format], self.processing[format], of.interference)
     }
 
-    /// Increase of the cell's power in mW if only this user has a format beside the DCHs. `None` if no
-    /// power is enough.
+    /// Increase of the cell's power in mW if this user is granted the format and no other user of
+    /// the DSCH has a grant. `None` if no power is enough.
     pub fn power_for(&self, of: &RankedCandidate, format: usize) -> Option<f64> {
-        let with = self.load.with(Load::of(self.power, &self.link(of, format)));
-        Some(with.total(self.power.common)? - self.load.total(self.power.common)?)
+        let load = self.load.with(Load::of(self.power, &self.link(of, format)));
+        Some(load.total(self.power.common)? - self.load.total(self.power.common)?)
     }
 
-    /// Transmit power in mW at which the cell is as strong at this user as everything outside it.
+    /// Transmit power in mW with which this user receives its cell as strongly as noise and other
+    /// cells together.
     pub fn outside(&self, of: &RankedCandidate) -> f64 {
         self.link(of, 0).outside(self.power.noise)
     }

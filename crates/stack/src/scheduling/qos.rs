@@ -86,7 +86,8 @@ pub struct RateGuarantee {
     rate: BitRate,
     /// Time in which the empty bucket is filled.
     depth: Duration,
-    /// Instant at which the bucket has no tokens. Later ones add the tokens of the time since then.
+    /// Instant at which the bucket is empty. At a later instant the bucket has the tokens of the
+    /// time in between.
     empty_at: Time,
 }
 
@@ -133,8 +134,8 @@ mod tests {
     }
 
     proptest! {
-        /// A user that sends whenever the rate is not met gets the guaranteed rate, apart from the depth
-        /// of the bucket and one block set, whatever the TTI and the size of its block sets.
+        /// A user that sends whenever the rate is not met gets the guaranteed rate, with an error
+        /// of at most two block sets. This holds for any TTI and any size of block sets.
         #[test]
         fn a_user_that_is_served_until_the_rate_is_met_gets_it(
             kbps in 1_u64..2000,

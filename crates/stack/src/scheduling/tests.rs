@@ -1,4 +1,4 @@
-//! Service classes in the order of all disciplines.
+//! All disciplines serve the service classes in their order.
 
 use proptest::prelude::*;
 
@@ -110,9 +110,9 @@ proptest! {
                 let place = |ue| order.iter().position(|served| *served == ue).unwrap_or(order.len());
                 place(first) <= place(second)
             };
-            let asks: Vec<UeId> = (0..).map(UeId).zip(backlogs).filter(|(_, of)| **of > 0).map(|(ue, _)| ue).collect();
-            for &one in &asks {
-                for &other in &asks {
+            let requesting: Vec<UeId> = (0..).map(UeId).zip(backlogs).filter(|(_, of)| **of > 0).map(|(ue, _)| ue).collect();
+            for &one in &requesting {
+                for &other in &requesting {
                     let (class, is_met) = (users.qos[one.index()].class, users.is_rate_met(one, now));
                     let (other_class, other_is_met) =
                         (users.qos[other.index()].class, users.is_rate_met(other, now));

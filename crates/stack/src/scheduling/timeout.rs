@@ -88,20 +88,20 @@ pub fn blocks_in_time(
         LooksAt::All => sdus,
         LooksAt::Head => &sdus[..sdus.len().min(1)],
     };
-    let (mut blocks, mut need) = (0, 1);
+    let (mut blocks, mut max_needed) = (0, 1);
     for sdu in considered {
         blocks += sdu.blocks;
         let left = deadline(config, sdu).saturating_since(now) / tti;
-        let needs = match (left, config.expired) {
+        let needed = match (left, config.expired) {
             (0, Expired::Largest) => largest,
             (left, _) => blocks.div_ceil(u32::try_from(left.max(1)).unwrap_or(u32::MAX)),
         };
-        need = need.max(needs);
-        if need >= largest {
+        max_needed = max_needed.max(needed);
+        if max_needed >= largest {
             break;
         }
     }
-    need
+    max_needed
 }
 
 /// Ranks by the deadline of the oldest SDU. UEs with only control PDUs precede all others.

@@ -28,7 +28,8 @@ pub(super) enum Verdict {
 
 const REJECT: Verdict = Verdict::Reject { ack_counts: false };
 
-/// A FIN may lie one number beyond a full window: senders of this model do not count it.
+/// A FIN may lie one number beyond a full window: senders of this model do not count it against the
+/// window.
 const FIN: u64 = 1;
 
 impl Connection {

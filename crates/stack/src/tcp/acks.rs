@@ -2,8 +2,8 @@
 //!
 //! An acknowledgment acknowledges new data (`handle_new_ack`), is a duplicate, or is old. Each kind
 //! updates the outstanding segments, lets the congestion control ([`CongestionControl`]) and its
-//! window law react, takes a round-trip sample, and may show that an earlier retransmission was
-//! spurious (an *episode*, see `spurious`). The segments that may then be sent are selected in
+//! window law react, takes a round-trip sample, and may show that the reaction to an earlier loss
+//! (an *episode*, see `spurious`) was spurious. The segments that may then be sent are selected in
 //! `sender.rs`.
 
 use umts_kernel::TraceSink;
@@ -35,7 +35,7 @@ impl Connection {
     ) {
         let sender = &mut self.sender;
         let una = sender.outstanding.una();
-        // It acknowledges data that was never sent.
+        // Ignored: it acknowledges data that was never sent.
         if segment.ack > sender.outstanding.max_sent() {
             return;
         }
@@ -47,7 +47,7 @@ impl Connection {
             sender.window_seq = segment.seq;
             sender.update_peer_window(segment.window, &self.config);
         }
-        // Permissions that the previous acknowledgment gave end.
+        // Permissions that the previous acknowledgment gave end here.
         sender.limited = false;
         sender.only_holes = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);

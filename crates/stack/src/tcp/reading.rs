@@ -22,9 +22,11 @@ const OCTET: u128 = 8 * 1_000_000_000;
 pub(super) struct Reader {
     /// Reading rate. `None`: the application calls `handle_read`.
     rate: Option<BitRate>,
+    /// Size of the buffer in bytes.
     buffer: u64,
     /// Unread data at `since`, in units of 10⁻⁹ bits, so that rate times nanoseconds is exact.
     backlog: u128,
+    /// Time for which `backlog` holds.
     since: Time,
     /// The right edge of the advertised window: the sequence number after the last that may be
     /// sent.
@@ -42,6 +44,7 @@ impl Reader {
         Reader { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
     }
 
+    /// Removes the data that the application has read up to `now` from the backlog.
     fn read_until(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.since).as_nanos();
         self.since = now;

@@ -66,6 +66,7 @@ pub(super) struct Receiver {
     edge: u64,
 }
 
+/// The sequence numbers from `start` up to but excluding `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Range {
     start: u64,

@@ -12,6 +12,7 @@ use super::config::{RtoRule, TcpConfig};
 #[derive(Debug, Clone)]
 pub struct RttEstimator {
     rule: Rule,
+    /// The back-off factor. Each expiry of the timer doubles it.
     backoff: u32,
     /// The timeout before bounds and back-off.
     base: Duration,
@@ -19,6 +20,7 @@ pub struct RttEstimator {
     max: Duration,
 }
 
+/// The rule for the timeout, with its state.
 #[derive(Debug, Clone)]
 enum Rule {
     Rfc6298(Rfc6298),
@@ -221,7 +223,9 @@ struct Ns2 {
     srtt8: i64,
     /// 4 RTTVAR in ticks.
     rttvar4: i64,
+    /// Tick of the clock.
     tick: Duration,
+    /// Time since the last tick at the start of the run.
     phase: Duration,
     /// SRTT at the last sample, for reports.
     smoothed: Duration,
@@ -274,15 +278,20 @@ impl Ns2 {
 /// deviation counts an eighth, so that the timeout does not grow because the path became faster.
 #[derive(Debug, Clone)]
 struct Linux {
+    /// 8 times SRTT. 0: no sample yet.
     srtt8: i64,
-    /// 4 times the mean deviation, its maximum in this window, and the deviation in use.
+    /// 4 times the mean deviation.
     mdev4: i64,
+    /// Maximum of `mdev4` in this window, at least `min`.
     mdev4_max: i64,
+    /// 4 times the deviation in use.
     rttvar4: i64,
     min: i64,
     /// The window ends when this sequence number is acknowledged.
     round_end: u64,
+    /// The oldest unacknowledged sequence number.
     una: u64,
+    /// The sequence number after the highest one sent.
     max_sent: u64,
 }
 

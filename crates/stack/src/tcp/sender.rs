@@ -58,7 +58,7 @@ pub(super) struct Sender {
     /// In answer to a late acknowledgment, only segments that it shows to be lost are sent. (RFC
     /// 6675 §5, step C, allows more, but the next acknowledgment is already under way.)
     pub only_holes: bool,
-    /// A new segment was sent since the last note on the use of the window.
+    /// A new segment was sent since the last call of `update_usage`.
     sent_new: bool,
     pub persist: Persist,
     /// Number of expiries of the retransmission timer since the last new acknowledgment.
@@ -270,9 +270,9 @@ impl Connection {
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { retransmission_cause }))
     }
 
-    /// Whether all written data is sent and acknowledged, or this end has not opened: no window and
-    /// no law has to decide. This shortcut serves the receiver of a download, which is polled twice
-    /// for each received segment.
+    /// Whether all written data is sent and acknowledged, or this end has not opened: neither the
+    /// window nor a law decides anything. This shortcut serves the receiver of a download, which is
+    /// polled twice for each received segment.
     #[inline]
     pub(super) fn only_receives(&self) -> bool {
         let sender = &self.sender;
@@ -502,6 +502,7 @@ fn in_segments(window: u32, config: &TcpConfig) -> u32 {
     if config.is_one_way() { (window / config.mss()).max(1) } else { u32::MAX }
 }
 
+/// The rule that permits the next segment in order to be sent.
 #[derive(Debug, Clone, Copy)]
 enum Permission {
     Window,

@@ -2,6 +2,7 @@
 
 use umts_units::Time;
 
+/// The timers by their purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timer {
     /// Retransmission (RFC 6298 §5).

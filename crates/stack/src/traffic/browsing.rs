@@ -1,4 +1,5 @@
-//! A user that fetches web pages or files, with a pause after each call.
+//! A user that fetches web pages or files in packet calls, with a pause after each call. A call
+//! fetches a page with its embedded objects, or one object (`object_per_call`).
 //!
 //! There are two ways to fetch:
 //!
@@ -32,13 +33,15 @@ pub struct BrowsingConfig {
     pub main: Distribution,
     /// Number and sizes of the embedded objects.
     pub embedded: Option<(Count, Distribution)>,
-    /// Each object is a call of its own, followed by a pause.
+    /// Each object is a packet call of its own, followed by a pause.
     pub object_per_call: bool,
     /// Mean parsing time between a page and its embedded objects, exponentially distributed.
     pub parsing: Duration,
     /// Mean pause, exponentially distributed.
     pub pause: Duration,
+    /// Whether the pause starts at a request or after a file.
     pub pace: Pace,
+    /// The user starts with a pause. Otherwise with a packet call.
     pub begins_with_pause: bool,
     /// Payload of full segments, drawn for each call. `None`: the value of the flow's TCP.
     pub segments: Option<MixedSegments>,
@@ -85,6 +88,7 @@ pub struct Browsing {
     /// Remaining objects of the page, for later calls.
     rest: VecDeque<u64>,
     call: Option<Call>,
+    /// Number of connections opened so far.
     opened: u32,
     /// End of the pause or of the parsing time.
     timer: Option<Time>,
@@ -96,7 +100,9 @@ pub struct Browsing {
 /// A packet call in progress.
 #[derive(Debug)]
 struct Call {
+    /// Start of the call.
     since: Time,
+    /// Payload of full segments. `None`: the value of the flow's TCP.
     segment_payload: Option<u32>,
     /// Objects not yet written (pushed) or requested.
     pending: VecDeque<u64>,
@@ -107,6 +113,7 @@ struct Call {
     connections: Vec<Transfer>,
 }
 
+/// A connection of a packet call, and the object that it carries.
 #[derive(Debug)]
 struct Transfer {
     connection: ConnectionIndex,
@@ -116,7 +123,9 @@ struct Transfer {
     delivered: u64,
     /// Bytes of the current request that arrived at the sender.
     requested: u64,
+    /// The current object is requested and not completely delivered. Only for requested objects.
     is_busy: bool,
+    /// The current object is completely acknowledged.
     is_acked: bool,
 }
 
@@ -160,6 +169,7 @@ impl Browsing {
         }
     }
 
+    /// Handles a TCP event of the application at `end` of a connection.
     pub fn handle_event(&mut self, now: Time, connection: ConnectionIndex, end: End, event: TcpEvent) {
         match event {
             TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),

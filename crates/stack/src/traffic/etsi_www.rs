@@ -92,13 +92,17 @@ pub struct EtsiWww {
     sender: End,
     size: Distribution,
     draws: Draws,
-    /// Remaining packet calls of the session, and remaining datagrams of the packet call.
+    /// Remaining packet calls of the session, including the current one.
     calls: u32,
+    /// Remaining datagrams of the packet call.
     datagrams: u32,
+    /// Start of the session.
     since: Time,
     /// Bytes of the current datagram that are not sent yet.
     unsent: u64,
+    /// Start of a session that has ended and is not reported yet.
     ended: Option<Time>,
+    /// Time of the next datagram.
     timer: Option<Time>,
 }
 

@@ -30,10 +30,13 @@ pub struct Frames {
     phase: Stream,
     on: Stream,
     off: Stream,
+    /// Time of the next frame.
     next: Option<Time>,
-    /// End of the spurt, and end of the flow.
+    /// End of the spurt.
     spurt_ends: Time,
+    /// End of the flow.
     flow_ends: Time,
+    /// A frame must be sent now.
     is_due: bool,
 }
 

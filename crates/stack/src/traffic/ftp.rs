@@ -35,7 +35,7 @@ impl Ftp {
         Ftp { sender, bytes, step: Step::Waiting, answer_close: false }
     }
 
-    /// The connection opens with the data ready after the SYN.
+    /// Starts the transfer: the sender opens the connection and writes all data at once.
     pub fn handle_start(&mut self) {
         self.step = Step::Open;
     }

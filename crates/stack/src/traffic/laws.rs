@@ -1,8 +1,8 @@
 //! Probability distributions of sizes, counts and times.
 //!
 //! Parameters are the moments before truncation, as in TR 25.892 and the studies that use it. A
-//! draw outside the limits is either repeated or moved to the limit. The two have different means,
-//! and for heavy tails the difference is large.
+//! draw outside the limits is either repeated or moved to the limit. The two treatments give
+//! different means, and for heavy tails the difference is large.
 
 use umts_kernel::random::Stream;
 use umts_units::Duration;
@@ -33,6 +33,7 @@ pub struct Distribution {
 /// The mean lies between them, so the density changes little there.
 const NARROW_SHARE: f64 = 0.01;
 
+/// The distribution before truncation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
     /// Mean and standard deviation of the logarithm.

@@ -84,6 +84,7 @@ pub enum Report {
     },
 }
 
+/// Configuration of a traffic model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrafficConfig {
     /// One transfer of `bytes`. `u64::MAX`: without end.
@@ -98,6 +99,7 @@ pub enum TrafficConfig {
     Replay(ReplayConfig),
 }
 
+/// The traffic model of a flow.
 #[derive(Debug)]
 pub enum Traffic {
     Ftp(Ftp),

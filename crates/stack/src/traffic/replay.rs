@@ -44,6 +44,7 @@ pub enum Transport {
     Tcp,
 }
 
+/// A line of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Time since the start of the flow.
@@ -63,6 +64,7 @@ pub struct Replay {
     /// Records below this index are due.
     due: usize,
     step: Step,
+    /// The end that must close its direction, because `sender` has closed.
     answer_close: Option<End>,
 }
 
@@ -141,7 +143,8 @@ impl Replay {
         (self.step != Step::Done).then_some(self.start + record.at)
     }
 
-    /// Returns the action of the next record. After the last one the trace is repeated or ends.
+    /// Returns the action of the next record. After the last record the recording is repeated or
+    /// ends.
     fn send(&mut self) -> Action {
         let Record { at, bytes, direction } = self.config.records[self.next];
         self.next += 1;

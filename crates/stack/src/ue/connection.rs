@@ -11,8 +11,8 @@ use crate::ids::{Direction, UeId};
 use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLinkSupervision};
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
-/// Address of the draw for a signalling message in a TTI, above those of the data blocks (0 to 127) and
-/// of the error chain (128).
+/// Number of the random draw for a signalling message in a TTI. Data blocks have the numbers 0 to
+/// 127, and the error chain has 128.
 pub const SIGNALLING_BLOCK: u32 = 129;
 
 /// The RRC connection of one UE.

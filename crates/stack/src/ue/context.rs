@@ -61,9 +61,11 @@ pub struct UeContext {
     pub is_measured: bool,
     /// Whether RRC must also be notified when blocks leave.
     pub awaits_fall: bool,
-    /// The DCH counts as preemptible until it is used again.
+    /// The UE does not use its DCH, which another UE may therefore preempt. Set when the cell is
+    /// checked for free DCHs, cleared when the UE uses the DCH again.
     pub is_takeable: bool,
-    /// Whether RLC had more to send at the last query. Saves another query in the same tick.
+    /// Whether RLC had more to send after the last query. If not, another query in the same tick is
+    /// unnecessary.
     pub has_more: [bool; 2],
     /// End of the interruption by the last handover. The UE neither sends nor receives before.
     pub silent_until: Time,
@@ -168,8 +170,8 @@ impl UeContext {
         Measured {
             buffered: self.rlc.each_ref().map(volume),
             active_until: control.map_or(Time::ZERO, |control| control.active_until),
-            carried: [0, 1].map(|way| {
-                control.map_or(0, |control| control.sent[way]) * self.rlc[way].pdu_payload().bits()
+            carried: [0, 1].map(|index| {
+                control.map_or(0, |control| control.sent[index]) * self.rlc[index].pdu_payload().bits()
             }),
         }
     }
@@ -179,7 +181,8 @@ impl UeContext {
         self.control.as_ref().map_or(&[], |control| &control.rrc().config().dch_rates)
     }
 
-    /// The DCH of the UE, for UEs that could take it.
+    /// The DCH of the UE, for the decision whether other UEs may preempt it. `None`: the UE has no
+    /// DCH.
     pub fn preemptible(&self) -> Option<Preemptible> {
         let control = self.control.as_ref()?;
         let rrc = control.rrc();
@@ -231,12 +234,12 @@ impl UeContext {
         set: &mut BlockSet,
     ) -> u32 {
         self.has_more[direction.index()] = self.rlc[direction.index()].poll_transmit(cx, blocks, set);
-        self.leaves(cx, direction, channel, set)
+        self.record_leaving(cx, direction, channel, set)
     }
 
     /// Records a set that leaves RLC. Returns its number of blocks.
     #[inline]
-    fn leaves<T: TraceSink<TraceEvent>>(
+    fn record_leaving<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         direction: Direction,
@@ -296,7 +299,7 @@ impl UeContext {
             Pdus::Data => rlc.poll_data(cx, blocks, set),
             Pdus::Control => rlc.poll_control(cx, blocks, set),
         }
-        let blocks = self.leaves(cx, direction, channel, set);
+        let blocks = self.record_leaving(cx, direction, channel, set);
         if blocks == 0 {
             transmission.drop_last();
             return 0;

@@ -14,6 +14,7 @@ pub const COMMON: usize = 0;
 #[derive(Debug)]
 pub struct Control {
     rrc: Rrc,
+    /// Whether RRC was started.
     pub started: bool,
     /// Next wake-up of RRC.
     pub wake: Wakeup,
@@ -28,7 +29,7 @@ pub struct Control {
     /// Number of the channels in use.
     in_use: usize,
     /// Former channels by number. They keep the state of their radio.
-    left: Vec<Option<[UeChannel; 2]>>,
+    former: Vec<Option<[UeChannel; 2]>>,
 }
 
 impl Control {
@@ -43,7 +44,7 @@ impl Control {
             errors: errors.clone(),
             dchs: switching.dchs.clone(),
             in_use: COMMON,
-            left: Vec::new(),
+            former: Vec::new(),
         }
     }
 
@@ -65,8 +66,8 @@ impl Control {
     }
 
     /// Whether the channels with this number are in use.
-    pub fn uses(&self, wanted: usize) -> bool {
-        self.in_use == wanted
+    pub fn uses(&self, number: usize) -> bool {
+        self.in_use == number
     }
 
     /// Channels of DCH bearer `dch`.
@@ -75,17 +76,17 @@ impl Control {
     }
 
     /// Removes and returns the channels with this number, if they were in use before.
-    pub fn take(&mut self, wanted: usize) -> Option<[UeChannel; 2]> {
-        self.left.get_mut(wanted)?.take()
+    pub fn take(&mut self, number: usize) -> Option<[UeChannel; 2]> {
+        self.former.get_mut(number)?.take()
     }
 
-    /// Stores the former channels `before`, and notes that the channels with number `wanted` are in
+    /// Stores the former channels `before`, and notes that the channels with this number are in
     /// use.
-    pub fn keep(&mut self, wanted: usize, before: [UeChannel; 2]) {
-        if self.left.len() <= self.in_use {
-            self.left.resize_with(self.in_use + 1, || None);
+    pub fn keep(&mut self, number: usize, before: [UeChannel; 2]) {
+        if self.former.len() <= self.in_use {
+            self.former.resize_with(self.in_use + 1, || None);
         }
-        self.left[self.in_use] = Some(before);
-        self.in_use = wanted;
+        self.former[self.in_use] = Some(before);
+        self.in_use = number;
     }
 }

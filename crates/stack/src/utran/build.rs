@@ -1,4 +1,4 @@
-//! Radio access from its configuration.
+//! Builds the radio access from its configuration: cells, UEs and their channels.
 
 use umts_kernel::random::Streams;
 

@@ -1,4 +1,5 @@
-//! Carriers: a MAC each, with the wake-ups of its timers.
+//! The carriers of all cells: each has a MAC and the wake-ups of its timers. UEs on channels of the
+//! same kind, direction and TTI in a cell share a carrier ([`CarrierKey`]).
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};

@@ -1,6 +1,6 @@
-//! Records the reservations of a cell, and whether it is full: no DCH is free or preemptible. DCHs in use
-//! count as not preemptible, whatever the service classes. A DCH
-//! becomes preemptible after a time of inactivity, and stops being so when it is used.
+//! Records the reservations of a cell, and whether the cell is full. A cell is full if no DCH is
+//! free or preemptible. Here a DCH is preemptible if its UE has not used it for a time. A DCH in
+//! use is not, whatever the service classes.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -19,7 +19,7 @@ impl Utran {
         ctx: &mut EventContext<'_, T>,
         cell: CellId,
     ) {
-        self.watch_holders(ctx, cell);
+        self.update_is_full(ctx, cell);
         self.record_cell_reserved(ctx, cell);
     }
 
@@ -36,13 +36,13 @@ impl Utran {
     }
 
     /// Records whether the cell is full, if that changed.
-    pub(super) fn look_whether_full<T: TraceSink<TraceEvent>>(
+    pub(super) fn record_if_full_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         cell: CellId,
     ) {
         let before = self.cells[cell.index()].is_full;
-        self.watch_holders(ctx, cell);
+        self.update_is_full(ctx, cell);
         if self.cells[cell.index()].is_full != before {
             self.record_cell_reserved(ctx, cell);
         }
@@ -61,18 +61,18 @@ impl Utran {
         }
         context.is_takeable = false;
         let cell = context.cell;
-        self.look_whether_full(ctx, cell);
+        self.record_if_full_changed(ctx, cell);
     }
 
     /// A DCH may have become preemptible.
     pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         self.cells[cell.index()].opens.fired(ctx.cx.now);
-        self.look_whether_full(ctx, cell);
+        self.record_if_full_changed(ctx, cell);
     }
 
     /// Determines whether the cell is full. A full cell is checked again when the next DCH becomes
     /// preemptible, and a cell with preemptible DCHs when one of them is used.
-    fn watch_holders<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+    fn update_is_full<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
         context.is_full = false;
         if context.admission.has_room() {

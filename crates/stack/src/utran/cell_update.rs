@@ -82,7 +82,7 @@ impl Utran {
         if self.ues[ue].connection.updates_cell() {
             self.update_cell(ctx, ue);
         } else {
-            self.look_at_radio_link(ctx, ue);
+            self.check_radio_link(ctx, ue);
         }
         self.schedule_connection_wake(ctx, ue);
     }
@@ -116,12 +116,12 @@ impl Utran {
         self.resume(ctx, ue);
     }
 
-    fn look_at_radio_link<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
+    fn check_radio_link<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let now = ctx.cx.now;
         let [tti, _] = self.ttis(now, ue);
         let UeContext { connection, channels, .. } = &mut self.ues[ue];
-        let leg = &mut channels[Direction::Downlink.index()];
-        if connection.handle_frame(now, || leg.would_lose(tti)) {
+        let channel = &mut channels[Direction::Downlink.index()];
+        if connection.handle_frame(now, || channel.would_lose(tti)) {
             self.connection_failed(ctx, ue, CellUpdateCause::RadioLinkFailure);
         }
     }
@@ -129,9 +129,9 @@ impl Utran {
     /// By direction, the number of the TTI that is on the air at `now`.
     fn ttis(&self, now: Time, ue: UeId) -> [u64; 2] {
         Direction::BOTH.map(|direction| {
-            let leg = self.ues[ue].channel(direction);
-            let lead: Duration = self.carriers[leg.carrier].config.iub.lead;
-            (now + lead).as_nanos() / leg.format.tti.as_nanos()
+            let channel = self.ues[ue].channel(direction);
+            let lead: Duration = self.carriers[channel.carrier].config.iub.lead;
+            (now + lead).as_nanos() / channel.format.tti.as_nanos()
         })
     }
 

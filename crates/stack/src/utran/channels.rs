@@ -23,7 +23,8 @@ pub(super) struct ChannelFactory<'a> {
 }
 
 impl ChannelFactory<'_> {
-    /// Creates channels number `number` of `ue` in `cell`. Each pair of channels has a radio of its own.
+    /// Creates the channels of `ue` with this number in `cell`: [`COMMON`], or 1 + the number of a
+    /// DCH bearer. Each pair of channels has a radio of its own.
     pub fn channels(
         &mut self,
         ue: UeId,
@@ -76,7 +77,7 @@ impl Utran {
         mac.leave(ctx, config, &mut Below { ues, air, watched }, ue);
     }
 
-    /// Switches a UE to its channels number `number`.
+    /// Switches a UE to its channels with this number.
     pub(super) fn attach(&mut self, ue: UeId, number: usize) {
         let context = &mut self.ues[ue];
         let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };

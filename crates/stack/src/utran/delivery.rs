@@ -72,7 +72,8 @@ impl Utran {
     }
 }
 
-/// Drops packets with undetected errors: the checksums of IP and TCP detect unmarked ones.
+/// Drops packets with bit errors. Some are marked as erroneous by RLC. In the others the checksums
+/// of IP and TCP detect the errors.
 #[inline]
 fn drop_erroneous<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, rlc: &mut Rlc) {
     while let Some((sdu, is_marked)) = rlc.poll_erroneous() {

@@ -60,7 +60,7 @@ impl Utran {
                 Order::UseDch(dch) => {
                     self.cells[cell.index()].admission.holder_settled();
                     settled = true;
-                    self.look_whether_full(ctx, cell);
+                    self.record_if_full_changed(ctx, cell);
                     self.use_channels(ctx, ue, 1 + usize::from(dch));
                 }
                 Order::Reestablish => self.ues[ue].reestablish(&mut ctx.cx),
@@ -175,7 +175,7 @@ impl Utran {
 
     fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
-        let deadline = context.admission.look_again_at();
+        let deadline = context.admission.retry_at();
         ctx.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
     }
 }

@@ -1,6 +1,7 @@
 //! Statistics over random places on the torus (best cell, geometry, loss), and properties of the
 //! layout. Geometry is the power of the best cell relative to the power of all others, in dB, if
-//! all cells transmit the same power. Expected values are from rrm.md §1.
+//! all cells transmit the same power. Expected values are from a separate computation with 200,000
+//! places.
 
 use super::*;
 
@@ -11,8 +12,8 @@ struct Statistics {
     /// Number of places per best cell.
     best: Vec<u32>,
     in_own_hexagon: u32,
-    /// f of each place: power of other cells relative to the best cell, if all transmit the same
-    /// power.
+    /// f of each place, the inverse of the geometry as a ratio: power of other cells relative to
+    /// the best cell, if all transmit the same power.
     f: Vec<f64>,
     /// Loss to the best cell in dB.
     loss: Vec<f64>,
@@ -20,8 +21,7 @@ struct Statistics {
     within: [u32; 2],
 }
 
-/// Measures the gains at `PLACES` random places. `f`: power from other cells relative to the best
-/// cell.
+/// Measures the gains at `PLACES` random places, with shadows of this standard deviation.
 fn measure_all(deviation_db: f64) -> Statistics {
     let environment = environment(deviation_db, 1);
     let cells = environment.cells();

@@ -5,9 +5,9 @@ use crate::environment::Sites;
 
 #[test]
 fn path_loss_matches_umts_30_03() {
-    let of = |model, floors| PropagationConfig { model, floors, ..PropagationConfig::default() };
-    let vehicular = of(PathLoss::Vehicular, 0);
-    let pedestrian = of(PathLoss::Pedestrian, 0);
+    let propagation = |model, floors| PropagationConfig { model, floors, ..PropagationConfig::default() };
+    let vehicular = propagation(PathLoss::Vehicular, 0);
+    let pedestrian = propagation(PathLoss::Pedestrian, 0);
     for (config, metres, loss_db) in [
         (vehicular, 100.0, 90.5),
         (vehicular, 250.0, 105.5),
@@ -17,9 +17,9 @@ fn path_loss_matches_umts_30_03() {
         (vehicular, 10.0, 58.5),
         (pedestrian, 1000.0, 148.0),
         (pedestrian, 100.0, 108.0),
-        (of(PathLoss::IndoorOffice, 0), 10.0, 67.0),
-        (of(PathLoss::IndoorOffice, 1), 10.0, 85.3),
-        (of(PathLoss::IndoorOffice, 4), 10.0, 67.0 + 18.3 * libm::pow(4.0, 0.74)),
+        (propagation(PathLoss::IndoorOffice, 0), 10.0, 67.0),
+        (propagation(PathLoss::IndoorOffice, 1), 10.0, 85.3),
+        (propagation(PathLoss::IndoorOffice, 4), 10.0, 67.0 + 18.3 * libm::pow(4.0, 0.74)),
     ] {
         let is = config.loss_db(metres);
         assert!((is - loss_db).abs() < 0.06, "{config:?} at {metres} m: {is}");
@@ -29,9 +29,9 @@ fn path_loss_matches_umts_30_03() {
 /// Loss in dB from each sector of a site, at a distance and an angle from its first antenna.
 fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTORS] {
     let angle = degrees * std::f64::consts::PI / 180.0;
-    let way = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
+    let vector = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
     let mut gains = [0.0; SECTORS];
-    Propagation::new(config).gains(way, 0.0, 0.0, &mut gains);
+    Propagation::new(config).gains(vector, 0.0, 0.0, &mut gains);
     gains.map(|gain| -decibels(gain))
 }
 
@@ -81,8 +81,8 @@ fn power_of_other_cells_excludes_the_own_cell() {
     let powers: Vec<f64> = (1..=21).map(|cell| f64::from(cell * cell)).collect();
     for sites in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 2, 3, 6], vec![5]] {
         let mut gains = Gains::of_sites(Arc::new(Sites::new(sites.clone())));
-        for (site, of) in gains.each_site() {
-            *of = [1.0, 2.0, 4.0].map(|gain| gain / (site as f64 + 3.0));
+        for (site, sector_gains) in gains.each_site() {
+            *sector_gains = [1.0, 2.0, 4.0].map(|gain| gain / (site as f64 + 3.0));
         }
         let cells: Vec<(usize, f64)> = gains.iter().collect();
         assert!(cells.iter().all(|&(cell, gain)| gains.of(CellId(cell as u16)) == gain && gain > 0.0));
@@ -92,8 +92,8 @@ fn power_of_other_cells_excludes_the_own_cell() {
                 cells.iter().filter(|(cell, _)| *cell != own).map(|(cell, gain)| gain * powers[*cell]);
             let (is, others) = (gains.from_others(&powers, CellId(own as u16)), others.sum::<f64>());
             assert!((is - others).abs() < 1e-12 * others, "{own}: {is} {others}");
-            let is_heard = sites.contains(&((own / SECTORS) as u16));
-            assert_eq!(gains.of(CellId(own as u16)) > 0.0, is_heard);
+            let is_within_reach = sites.contains(&((own / SECTORS) as u16));
+            assert_eq!(gains.of(CellId(own as u16)) > 0.0, is_within_reach);
         }
     }
 }

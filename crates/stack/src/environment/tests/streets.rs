@@ -84,12 +84,12 @@ fn breakpoint_corner_and_roof_parameters_take_effect() {
     let station = [place(middle(2), line(3))];
     let far = place(middle(2) + 600.0, line(3));
     let [never, corner] = [
-        losses(Border::Reflect, &station, |of| of.breakpoint = None),
-        losses(Border::Reflect, &station, |of| of.corner = 0.0),
+        losses(Border::Reflect, &station, |streets| streets.breakpoint = None),
+        losses(Border::Reflect, &station, |streets| streets.corner = 0.0),
     ];
     assert!((loss(&never, 0, far) - 94.03).abs() < 0.01, "free space at any distance");
     assert!((loss(&corner, 0, place(line(3), line(3) + 115.0)) - 85.70).abs() < 0.01, "no corners");
-    let roofs = losses(Border::Reflect, &station, |of| of.over_roofs = true);
+    let roofs = losses(Border::Reflect, &station, |streets| streets.over_roofs = true);
     let behind = loss(&roofs, 0, place(middle(2), line(4)));
     assert!((behind - (24.0 + 45.0 * libm::log10(250.0))).abs() < 1e-6, "{behind} over the roofs");
     assert!((loss(&roofs, 0, far) - 100.05).abs() < 0.01, "in sight it is the street");
@@ -102,7 +102,7 @@ fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
     for border in [Border::Torus, Border::Reflect] {
         for over_roofs in [false, true] {
             let station = [place(middle(2), line(3))];
-            let environment = losses(border, &station, |of| of.over_roofs = over_roofs);
+            let environment = losses(border, &station, |streets| streets.over_roofs = over_roofs);
             let wall = 15.0;
             for (inside, outside) in [
                 // 20 m and 90 m behind the wall of the street with the station.
@@ -133,7 +133,7 @@ fn street_losses_are_symmetric_and_at_least_free_space() {
         let anywhere = |number| streets.anywhere([0, 1].map(|axis| draws.tti(number).uniform(axis)));
         for pair in 0..1_000 {
             let ends = [anywhere(2 * pair), anywhere(2 * pair + 1)];
-            let environment = losses(border, &ends, |of| of.over_roofs = pair % 2 == 0);
+            let environment = losses(border, &ends, |streets| streets.over_roofs = pair % 2 == 0);
             let [there, back] = [loss(&environment, 0, ends[1]), loss(&environment, 1, ends[0])];
             assert!((there - back).abs() < 1e-6, "{ends:?}: {there} and {back}");
             let metres = libm::sqrt(environment.layout().vector(ends[0], ends[1]).squared());
@@ -235,7 +235,8 @@ fn random_places_are_uniform_along_street_middles() {
         let share = if border == Border::Torus { 0.5 } else { 8.0 * 7.0 / (8.0 * 7.0 + 6.0 * 9.0) };
         let error = 3.0 * libm::sqrt(share * (1.0 - share) / 20_000.0);
         assert!((f64::from(along_x) / 20_000.0 - share).abs() < error, "{along_x}");
-        let spread = parts.iter().map(|&of| (f64::from(of) - 2_000.0) * (f64::from(of) - 2_000.0) / 2_000.0);
+        let spread =
+            parts.iter().map(|&count| (f64::from(count) - 2_000.0) * (f64::from(count) - 2_000.0) / 2_000.0);
         // The 99.9 % quantile of χ² with 9 degrees of freedom.
         assert!(spread.sum::<f64>() < 27.9, "{parts:?}");
     }
@@ -376,7 +377,7 @@ fn reach_keeps_gains_of_near_stations() {
     };
     let [near, all] = [Some(Length::from_millimetres(600_000)), None].map(environment);
     for id in 0..20 {
-        let [mut limited, mut unlimited] = [&near, &all].map(|of| mobile(of, id, walk()));
+        let [mut limited, mut unlimited] = [&near, &all].map(|environment| mobile(environment, id, walk()));
         for second in 0..300 {
             near.measure(&mut limited, at(10 * second));
             all.measure(&mut unlimited, at(10 * second));

@@ -94,8 +94,8 @@ impl AckContention {
 
     #[inline(never)]
     fn begin(&mut self, ue: UeId, frame: u64) {
-        let known = self.draws_in.len().max(ue.index() + 1);
-        self.draws_in.resize(known, None);
+        let length = self.draws_in.len().max(ue.index() + 1);
+        self.draws_in.resize(length, None);
         self.draws_in[ue.index()] = Some(frame);
         let place = self.waiting.partition_point(|waiting| *waiting < ue);
         self.waiting.insert(place, ue);

@@ -122,7 +122,7 @@ pub enum MacHeader {
 
 /// The transport channel of a block, as far as the header depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CameOn {
+pub enum HeaderChannel {
     /// BCH, PCH, or a DCH with one logical channel.
     Headless,
     /// A DCH with several logical channels.
@@ -140,18 +140,18 @@ impl MacHeader {
     ///
     /// # Errors
     /// Returns the first rule that the block violates, and its position.
-    pub fn parse(block: &[u8], on: CameOn) -> Result<Self, MacError> {
+    pub fn parse(block: &[u8], channel: HeaderChannel) -> Result<Self, MacError> {
         let mut reader = Reader(BitReader::new(block));
-        match on {
-            CameOn::Headless => Ok(MacHeader::Absent),
-            CameOn::SharedDch => Ok(MacHeader::Dch(reader.ct()?)),
-            CameOn::Rach => match reader.take(TCTF_SHORT)? {
+        match channel {
+            HeaderChannel::Headless => Ok(MacHeader::Absent),
+            HeaderChannel::SharedDch => Ok(MacHeader::Dch(reader.ct()?)),
+            HeaderChannel::Rach => match reader.take(TCTF_SHORT)? {
                 RACH_CCCH => Ok(MacHeader::RachCcch),
                 // On RACH a UE is always identified by its C-RNTI.
                 RACH_DEDICATED => Ok(MacHeader::RachDedicated(reader.rnti16()?, reader.ct()?)),
                 _ => Err(MacRule::ReservedTctf.at(0)),
             },
-            CameOn::Fach => match reader.take(TCTF_SHORT)? {
+            HeaderChannel::Fach => match reader.take(TCTF_SHORT)? {
                 FACH_BCCH => Ok(MacHeader::FachBcch),
                 FACH_DEDICATED => Ok(MacHeader::FachDedicated(reader.address()?, reader.ct()?)),
                 high => match high << (TCTF_LONG - TCTF_SHORT) | reader.take(TCTF_LONG - TCTF_SHORT)? {
@@ -160,7 +160,7 @@ impl MacHeader {
                     _ => Err(MacRule::ReservedTctf.at(0)),
                 },
             },
-            CameOn::Dsch { multiplexed } => {
+            HeaderChannel::Dsch { multiplexed } => {
                 let rnti = reader.rnti16()?;
                 let ct = if multiplexed { Some(reader.ct()?) } else { None };
                 Ok(MacHeader::Dsch(rnti, ct))

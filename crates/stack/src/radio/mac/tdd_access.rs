@@ -11,9 +11,13 @@ use crate::ids::UeId;
 /// The random access of one cell.
 #[derive(Debug, Clone)]
 pub struct TddAccess {
+    /// Number of codes of the slot.
     codes: u32,
+    /// Longest back-off in frames.
     longest_backoff: u64,
+    /// Draws of the codes.
     draws: AddressedStream,
+    /// Draws of the back-offs.
     back_offs: AddressedStream,
 }
 
@@ -25,13 +29,13 @@ impl TddAccess {
 
     /// Sorts the requesting UEs by the codes that they draw, the order in which the RNC receives the
     /// requests. Returns for each UE whether its request succeeds: no other UE drew its code.
-    pub fn resolve(&self, frame: u64, asking: &mut [UeId]) -> Vec<bool> {
+    pub fn resolve(&self, frame: u64, requesting: &mut [UeId]) -> Vec<bool> {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
         let mut drawn = vec![0_u32; self.codes as usize];
-        asking.iter().for_each(|ue| drawn[code(ue)] += 1);
-        asking.sort_unstable_by_key(|ue| (code(ue), *ue));
-        asking.iter().map(|ue| drawn[code(ue)] == 1).collect()
+        requesting.iter().for_each(|ue| drawn[code(ue)] += 1);
+        requesting.sort_unstable_by_key(|ue| (code(ue), *ue));
+        requesting.iter().map(|ue| drawn[code(ue)] == 1).collect()
     }
 
     /// The frame in which `ue` repeats its request after failure number `failures` in `frame`:
@@ -60,10 +64,10 @@ mod tests {
         const FRAMES: u64 = 40_000;
         for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
             let access = access(codes);
-            let mut asking: Vec<_> = (0..users).map(UeId).collect();
+            let mut requesting: Vec<_> = (0..users).map(UeId).collect();
             let (mut sum, mut squares) = (0.0, 0.0);
             for frame in 0..FRAMES {
-                let heard = access.resolve(frame, &mut asking);
+                let heard = access.resolve(frame, &mut requesting);
                 let count = heard.iter().filter(|&&is_heard| is_heard).count() as f64;
                 sum += count;
                 squares += count * count;
@@ -83,10 +87,10 @@ mod tests {
         let access = access(8);
         let [mut both, mut lower_first] = [0, 0];
         for frame in 0..FRAMES {
-            let mut asking = [UeId(0), UeId(15)];
-            if access.resolve(frame, &mut asking) == [true, true] {
+            let mut requesting = [UeId(0), UeId(15)];
+            if access.resolve(frame, &mut requesting) == [true, true] {
                 both += 1;
-                lower_first += u64::from(asking[0] == UeId(0));
+                lower_first += u64::from(requesting[0] == UeId(0));
             }
         }
         let (expected, deviation) = (both as f64 / 2.0, (both as f64 / 4.0).sqrt());

@@ -23,6 +23,7 @@ pub enum ErrorUnit {
     Tti,
 }
 
+/// How the blocks of a channel are lost.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErrorModel {
     ErrorFree,
@@ -132,7 +133,7 @@ impl BlockErrors {
                 !self.gilbert(tti, UNSENT, 1, ErrorUnit::Tti).is_none()
             }
             ErrorModel::Gilbert { step: ErrorUnit::Pdu, .. } => {
-                self.bad.is_some_and(|bad| self.decides(tti, UNSENT, self.loss[usize::from(bad)]))
+                self.bad.is_some_and(|bad| self.is_lost(tti, UNSENT, self.loss[usize::from(bad)]))
             }
             ErrorModel::Trace(verdicts) => verdicts[(self.blocks_seen % verdicts.len() as u64) as usize],
         }
@@ -165,18 +166,18 @@ impl BlockErrors {
             ErrorUnit::Pdu => {
                 let (mut state, seen) = (self.bad, self.blocks_seen);
                 let lost = Lost::which(blocks, |block| {
-                    let bad = self.after(state, 1, self.draws.tti(seen + u64::from(block)));
+                    let bad = self.is_bad_after(state, 1, self.draws.tti(seen + u64::from(block)));
                     state = Some(bad);
-                    self.decides(tti, first + block, self.loss[usize::from(bad)])
+                    self.is_lost(tti, first + block, self.loss[usize::from(bad)])
                 });
                 (self.bad, self.blocks_seen) = (state, seen + u64::from(blocks));
                 lost
             }
             ErrorUnit::Tti if blocks == 0 => Lost(0),
             ErrorUnit::Tti => {
-                let bad = self.after(self.bad, tti - self.last_tti, self.draws.tti(tti));
+                let bad = self.is_bad_after(self.bad, tti - self.last_tti, self.draws.tti(tti));
                 (self.bad, self.last_tti) = (Some(bad), tti);
-                Lost::which(blocks, |block| self.decides(tti, first + block, self.loss[usize::from(bad)]))
+                Lost::which(blocks, |block| self.is_lost(tti, first + block, self.loss[usize::from(bad)]))
             }
         }
     }
@@ -184,7 +185,7 @@ impl BlockErrors {
     /// Whether block `block` of TTI `tti` is lost with probability `loss`. Skips the draw if the
     /// result is certain, which is possible because draws are addressed.
     #[inline]
-    fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
+    fn is_lost(&self, tti: u64, block: u32, loss: Chance) -> bool {
         let always = loss == Chance::ALWAYS;
         if always | (loss == Chance::NEVER) { always } else { self.draw(tti, block, loss) }
     }
@@ -196,14 +197,14 @@ impl BlockErrors {
 
     /// Whether a chain in state `before` is bad after `steps` steps, decided by draw number [`CHAIN`].
     #[inline]
-    fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
+    fn is_bad_after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
             Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
             before => self.jump(before, steps, draws),
         }
     }
 
-    /// Like `after`, for any number of steps or an unknown state.
+    /// Like `is_bad_after`, for any number of steps or an unknown state.
     #[inline(never)]
     fn jump(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {

@@ -36,7 +36,7 @@ impl RayleighFading {
     /// Process number `process` of a stream of random numbers. `doppler` in Hz.
     pub fn new(stream: &AddressedStream, process: u64, doppler: f64) -> Self {
         let draws = stream.tti(process);
-        let angle = |block: usize| PI * (2.0 * draws.uniform(block as u32) - 1.0);
+        let angle = |number: usize| PI * (2.0 * draws.uniform(number as u32) - 1.0);
         let paths = std::array::from_fn(|n| {
             let arrival = (2.0 * PI * (n + 1) as f64 + angle(n)) / PATHS as f64;
             (2.0 * PI * doppler * libm::cos(arrival), angle(PATHS + n))
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_power_is_exponential_with_mean_1() {
         let powers: Vec<f64> =
-            processes(20_000).iter().map(|of| of.power(Time::from_nanos(7_654_321_000))).collect();
+            processes(20_000).iter().map(|process| process.power(Time::from_nanos(7_654_321_000))).collect();
         assert!((mean(powers.iter().copied()) - 1.0).abs() < 0.021);
         // The sum of 16 paths is a little narrower than exponential far out.
         for level in [0.1, 0.5, 1.0, 2.0] {
@@ -94,16 +94,16 @@ mod tests {
         }
     }
 
-    /// The covariance of the powers is J_0², as for Rayleigh fading, less 1/M since the paths have
-    /// equal powers. Standard error at most 0.014.
+    /// The covariance of the powers is J_0², as for Rayleigh fading, minus 1/M because the M paths
+    /// have equal powers. Standard error at most 0.014.
     #[test]
     fn covariance_over_time_follows_jakes() {
         let processes = processes(4_000);
         for lag_ms in [5, 20, 40, 68, 100] {
-            let pairs = processes.iter().flat_map(|of| {
+            let pairs = processes.iter().flat_map(|process| {
                 (0..25).map(move |origin| {
                     let from = Time::from_nanos(origin * 400_000_000);
-                    of.power(from) * of.power(from + Duration::from_millis(lag_ms))
+                    process.power(from) * process.power(from + Duration::from_millis(lag_ms))
                 })
             });
             let covariance = mean(pairs) - 1.0;
@@ -121,9 +121,9 @@ mod tests {
         for rho in [0.3, 1.0] {
             let crossings: usize = processes(200)
                 .iter()
-                .map(|of| {
-                    let above =
-                        (0..seconds * 1_000).map(|ms| of.power(Time::from_nanos(ms * 1_000_000)) > rho * rho);
+                .map(|process| {
+                    let above = (0..seconds * 1_000)
+                        .map(|ms| process.power(Time::from_nanos(ms * 1_000_000)) > rho * rho);
                     let above: Vec<bool> = above.collect();
                     above.windows(2).filter(|pair| !pair[0] && pair[1]).count()
                 })

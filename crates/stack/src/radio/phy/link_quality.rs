@@ -1,7 +1,7 @@
 //! Link quality on HS-DSCH: the CQI that a UE reports for an SNR, and the block error probability.
 //!
-//! Both curves are fits to link-level simulations: the CQI as EURANE has it, and the block error
-//! probability after Brouwer et al. (ISSSTA 2004). They agree: at the lowest SNR of a CQI the
+//! Both curves are fits to link-level simulations: the CQI curve of EURANE, and the block error
+//! probability of Brouwer et al. (ISSSTA 2004). They agree: at the lowest SNR of a CQI the
 //! probability is about 0.1.
 
 use crate::radio::mac::hs::category::MAX_CQI;

@@ -6,6 +6,7 @@ use umts_kernel::random::{Chance, TtiDraws};
 use super::octaves::OctaveTable;
 use super::{Lost, independent_losses};
 
+/// Why points are not a link table.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LinkTableError {
     /// Fewer than two points.
@@ -54,8 +55,8 @@ impl LinkTable {
         Ok(LinkTable::through(points.iter().map(|&(ebn0_db, ratio)| (ebn0_db, logit(ratio))).collect()))
     }
 
-    /// A logistic curve for formats without measurements: 1 % at `target_db`, and `slope` less in
-    /// the logit per dB.
+    /// A logistic curve for formats without measurements: 1 % at `target_db`. The logit falls by
+    /// `slope` per dB.
     pub fn logistic(target_db: f64, slope: f64) -> Self {
         let at_target = logit(0.01);
         LinkTable::through(vec![(target_db, at_target), (target_db + 1.0, at_target - slope)])

@@ -138,6 +138,7 @@ impl CodeShare {
     /// other phase stay allocated.
     pub fn begin_phase(&mut self) {
         let whole = leaves(self.branch.spreading_factor);
+        // The other phase holds what is neither free nor held by the previous TTIs of this phase.
         self.kept = whole - self.left - self.kept;
         self.left = whole - self.kept;
     }

@@ -319,7 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// For any traffic, losses and mode, a limit from `pdus_ready` is reached.
+        /// For any traffic, losses and mode, an entity fills the transport format that was chosen
+        /// from `pdus_ready`.
         #[test]
         fn every_tti_holds_a_transport_format(
             steps in prop::collection::vec((0_u64..4, prop::option::of(1_u32..900), any::<u128>(), any::<bool>()), 1..60),

@@ -87,9 +87,9 @@ impl SegmentationRules {
     /// Number of PDUs for `octets` octets of SDUs and this number of length indicators.
     ///
     /// Exact in acknowledged mode with indicators of one octet according to TS 25.322. Otherwise a
-    /// lower bound, for three reasons: an indicator of two octets can leave one octet of a PDU
-    /// unused, unacknowledged mode can need further indicators for starts of SDUs, and the
-    /// indicators of EURANE are not counted, because only ends inside a PDU have one.
+    /// lower bound, for three reasons. An indicator of two octets can leave one octet of a PDU
+    /// unused. Unacknowledged mode can need further indicators for starts of SDUs. The indicators
+    /// of EURANE are not counted, because only ends inside a PDU have one.
     #[inline]
     pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
         let indicators = match self.indicator_rule {
@@ -294,8 +294,8 @@ impl Buffer {
         if ends_inside { room - rules.length_indicator - left as u16 } else { 0 }
     }
 
-    /// Octets of padding in a PDU with everything that the buffer holds. `None` if this does not fit
-    /// into one PDU.
+    /// Octets of padding in a PDU that takes the whole content of the buffer. `None` if this does
+    /// not fit into one PDU.
     pub fn padding_of_last_pdu(&self, rules: &SegmentationRules) -> Option<u16> {
         let li = u64::from(rules.length_indicator);
         let mut used = if self.pending_end.is_some() { li } else { 0 };
@@ -313,9 +313,10 @@ impl Buffer {
         if self.head_sent == 0 { 0 } else { self.head_left.div_ceil(u64::from(rules.payload)) }
     }
 
-    /// Of the SDU with an end not indicated yet and the partly sent first SDU, discards those for
-    /// which `is_discarded` returns true. Its first argument is the first PDU of the SDU. Passes each
-    /// discarded SDU with its first PDU to `discarded`. Returns whether there is one.
+    /// Discards the SDU with an end that is not indicated yet, and the partly sent first SDU, each
+    /// only if `is_discarded` returns true for it. The first argument of `is_discarded` is the
+    /// first PDU of the SDU. Passes each discarded SDU with its first PDU to `discarded`. Returns
+    /// whether there is one.
     pub fn discard_started(
         &mut self,
         is_discarded: impl Fn(u64, &Sdu) -> bool,

@@ -1,5 +1,5 @@
-//! The sending side of unacknowledged and transparent mode: SDUs wait until they are sent, once, or
-//! discarded.
+//! The sending side of unacknowledged and transparent mode: SDUs wait until they are sent or
+//! discarded, and are never retransmitted.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};

@@ -1,3 +1,5 @@
+//! Admission of DCHs in one cell: limits, preemption, waiting requests and service classes.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -56,8 +58,8 @@ fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
 }
 
 #[test]
-fn each_limit_holds_for_itself() {
-    let of = |rates, dchs| {
+fn each_limit_applies_independently() {
+    let dchs_granted = |rates, dchs| {
         let mut cell = Admission::new(Limits { rates, dchs, ..Limits::default() }, Reserved::default());
         let mut given = 0;
         while cell.request(ms(0), interactive(UeId(given)), &[dch(64, 32)], no_inactive_ue) == FREE {
@@ -68,14 +70,14 @@ fn each_limit_holds_for_itself() {
         }
         given
     };
-    assert_eq!(of([Some(rate(200)), None], None), 3);
-    assert_eq!(of([None, Some(rate(64))], None), 2);
-    assert_eq!(of([None, None], Some(5)), 5);
-    assert_eq!(of([None, None], None), 100);
+    assert_eq!(dchs_granted([Some(rate(200)), None], None), 3);
+    assert_eq!(dchs_granted([None, Some(rate(64))], None), 2);
+    assert_eq!(dchs_granted([None, None], Some(5)), 5);
+    assert_eq!(dchs_granted([None, None], None), 100);
 }
 
 #[test]
-fn the_largest_rate_that_is_free_is_given() {
+fn the_largest_free_rate_is_granted() {
     let mut cell = cell(0);
     let offers = [dch(384, 64), dch(128, 64), dch(64, 64)];
     let given: Vec<u8> = (0..6)
@@ -97,7 +99,7 @@ fn the_largest_rate_that_is_free_is_given() {
 }
 
 #[test]
-fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
+fn the_longest_unused_dch_is_preempted() {
     let mut cell = cell(0);
     for ue in 0..12 {
         cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
@@ -112,7 +114,7 @@ fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
     let decision = cell.request(ms(1000), interactive(UeId(20)), &[dch(64, 32)], holder);
     let after = Duration::from_millis(500);
     assert_eq!(decision, Decision::Granted { dch: 0, after, preempted: vec![UeId(7)] });
-    // It counts once, before and after its release.
+    // The preempted DCH counts once, before and after its release.
     assert_eq!(cell.reserved().rates[0], 800_000);
     cell.release(UeId(7));
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12, hs_users: 0 });
@@ -148,7 +150,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
 }
 
 #[test]
-fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
+fn only_as_many_dchs_are_preempted_as_the_request_needs() {
     let mut cell = cell(0);
     for ue in 0..12 {
         cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
@@ -170,18 +172,18 @@ fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
 }
 
 #[test]
-fn requests_wait_in_their_order_up_to_the_queues_length() {
+fn requests_wait_in_order_up_to_the_queue_limit() {
     let mut cell = cell(2);
     for ue in 0..12 {
         cell.request(ms(0), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
     }
-    let ask =
+    let request_dch =
         |cell: &mut Admission, ue| cell.request(ms(1), interactive(UeId(ue)), &[dch(64, 32)], no_inactive_ue);
-    let answers = [20, 21, 20, 22].map(|ue| ask(&mut cell, ue));
+    let answers = [20, 21, 20, 22].map(|ue| request_dch(&mut cell, ue));
     assert_eq!(answers, [QUEUED, QUEUED, QUEUED, Decision::Refused]);
     assert_eq!(cell.first_waiting(), Some(UeId(20)));
     cell.release(UeId(0));
-    assert_eq!(ask(&mut cell, 20), FREE);
+    assert_eq!(request_dch(&mut cell, 20), FREE);
     assert_eq!(cell.first_waiting(), Some(UeId(21)));
     cell.withdraw(UeId(21));
     assert_eq!(cell.first_waiting(), None);
@@ -240,7 +242,7 @@ fn unused_dchs_are_taken_from_the_own_and_lower_classes_lowest_first() {
 }
 
 #[test]
-fn dchs_in_use_are_taken_from_lower_classes_only_by_the_option() {
+fn dchs_in_use_are_preempted_only_with_lower_class_preemption() {
     let in_use = |ue: UeId| holder(ue, ms(1000));
     let streaming = (UeId(20), ServiceClass::Streaming);
     let request = |preemption| full_cell(0, preemption).request(ms(100), streaming, &[dch(64, 32)], in_use);
@@ -260,33 +262,33 @@ fn dchs_in_use_are_taken_from_lower_classes_only_by_the_option() {
 fn waiting_requests_are_decided_by_class() {
     use ServiceClass::{Background, Conversational, Interactive, Streaming};
     let mut cell = full_cell(3, Preemption::Inactive);
-    let ask = |cell: &mut Admission, ue, class| {
+    let request_dch = |cell: &mut Admission, ue, class| {
         cell.request(ms(1), (UeId(ue), class), &[dch(64, 32)], no_inactive_ue)
     };
-    assert_eq!(ask(&mut cell, 20, Background), QUEUED);
-    assert_eq!(ask(&mut cell, 21, Interactive), QUEUED);
-    assert_eq!(ask(&mut cell, 22, Interactive), QUEUED);
+    assert_eq!(request_dch(&mut cell, 20, Background), QUEUED);
+    assert_eq!(request_dch(&mut cell, 21, Interactive), QUEUED);
+    assert_eq!(request_dch(&mut cell, 22, Interactive), QUEUED);
     // The queue is full: a request displaces one of a lower class, the last one of the lowest class.
-    assert_eq!(ask(&mut cell, 23, Background), Decision::Refused);
-    assert_eq!(ask(&mut cell, 24, Streaming), Decision::Queued { displaced: Some(UeId(20)) });
-    assert_eq!(ask(&mut cell, 25, Interactive), Decision::Refused);
+    assert_eq!(request_dch(&mut cell, 23, Background), Decision::Refused);
+    assert_eq!(request_dch(&mut cell, 24, Streaming), Decision::Queued { displaced: Some(UeId(20)) });
+    assert_eq!(request_dch(&mut cell, 25, Interactive), Decision::Refused);
     cell.release(UeId(0));
     assert_eq!(cell.first_waiting(), Some(UeId(24)));
     // While a higher class waits, a lower one gets nothing, not even a larger DCH for a holder.
-    assert_eq!(ask(&mut cell, 21, Interactive), QUEUED);
+    assert_eq!(request_dch(&mut cell, 21, Interactive), QUEUED);
     assert_eq!(
         cell.request(ms(1), (UeId(11), Background), &[dch(128, 32)], no_inactive_ue),
         Decision::Refused
     );
-    assert_eq!(ask(&mut cell, 24, Streaming), FREE);
+    assert_eq!(request_dch(&mut cell, 24, Streaming), FREE);
     assert_eq!(cell.first_waiting(), Some(UeId(21)));
-    assert_eq!(ask(&mut cell, 26, Conversational), QUEUED);
+    assert_eq!(request_dch(&mut cell, 26, Conversational), QUEUED);
     assert!(cell.withdraw(UeId(26)), "the interactive requests can be decided again");
     assert!(!cell.withdraw(UeId(22)) && !cell.withdraw(UeId(22)), "no lower class waits");
     assert_eq!(cell.first_waiting(), Some(UeId(21)));
 }
 
-/// What can happen in a cell.
+/// An event in a cell.
 #[derive(Debug, Clone)]
 enum Step {
     Request { ue: u16, smallest: usize },
@@ -306,14 +308,15 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A cell and an observer's record of it: the UEs that really have a DCH on the air, from its first
-/// use to its release.
+/// A cell, and for comparison a record of the DCHs on the air, from their first use to their
+/// release.
 struct Observed {
     cell: Admission,
     on_air: BTreeMap<u16, usize>,
-    /// Granted, but waiting for the release of these.
+    /// UEs with a granted DCH that cannot be used yet: index in `OFFERS`, and the UEs that must
+    /// release their DCHs before.
     promised: BTreeMap<u16, (usize, Vec<u16>)>,
-    /// Told to go, not gone yet.
+    /// UEs with a preempted DCH that is not released yet.
     leaving: Vec<u16>,
 }
 
@@ -367,7 +370,7 @@ impl Observed {
         }
     }
 
-    /// Really on the air in the downlink, in bit/s.
+    /// Downlink rate of the FACH and of all DCHs on the air, in bit/s.
     fn downlink(&self) -> u64 {
         32_000 + self.on_air.values().map(|&dch| OFFERS[dch].0 * 1000).sum::<u64>()
     }
@@ -375,7 +378,7 @@ impl Observed {
 
 proptest! {
     #[test]
-    fn neither_the_reserved_rates_nor_the_real_ones_ever_exceed_the_limits(
+    fn reserved_rates_and_rates_on_air_never_exceed_the_limits(
         steps in proptest::collection::vec(step(), 1..200),
         dchs in proptest::option::of(1..8u32),
         queue in 0..4u32,
@@ -406,7 +409,7 @@ proptest! {
             prop_assert!(observed.downlink() <= reserved.rates[0], "rates in use are reserved");
             prop_assert!(dchs.is_none_or(|most| observed.on_air.len() as u32 <= most));
         }
-        // All let go: nothing stays reserved.
+        // After all releases only the FACH stays reserved.
         for _ in 0..2 {
             (0..20).for_each(|ue| observed.release(ue));
         }

@@ -63,9 +63,9 @@ impl Formats<'_> {
         let interference = (radio.interference)(candidate.ue);
         for (format, left) in with_code {
             let link = self.link(format, candidate, interference);
-            let with = load.with(Load::of(radio.power, &link));
-            if with.fits(radio.power) {
-                (*codes, *load) = (left, with);
+            let increased = load.with(Load::of(radio.power, &link));
+            if increased.fits(radio.power) {
+                (*codes, *load) = (left, increased);
                 return Ok((format, link));
             }
         }

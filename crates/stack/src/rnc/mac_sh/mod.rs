@@ -7,8 +7,8 @@
 //! considers. The users of decision n - 1 are in the middle of their TTIs and keep their codes.
 //!
 //! The MAC has no access to RLC or the radio: candidates with their backlogs and path gains go in,
-//! grants and refusals come out, and `served` reports what was sent. Interference from other cells is
-//! queried only for users for which a code and power are left.
+//! grants and refusals come out, and the caller reports the sent blocks with `served`. Interference
+//! from other cells is queried only for users for which a code and power are left.
 
 mod availability;
 mod config;
@@ -89,6 +89,8 @@ pub struct MacSh {
 struct Ranked {
     level: PriorityLevel,
     rank: Rank,
+    /// Arrival of the oldest SDU, or the present if only control PDUs wait. The earliest is first
+    /// among equal ranks.
     since: Time,
     ue: UeId,
     /// Index among the candidates.
@@ -105,8 +107,9 @@ struct DschState<'a> {
     candidate: &'a Candidate,
     sdus: &'a [WaitingSdu],
     credit: &'a mut Credit,
-    /// TTI number, and weight of the past in a mean rate.
+    /// Number of the TTI.
     tti: u64,
+    /// Weight of the past in a mean rate.
     memory: f64,
 }
 
@@ -248,12 +251,12 @@ impl MacSh {
     /// Reports the outcome of a grant of decision `number`: `sent` blocks were sent and `received`
     /// of them received.
     pub fn served(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
-        self.had_turn(number, grant, sent, received);
-        self.pays(number, grant, sent);
+        self.record_grant(number, grant, sent, received);
+        self.debit_credit(number, grant, sent);
     }
 
     /// The part of `served` for the cell of the grant.
-    pub fn had_turn(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+    pub fn record_grant(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
         let phase = self.phase(number);
         self.schedulers[phase].served(grant.ue);
         if let Some(scheduler) = &mut self.user_scheduler {
@@ -262,7 +265,7 @@ impl MacSh {
     }
 
     /// The part of `served` for the present cell of the user, which has its credit.
-    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32) {
+    pub fn debit_credit(&mut self, number: u64, grant: &Grant, sent: u32) {
         let (memory, tti) = (self.memory, number / self.config.phases());
         let credit = self.users.of(&self.config.credit, tti, grant.ue);
         credit.spend(&self.config.credit, grant.blocks, sent);
@@ -326,20 +329,21 @@ impl MacSh {
             let mean = credit.mean_served(*memory, tti);
             RankedCandidate { candidate, interference, credit: credit.blocks(), mean }
         };
-        let seen: Vec<RankedCandidate> = candidates.list.iter().map(ranked).collect();
+        let ranked_candidates: Vec<RankedCandidate> = candidates.list.iter().map(ranked).collect();
         let mut requests = Vec::new();
-        if !seen.is_empty() {
+        if !ranked_candidates.is_empty() {
             let (formats, power) = (&config.formats[..], radio.power);
             let tti = Tti { now, number: tti, formats, processing, power, load };
-            scheduler.decide(&tti, &seen, &mut requests);
+            scheduler.decide(&tti, &ranked_candidates, &mut requests);
         }
-        let mut is_left_out = vec![true; seen.len()];
+        let mut is_left_out = vec![true; ranked_candidates.len()];
         requests.iter().for_each(|request| is_left_out[request.candidate] = false);
-        let last = (0..seen.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
+        let last = (0..ranked_candidates.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
         let first = requests.iter().map(|request| (request.candidate, Some(request.format)));
         order.clear();
         order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
-            let (level, Candidate { ue, since, .. }) = (seen[at].candidate.level(), seen[at].candidate);
+            let (level, Candidate { ue, since, .. }) =
+                (ranked_candidates[at].candidate.level(), ranked_candidates[at].candidate);
             let rank = Rank(f64::from(place), 0.0);
             Ranked { level, rank, since: since.unwrap_or(now), ue, at, wanted }
         }));

@@ -51,7 +51,7 @@ impl ActiveSets {
         let code = codes.take(cell, spreading_factor);
         self.note_step(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
         let mut leg = RadioLink::new(cell, code?);
-        leg.hear(mobile.gains(), powers);
+        leg.measure(mobile.gains(), powers);
         Some(CallLocation::new(mobile, leg))
     }
 
@@ -62,8 +62,8 @@ impl ActiveSets {
         }
     }
 
-    /// Updates the cells of a call after a measurement. Returns whether it keeps a cell.
-    pub fn follow(
+    /// Updates the cells of a call after a measurement. Returns false if the call must be dropped.
+    pub fn update_cells(
         &mut self,
         codes: &mut DchCodes,
         at: &mut CallLocation,
@@ -80,7 +80,7 @@ impl ActiveSets {
         }
         let CallLocation { mobile, main, further, .. } = at;
         for leg in std::iter::once(main).chain(further) {
-            leg.hear(mobile.gains(), powers);
+            leg.measure(mobile.gains(), powers);
         }
         stays
     }
@@ -127,7 +127,8 @@ impl ActiveSets {
         keeps > 0 || self.is_kept(at)
     }
 
-    /// Adds a cell. If the set is full, it replaces one that is worse by the hysteresis.
+    /// Adds a cell. If the set is full, replaces its worst cell, if that is worse by the
+    /// hysteresis.
     fn add(
         &mut self,
         codes: &mut DchCodes,
@@ -163,8 +164,8 @@ impl ActiveSets {
     /// Whether a call stays in its cell after a better one has refused it: not if its own cell is
     /// out of reach, and only with [`WithoutCode::Kept`].
     fn is_kept(&mut self, at: &CallLocation) -> bool {
-        let is_heard = at.mobile.gains().of(at.main.cell) > 0.0;
-        let stays = self.without == WithoutCode::Kept && is_heard;
+        let is_within_reach = at.mobile.gains().of(at.main.cell) > 0.0;
+        let stays = self.without == WithoutCode::Kept && is_within_reach;
         if !stays {
             self.note_step(at.main.cell, CallStep::Dropped);
         }
@@ -267,7 +268,7 @@ mod tests {
         let first = at.main.cell;
         at.mobile = mobile_between(&environment, [20, 20]);
         let better = at.mobile.gains().best();
-        assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));
+        assert!(sets.update_cells(&mut codes, &mut at, FACTOR, &POWERS));
         assert_eq!((at.main.cell, codes.used(first.index())), (better, 0.0));
         assert_eq!(codes.used(better.index()), 1.0 / f64::from(FACTOR));
         assert_eq!(sets.events, [(first, CallStep::Begun), (better, CallStep::HandedOver)]);
@@ -286,7 +287,7 @@ mod tests {
             at.mobile = mobile_between(&environment, [1, 1]);
             let better = at.mobile.gains().best();
             while codes.take(better, FACTOR).is_some() {}
-            assert_eq!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS), stays);
+            assert_eq!(sets.update_cells(&mut codes, &mut at, FACTOR, &POWERS), stays);
             assert_eq!(at.main.cell, first);
             let dropped = (!stays).then_some((first, CallStep::Dropped));
             let refused = [(better, CallStep::Refused)].into_iter().chain(dropped);
@@ -299,7 +300,7 @@ mod tests {
         let (mut sets, mut codes) = with(Some(SoftHandover::default()), WithoutCode::Kept);
         let mobile = mobile_between(&environment(), [0, 1]);
         let mut at = sets.admit(&mut codes, mobile, FACTOR, &POWERS).expect("a code is free");
-        assert!(sets.follow(&mut codes, &mut at, FACTOR, &POWERS));
+        assert!(sets.update_cells(&mut codes, &mut at, FACTOR, &POWERS));
         let mut cells: Vec<u16> = at.legs().map(|leg| leg.cell.0).collect();
         cells.sort_unstable();
         assert_eq!(cells, [0, 1]);

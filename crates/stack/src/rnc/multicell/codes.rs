@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_has_23_codes_for_calls_beside_its_common_channels_and_a_quarter_for_the_dsch() {
+    fn one_tree_leaves_23_codes_for_calls() {
         let cell = CellId(1);
         let with = |common| {
             let mut codes = DchCodes::new(&one_tree(common), DSCH, 2);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_there_is_always_one() {
+    fn unlimited_codes_are_always_available() {
         let mut codes = DchCodes::new(&DchConfig::default(), DSCH, 1);
         let taken: Vec<_> = (0..100).filter_map(|_| codes.take(CellId(0), 32)).collect();
         assert_eq!((taken.len(), codes.used(0)), (100, 100.0 / 32.0));
@@ -104,15 +104,15 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is taken and released: the codes of a cell overlap neither each other nor
+        /// For any allocations and releases, the codes of a cell overlap neither each other nor
         /// reserved codes, and `used` is the sum of 1/SF.
         #[test]
         fn no_two_codes_lie_on_one_path(
-            deeds in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
+            operations in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
         ) {
             let mut codes = DchCodes::new(&one_tree(Some(TreeShare::of(32))), DSCH, 2);
             let mut held: [Vec<Code>; 2] = [vec![DSCH, COMMON], vec![DSCH, COMMON]];
-            for (step, (cell, factor, which)) in deeds.into_iter().enumerate() {
+            for (step, (cell, factor, which)) in operations.into_iter().enumerate() {
                 let of = &mut held[usize::from(cell)];
                 if step % 3 == 2 && of.len() > 2 {
                     codes.release(CellId(cell), of.swap_remove(2 + which.index(of.len() - 2)));

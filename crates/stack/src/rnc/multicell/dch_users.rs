@@ -113,7 +113,7 @@ impl DchUsers {
             if !had_code {
                 user.at.main.cell = user.at.mobile.gains().best();
                 user.take_code(codes, powers);
-            } else if !sets.follow(codes, &mut user.at, user.config.spreading_factor, powers) {
+            } else if !sets.update_cells(codes, &mut user.at, user.config.spreading_factor, powers) {
                 sets.leave(codes, &user.at);
                 user.at.further.clear();
                 user.has_code = false;
@@ -261,7 +261,7 @@ impl DchUser {
         let cell = self.at.main.cell;
         let Some(code) = codes.take(cell, self.config.spreading_factor) else { return };
         self.at.main = RadioLink::new(cell, code);
-        self.at.main.hear(self.at.mobile.gains(), powers);
+        self.at.main.measure(self.at.mobile.gains(), powers);
         self.has_code = true;
     }
 }

@@ -60,8 +60,8 @@ impl Multicell {
             if !user.can_start(ue, decision, clock.tti) {
                 continue;
             }
-            // A user may have nothing left to send without a grant, for example because
-            // acknowledgments arrived. It stays in the list until its RLC is queried.
+            // A user in the list may have nothing left to send, for example because acknowledgments
+            // arrived. It stays in the list until its RLC is queried.
             let Some(backlog) = ready.backlog(now, &ues[ue]) else { continue };
             if needs_dch && user.dch.is_none() {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
@@ -86,8 +86,8 @@ impl Multicell {
         }
     }
 
-    /// Pulls RLC of the users that have the DSCH of a cell, and decides which blocks are lost
-    /// unless their TTI lasts two frames.
+    /// Queries RLC for the blocks of the users that have the DSCH of a cell. Decides which blocks
+    /// are lost, unless a TTI lasts two frames: then `end_in_progress` decides.
     pub(super) fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -119,7 +119,7 @@ impl Multicell {
             loops.handle_blocks(&self.solver.power, blocks, lost.count());
             self.cells[cell.index()].mac.served(self.clock.tti, &grant, blocks, blocks - lost.count());
         }
-        // All arrive at the time of the longest.
+        // All block sets arrive when the largest one has crossed the Iub.
         let arrival = config.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.clock.phases > 1 {
             self.cells[cell.index()].transmission = Some((transmission, arrival));

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! frame        |   2n    |  2n + 1 |  2n + 2 |
-//! even UEs     |<------ TTI ------>|<--------          decided on when even frames begin
-//! odd UEs   ------------>|<------ TTI ------>|         when odd ones do; or both in any frame
+//! even UEs     |<------ TTI ------>|<--------          TTIs start in even frames
+//! odd UEs   ------------>|<------ TTI ------>|         TTIs start in odd frames (with `AnyFrame` both in any frame)
 //! ```
 //!
 //! A TTI covers two frames. From one to the next, the powers of the cells and the other users
 //! change, and power control sets the power of the TTI again. Its blocks are interleaved over both
-//! frames, so their loss depends on the mean of the two Eb/N0, linear, as the loss of a call's
-//! blocks depends on the mean of its slots under [`PowerControl::Steps`]. That is our assumption,
-//! exact if the interference is equal in both frames. RLC is pulled when the TTI begins.
+//! frames, so their loss depends on the linear mean of the two Eb/N0, as the loss of a call's
+//! blocks depends on the mean of its slots under [`PowerControl::Steps`]. This is an assumption,
+//! exact if the interference is equal in both frames. RLC is queried for blocks when the TTI
+//! begins.
 //!
 //! [`PowerControl::Steps`]: crate::radio::phy::power_control::PowerControl::Steps
 
@@ -86,8 +87,8 @@ impl Multicell {
             user.loops.handle_blocks(&self.solver.power, *sent, lost.count());
             // A user that has changed cells since then has taken its credits along.
             let (home, received) = (user.cell, sent - lost.count());
-            self.cells[cell.index()].mac.had_turn(number, grant, *sent, received);
-            self.cells[home.index()].mac.pays(number, grant, *sent);
+            self.cells[cell.index()].mac.record_grant(number, grant, *sent, received);
+            self.cells[home.index()].mac.debit_credit(number, grant, *sent);
         }
         if !ttis.is_empty() {
             ctx.cx.record(|| TraceEvent::DschHeld {

@@ -8,8 +8,8 @@
 //!   transmit   RLC is pulled, and the Eb/N0 of each link decides the losses    dsch, voice_calls, dch_users
 //! ```
 //!
-//! If the DSCH is scheduled every frame, a turn is a frame: half of the users are then in the middle
-//! of their TTI (`in_progress.rs`).
+//! A turn is one pass through these steps: a TTI, or a frame if the DSCH is scheduled every frame.
+//! In the second case half of the users are in the middle of their TTI (`in_progress.rs`).
 //!
 //! Idle users take no part in these steps until they have data.
 
@@ -271,8 +271,8 @@ fn users(ues: &[UeConfig]) -> (Vec<Option<MobilityConfig>>, Vec<PlacedDch>) {
     (on_dsch, with_dch)
 }
 
-/// The timer expires twice at the start of a TTI: for the measurements, and after the handovers that these
-/// require for the TTI of all cells.
+/// The timer expires twice at the start of a TTI: for the measurements, and then, after the
+/// handovers that these require, for the TTI of all cells.
 impl Mac for Multicell {
     /// The timers of RLC run while a user waits for a grant.
     fn handle_backlog<T: TraceSink<TraceEvent>>(
@@ -303,7 +303,8 @@ impl Mac for Multicell {
         (timer == MacTimer::First).then_some((self.clock.next_turn, Phase::Schedule))
     }
 
-    // Large, and of one carrier: not inlined into the dispatch for all carriers.
+    // Not inlined: only one carrier uses this large function, and inlining would enlarge the
+    // dispatch for all carriers.
     #[inline(never)]
     fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,

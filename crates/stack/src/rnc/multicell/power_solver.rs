@@ -37,8 +37,9 @@ use LinkKind::{AssociatedDch, Call, Dch, DchLeg, Dsch, InProgress, SoftLeg};
 /// Number of kinds.
 const KINDS: usize = 7;
 
-/// Orders of summation: of loads without new grants, of loads and of equations with all links, and of
-/// loads with the powers of the TTI. Each order determines the last bits of its sums.
+/// Orders in which the kinds of links are summed; an order determines the last bits of its sums.
+/// `ADDED`: loads without new grants. `SOLVED`: loads with all links. `COUPLED`: equations with all
+/// links. `MEASURED`: loads with the powers of this TTI.
 const ADDED: [LinkKind; KINDS - 1] = [Call, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
 const SOLVED: [LinkKind; KINDS] = [Dsch, Call, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
 const COUPLED: [LinkKind; KINDS] = [Call, Dsch, SoftLeg, AssociatedDch, InProgress, Dch, DchLeg];
@@ -144,7 +145,7 @@ impl PowerSolver {
         }
     }
 
-    /// Ends a TTI: its powers are the known ones of the next.
+    /// Ends a TTI: its powers are the known ones in the next TTI.
     pub fn end(&mut self) {
         std::mem::swap(&mut self.powers, &mut self.before);
     }
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn interference_of_the_tti_before_misses_the_targets() {
+    fn interference_of_the_previous_tti_misses_the_targets() {
         let solver = solved(PowerControl::Frame, 16e3);
         // In the TTI before, the cells sent their common channels only.
         assert!(ebn0s(&solver).any(|ebn0| ebn0 < 1.9));

@@ -1,7 +1,7 @@
 //! Users with something to send on the DSCH of a cell, and their backlog when RLC was last queried.
 //!
-//! In a cell with more to send than it may, most users wait in most TTIs and nothing changes for
-//! them. RLC is queried again only after a change.
+//! In an overloaded cell most users wait in most TTIs, and their backlogs do not change. RLC is
+//! queried again only after a change.
 
 use umts_units::Time;
 

@@ -10,8 +10,8 @@ use crate::radio::phy::power_control::{InnerLoop, PowerConfig, Sent};
 use crate::radio::phy::sir::Link;
 use crate::rnc::calls::{Call, RadioLink};
 
-/// Minimum power of a DCH as a share of its cell's: 60 dB below, more than the dynamic range of any
-/// transmitter.
+/// Minimum power of a DCH as a fraction of its cell's maximum power: 60 dB below, more than the
+/// dynamic range of any transmitter.
 const LEAST: f64 = 1e-6;
 
 /// Simulates the slots of this turn. Users of DSCHs keep the power that they were granted. Calls and DCHs of

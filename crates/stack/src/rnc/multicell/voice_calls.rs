@@ -41,7 +41,7 @@ pub(super) struct CallClass {
     pub target: f64,
     errors: Arc<LinkTable>,
     /// First mobile identity of this class.
-    names: u64,
+    first_mobile_id: u64,
     draws: AddressedStream,
 }
 
@@ -49,8 +49,9 @@ pub(super) struct CallClass {
 #[derive(Debug)]
 pub(super) struct VoiceCalls {
     pub classes: Vec<CallClass>,
-    /// Turns between two measurements of a mobile, and turns in a TTI of a call.
+    /// Turns between two measurements of a mobile.
     phases: u64,
+    /// Turns in a TTI of a call.
     ttis: u64,
 }
 
@@ -71,7 +72,7 @@ pub(super) struct PoweredDch<'a> {
     pub aim: Aim,
 }
 
-/// What happened to the calls of a cell in a TTI.
+/// Counts of the calls of a cell and of their blocks in a TTI.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallCounts {
     /// Number of calls, and of calls with a gap of compressed mode.
@@ -92,7 +93,7 @@ impl VoiceCalls {
             target: of.target,
             errors: of.errors.clone(),
             // Above the numbers of all UEs.
-            names: (group as u64 + 1) << 32,
+            first_mobile_id: (group as u64 + 1) << 32,
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
         VoiceCalls {
@@ -146,10 +147,11 @@ impl VoiceCalls {
     ) {
         let (phases, phase) = (self.phases, tti % self.phases);
         for class in &mut self.classes {
-            let (names, mobility, spreading_factor) = (class.names, &class.mobility, class.spreading_factor);
+            let (first_mobile_id, mobility, spreading_factor) =
+                (class.first_mobile_id, &class.mobility, class.spreading_factor);
             class.calls.end_until(now, |call| sets.leave(codes, &call.at));
             class.calls.begin_until(now, |number| {
-                let mut mobile = environment.appear(names + number, mobility, None, now);
+                let mut mobile = environment.appear(first_mobile_id + number, mobility, None, now);
                 environment.measure(&mut mobile, now);
                 sets.admit(codes, mobile, spreading_factor, powers)
             });
@@ -157,7 +159,7 @@ impl VoiceCalls {
             let calls = class.calls.under_way_mut().iter_mut();
             for call in calls.filter(|call| call.number % phases == phase) {
                 environment.measure(&mut call.at.mobile, now);
-                if !sets.follow(codes, &mut call.at, spreading_factor, powers) {
+                if !sets.update_cells(codes, &mut call.at, spreading_factor, powers) {
                     call.drop_at(now);
                     is_dropped = true;
                 }
@@ -217,10 +219,10 @@ impl VoiceCalls {
                 let mut ebn0 = ebn0 / call.at.raise;
                 // A TTI of a call may last several turns. Its losses depend on their mean.
                 if self.ttis > 1 {
-                    ebn0 = call.heard.mean_with(ebn0);
+                    ebn0 = call.ebn0_average.mean_with(ebn0);
                 }
                 if (tti + call.number + 1).is_multiple_of(self.ttis) {
-                    call.heard = EbN0Average::default();
+                    call.ebn0_average = EbN0Average::default();
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let lost = class.errors.losses(draws, first, calls::BLOCKS, ebn0).count();
                     call.loops.handle_blocks(&solver.power, calls::BLOCKS, lost);
@@ -296,7 +298,7 @@ mod tests {
             spreading_factor: config.spreading_factor,
             target: 2.0,
             errors: LinkTable::logistic(-30.0, 2.5).into(),
-            names: 1 << 32,
+            first_mobile_id: 1 << 32,
             draws: streams.addressed("calls0/blocks"),
         };
         VoiceCalls { classes: vec![class], phases: 5, ttis: 1 }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn is_confirmed_after_its_delay() {
+    fn cell_update_is_confirmed_after_the_delay() {
         let ended = run(&config(), |_, _| true);
         assert_eq!(ended, (300, CellUpdateOutcome::Confirmed, vec![0]));
     }

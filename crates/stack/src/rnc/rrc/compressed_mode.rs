@@ -86,20 +86,20 @@ mod tests {
 
     #[test]
     fn power_factor_matches_the_closed_forms() {
-        let of = |method, gap, raise| {
+        let factor_of = |method, gap, raise| {
             CompressedMode { gap, method, raise: Db(raise), ..CompressedMode::default() }.factor()
         };
         // In one of two frames, 8 of 15 slots have twice the power.
-        assert!((of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
+        assert!((factor_of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
         // The gap takes 14 of the 30 slots of both frames. The other 16 have twice the power.
-        assert!((of(CompressedBy::HalfSf, 14, 0.0) - 16.0 / 15.0).abs() < 1e-12);
+        assert!((factor_of(CompressedBy::HalfSf, 14, 0.0) - 16.0 / 15.0).abs() < 1e-12);
         // With puncturing the same energy is sent in fewer slots.
         for gap in [3, 7, 10, 14] {
-            assert!((of(CompressedBy::Puncturing, gap, 0.0) - 1.0).abs() < 1e-12);
+            assert!((factor_of(CompressedBy::Puncturing, gap, 0.0) - 1.0).abs() < 1e-12);
         }
         let raised = libm::exp10(0.1);
-        assert!((of(CompressedBy::Puncturing, 7, 1.0) - (1.0 + raised) / 2.0).abs() < 1e-12);
-        assert!((of(CompressedBy::Puncturing, 14, 1.0) - raised).abs() < 1e-12);
+        assert!((factor_of(CompressedBy::Puncturing, 7, 1.0) - (1.0 + raised) / 2.0).abs() < 1e-12);
+        assert!((factor_of(CompressedBy::Puncturing, 14, 1.0) - raised).abs() < 1e-12);
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         let mode = CompressedMode::default();
         let gains = |other: f64| {
             let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0])));
-            gains.each_site().for_each(|(_, of)| *of = [1e-12, 1e-12 * libm::exp10(-other / 10.0), 0.0]);
+            gains.each_site().for_each(|(_, site)| *site = [1e-12, 1e-12 * libm::exp10(-other / 10.0), 0.0]);
             gains
         };
         let [first, second] = [CellId(0), CellId(1)];

@@ -76,13 +76,13 @@ impl Rrc {
         if let Some(utilisation) = self.config.rate_downswitch_utilisation
             && self.window.0 <= cx.now
         {
-            let carried = [0, 1].map(|way| measured.carried[way] - self.window.1[way]);
+            let carried = [0, 1].map(|direction| measured.carried[direction] - self.window.1[direction]);
             self.open_window(cx.now, measured);
             if let Some(next) = self.config.dch_rates.get(usize::from(self.dch) + 1) {
                 let window = self.config.rate_downswitch_window.as_secs();
-                let fits = |way: usize| {
-                    let most = next.rates[way].bps() as f64 * window * utilisation.value();
-                    (carried[way] as f64) < most
+                let fits = |direction: usize| {
+                    let most = next.rates[direction].bps() as f64 * window * utilisation.value();
+                    (carried[direction] as f64) < most
                 };
                 if fits(0) && fits(1) {
                     self.dch += 1;
@@ -103,6 +103,7 @@ impl Rrc {
         }
     }
 
+    /// Starts the next window over which throughput is measured. Without a smaller DCH there is no window.
     pub(super) fn open_window(&mut self, now: Time, measured: Measured) {
         let can_shrink = usize::from(self.dch) + 1 < self.config.dch_rates.len();
         let shrinks = can_shrink && self.config.rate_downswitch_utilisation.is_some();

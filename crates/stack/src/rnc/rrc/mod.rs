@@ -258,10 +258,10 @@ impl Rrc {
             Phase::Switching { until, .. } => return Some(until),
             Phase::In(state) => state,
         };
-        let asks = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
+        let requests = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
         let leaves = self.inactive_at(state).map(|(at, _)| at);
         let window = (state == RrcState::CellDch && self.window.0 != Time::NEVER).then_some(self.window.0);
-        [asks, leaves, self.paged_at, window].into_iter().flatten().min()
+        [requests, leaves, self.paged_at, window].into_iter().flatten().min()
     }
 
     /// The state, `None` during a switch.

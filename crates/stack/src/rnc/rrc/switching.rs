@@ -9,6 +9,8 @@ use crate::radio::RrcState;
 use crate::trace::{CellUpdateCause, SwitchCause, TraceEvent};
 
 impl Rrc {
+    /// Starts a switch to state `to`. `after`: time until the DCH of another UE is released, which the
+    /// switch has to wait for.
     pub(super) fn begin_switch<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -27,13 +27,13 @@ const CONTROL_BLOCK: u32 = 65;
 /// The common channels for control PDUs.
 #[derive(Debug)]
 pub(super) struct ControlChannels {
-    /// The downlink in turns.
+    /// Round robin of the UEs in the downlink.
     pub turns: AckTurns,
-    /// The uplink by contention.
+    /// Contention of the UEs in the uplink.
     pub contention: AckContention,
     /// The first slot and codes, by direction.
     places: [Option<Place>; 2],
-    /// Control PDUs were sent last before this frame.
+    /// The frame before which control PDUs were sent last.
     pub boundary: Option<u64>,
     /// End of the next frame at which control PDUs may be sent.
     pub next: Option<Time>,
@@ -57,7 +57,7 @@ impl ControlChannels {
         }
     }
 
-    /// A control PDU is due before this frame, but before no earlier one.
+    /// The first frame before which a control PDU is due.
     pub fn next_boundary(&self) -> Option<u64> {
         let turns = (!self.turns.is_idle()).then_some(0);
         turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min()

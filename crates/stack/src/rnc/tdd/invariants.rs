@@ -35,11 +35,11 @@ impl MacTdd {
             "every held unit belongs to a grant or an ACK channel"
         );
         let counted = Direction::BOTH.map(|slot_direction| {
-            (self.slots.going(slot_direction) as u8, self.slots.held(slot_direction) as u16)
+            (self.slots.slots_in(slot_direction) as u8, self.slots.held(slot_direction) as u16)
         });
-        let (going, held_units) = self.slots.in_use();
+        let (slot_counts, held_units) = self.slots.in_use();
         assert_eq!(
-            [0, 1].map(|slot_direction| (going[slot_direction], held_units[slot_direction])),
+            [0, 1].map(|slot_direction| (slot_counts[slot_direction], held_units[slot_direction])),
             counted,
             "units in use are counted"
         );

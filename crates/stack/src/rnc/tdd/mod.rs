@@ -91,15 +91,15 @@ impl MacTdd {
         direction: Direction,
     ) -> bool {
         let now = cx.now;
-        let asks = self.demand.state(ue, direction) == CapacityRequest::Idle
+        let requests_capacity = self.demand.state(ue, direction) == CapacityRequest::Idle
             && self.needs_capacity(now, ue, direction, rlc);
-        if asks {
+        if requests_capacity {
             self.demand.request(cx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
             && self.queue_control_pdu(now, ue, direction);
-        asks || reports
+        requests_capacity || reports
     }
 
     /// Queues a UE that has a control PDU for the common channels. Returns whether it was not queued

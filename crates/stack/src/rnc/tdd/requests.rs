@@ -57,8 +57,8 @@ impl Demand {
         direction: Direction,
         frame: u64,
     ) {
-        let want = self.state_mut(ue, direction);
-        if !want.backlog(frame) {
+        let state = self.state_mut(ue, direction);
+        if !state.backlog(frame) {
             return;
         }
         match direction {
@@ -66,7 +66,7 @@ impl Demand {
                 self.planned.insert((frame, ue));
             }
             Direction::Downlink => {
-                want.heard();
+                state.heard();
                 self.known.push(Request {
                     ue,
                     direction,
@@ -81,7 +81,7 @@ impl Demand {
 
     #[inline]
     pub fn state(&self, ue: UeId, direction: Direction) -> CapacityRequest {
-        self.states.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
+        self.states.get(ue.index()).map_or(CapacityRequest::Idle, |states| states[direction.index()])
     }
 
     pub fn state_mut(&mut self, ue: UeId, direction: Direction) -> &mut CapacityRequest {

@@ -41,22 +41,23 @@ impl Slots {
         let direction = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
         let slot = |at| Slot { direction: direction(at), held: 0, is_fixed: pattern.is_some() };
         let slots: Vec<Slot> = (0..layout.slots.len()).map(slot).collect();
-        let going = |direction| slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u8;
-        Slots { layout, in_use: (Direction::BOTH.map(going), [0; 2]), slots }
+        let slot_count =
+            |direction| slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u8;
+        Slots { layout, in_use: (Direction::BOTH.map(slot_count), [0; 2]), slots }
     }
 
     /// Allocates the codes of one block in the lowest slot of `direction` that has room, or else in a
     /// free slot. Returns `None` if there is no room.
     pub fn take(&mut self, direction: Direction) -> Option<Place> {
-        let going = self.layout.data_slots().find(|&at| {
+        let with_room = self.layout.data_slots().find(|&at| {
             self.slots[at].direction == Some(direction)
                 && self.room(at) >= u32::from(self.layout.codes_per_block)
         });
-        let at = going.or_else(|| self.free_slot(direction))?;
+        let at = with_room.or_else(|| self.free_slot(direction))?;
         let slot = &mut self.slots[at];
-        let (going, held) = &mut self.in_use;
+        let (slot_counts, held) = &mut self.in_use;
         if slot.direction.replace(direction).is_none() {
-            going[direction.index()] += 1;
+            slot_counts[direction.index()] += 1;
         }
         held[direction.index()] += u16::from(self.layout.codes_per_block);
         let codes = lowest(!slot.held, self.layout.codes_per_block);
@@ -110,13 +111,13 @@ impl Slots {
     /// Number of allocated resource units in slots of this direction.
     #[cfg(test)]
     pub fn held(&self, direction: Direction) -> u32 {
-        let going = self.slots.iter().filter(|slot| slot.direction == Some(direction));
-        going.map(|slot| slot.held.count_ones()).sum()
+        let slots = self.slots.iter().filter(|slot| slot.direction == Some(direction));
+        slots.map(|slot| slot.held.count_ones()).sum()
     }
 
     /// Number of slots of this direction.
     #[cfg(test)]
-    pub fn going(&self, direction: Direction) -> u32 {
+    pub fn slots_in(&self, direction: Direction) -> u32 {
         self.slots.iter().filter(|slot| slot.direction == Some(direction)).count() as u32
     }
 
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(places.iter().map(|place| place.slot).collect::<Vec<_>>(), [1, 1, 1, 1, 2]);
         assert_eq!(places[..4].iter().fold(0, |all, place| all | place.codes), u16::MAX);
         assert_eq!(slots.take(Downlink).expect("room").slot, 3);
-        assert_eq!((slots.going(Uplink), slots.going(Downlink)), (2, 1));
+        assert_eq!((slots.slots_in(Uplink), slots.slots_in(Downlink)), (2, 1));
         assert_eq!((slots.held(Uplink), slots.held(Downlink), slots.free()), (20, 4, 208 - 24));
     }
 
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
         assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 4 * 3 + 2);
         assert_eq!(std::iter::from_fn(|| slots.take(Uplink)).count(), 2);
-        assert_eq!(slots.going(Downlink), 5);
+        assert_eq!(slots.slots_in(Downlink), 5);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl MacTdd {
         self.frame = Some(frame);
         self.decide(ctx, frame, below.ues);
         if !self.grants.is_empty() {
-            self.data(ctx, frame, config, below);
+            self.send_data(ctx, frame, config, below);
         }
         self.random_access(ctx, frame, below.ues);
     }
@@ -154,7 +154,7 @@ impl MacTdd {
     }
 
     /// Sends the blocks of all grants.
-    fn data<T: TraceSink<TraceEvent>>(
+    fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,

@@ -38,8 +38,9 @@ pub struct Cubic {
     /// The curve before the last reduction (§4.9).
     before: Curve,
     ack: LawAck,
-    /// Time of the previous ACK, and whether the window limited the sender at that time.
+    /// Time of the previous ACK.
     last: Time,
+    /// Whether the window limited the sender at that time.
     was_limited: bool,
 }
 

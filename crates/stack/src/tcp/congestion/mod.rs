@@ -164,7 +164,7 @@ pub trait CongestionControl {
 
     /// Segment `number` (the SYN is 0) was sent, for the first time or as a retransmission.
     #[inline]
-    fn on_sent(&mut self, _turn: Selection, _number: u64, _now: Time) {}
+    fn on_sent(&mut self, _selection: Selection, _number: u64, _now: Time) {}
 
     /// Whether the retransmission timer runs although no segment is outstanding.
     #[inline]

@@ -31,25 +31,33 @@ pub struct RateSample {
 /// The state at the transmission of a segment.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
+    /// Payload of the segment, in bytes.
     payload: u32,
     sent_at: Time,
+    /// The state of the [`RateSampler`] at this time: this field, the next two, and whether the
+    /// application limited transmission.
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
     app_limited: bool,
     is_retransmission: bool,
+    /// The segment is counted as delivered, because of a SACK.
     is_delivered: bool,
 }
 
 /// Computes the samples. Stores a snapshot for each outstanding segment.
 #[derive(Debug, Clone, Default)]
 pub struct RateSampler {
+    /// Payload delivered so far, in bytes.
     delivered: u64,
+    /// Time of the last delivery.
     delivered_at: Time,
     /// Retransmitted payload, in bytes.
     retransmitted: u64,
+    /// Start of the sending interval: transmission time of the segment of the last sample.
     first_sent_at: Time,
-    /// Samples are limited by the application until this much is delivered. 0: they are not.
+    /// Samples are limited by the application until this much payload is delivered, in bytes. 0:
+    /// they are not limited.
     app_limited_until: u64,
     snapshots: VecDeque<Snapshot>,
     /// Number of the first snapshot's segment.

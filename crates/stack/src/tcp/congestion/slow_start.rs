@@ -93,9 +93,9 @@ pub struct PlusPlus {
     /// Conservative slow start: the minimum round-trip time at its beginning (cssBaselineMinRtt),
     /// and the number of rounds since.
     css: Option<(Duration, u32)>,
-    /// The threshold at the beginning, and whether slow start is over. The algorithm applies to the
-    /// first slow start only (§4.3).
+    /// The slow-start threshold at the first sample.
     initial: Option<f64>,
+    /// Whether the first slow start is over. The algorithm applies to this one only (§4.3).
     is_over: bool,
 }
 

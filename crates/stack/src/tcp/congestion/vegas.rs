@@ -46,11 +46,13 @@ pub struct Vegas {
     slots: Vec<Transmissions>,
     /// The minimum round-trip time.
     base_rtt: f64,
-    /// Sum and number of the round-trip samples of this round.
+    /// Sum of the round-trip samples of this round.
     sum_rtt: f64,
+    /// Number of these samples.
     samples: u32,
     /// Number of the next segment when the round began. Its ACK ends the round.
     marked: u64,
+    /// Start of the round.
     marked_at: Time,
     /// The amount by which each ACK of this round raises the window.
     increment: f64,
@@ -60,10 +62,13 @@ pub struct Vegas {
     /// The window to return to after the duplicates: the window after the last reduction. In ns-2
     /// it is 0 after a timeout.
     target: f64,
+    /// Time of the last reduction of the window.
     cut_at: Option<Time>,
+    /// Number of further ACKs of new data that check the age of the oldest segment.
     age_checks: u32,
+    /// No loss was detected since the last timeout.
     timed_out: bool,
-    /// The timer has just expired: the next transmission sets the time of that reduction.
+    /// The timer has just expired: the next transmission sets the time of that reduction (`cut_at`).
     dates_reduction_at_next_send: bool,
     /// One-way only: the last transmission time of the first segment.
     clock_start: Option<Time>,
@@ -91,8 +96,9 @@ impl Transmissions {
 /// The fine-grained timeout from exact round-trip samples.
 #[derive(Debug, Clone, Copy, Default)]
 struct FineTimeout {
-    /// 8 times the mean, 4 times the deviation.
+    /// 8 times the mean round-trip time.
     mean8: f64,
+    /// 4 times the mean deviation.
     deviation4: f64,
     timeout: f64,
 }
@@ -373,7 +379,7 @@ impl CongestionControl for Vegas {
     }
 
     #[inline]
-    fn on_sent(&mut self, _turn: Selection, number: u64, now: Time) {
+    fn on_sent(&mut self, _selection: Selection, number: u64, now: Time) {
         if std::mem::take(&mut self.dates_reduction_at_next_send) {
             self.cut_at = Some(now);
         }

@@ -26,6 +26,7 @@ pub struct Westwood {
     rtt: f64,
     /// Segments acknowledged since `since`.
     acked: u32,
+    /// Time of the last bandwidth sample, or of the first ACK.
     since: Option<Time>,
     /// Number of segments that duplicate ACKs have already counted.
     accounted: u32,

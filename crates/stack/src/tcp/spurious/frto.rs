@@ -8,6 +8,7 @@
 //!                                   as after any timeout             with a window of at most 3
 //! ```
 
+/// A step of F-RTO, as in the figure above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// The oldest segment was retransmitted (step 1).

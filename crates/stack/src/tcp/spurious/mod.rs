@@ -34,6 +34,7 @@ const CONVENTIONAL_WINDOW: f64 = 3.0;
 /// State of a reaction to a loss, until it is known whether the loss was real.
 #[derive(Debug)]
 pub(super) struct Episode {
+    /// The episode began with a timeout. Otherwise with duplicate ACKs.
     timeout: bool,
     /// Oldest unacknowledged sequence number at the beginning.
     una: u64,
@@ -56,7 +57,10 @@ pub(super) struct Episode {
 /// Adaptation of the timer to the first round trip of data sent after a spurious timeout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Adaptation {
+    /// The next sequence number when the timeout was found spurious. The first round trip ends with
+    /// an ACK above it.
     pub after: u64,
+    /// SRTT and RTTVAR before the timeout.
     pub registers: (Duration, Duration),
 }
 

@@ -102,6 +102,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     })
 }
 
+/// One end of a connection, and the bytes that it has delivered.
 struct Driver {
     end: Connection,
     now: Time,

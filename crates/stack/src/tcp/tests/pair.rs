@@ -38,6 +38,7 @@ enum Event {
     Wake(End),
 }
 
+/// Two ends of a connection, the pipe between them, and what they have done.
 pub struct Pair {
     pub server: Connection,
     pub ue: Connection,
@@ -224,8 +225,7 @@ impl Pair {
         }
     }
 
-    /// Calls an end, sends the segments and collects the events that it has afterwards, and
-    /// schedules its next timeout.
+    /// Calls an end. Then sends its segments, collects its events and schedules its next timeout.
     fn call(
         &mut self,
         end: End,

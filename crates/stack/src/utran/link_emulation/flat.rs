@@ -37,8 +37,8 @@ impl Utran {
         direction: Direction,
     ) {
         let Some(link) = self.flat_link(ue, direction) else { return };
-        let (became, next) = link.handle_sent(&mut ctx.cx);
-        match became {
+        let (outcome, next) = link.handle_sent(&mut ctx.cx);
+        match outcome {
             Sent::Arrives(at) => {
                 ctx.at(at, Phase::Receive, Event::FlatArrival(ue, direction));
             }

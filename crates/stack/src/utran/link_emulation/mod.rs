@@ -38,7 +38,7 @@ impl LinkEmulation {
 }
 
 impl Utran {
-    /// Passes a packet of a UE with such a link to it.
+    /// Passes a packet to the link of its UE, which replaces UMTS.
     pub(super) fn enter_link_emulation<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -52,32 +52,32 @@ fn header_bits_match_the_reference() {
 #[test]
 fn reserved_values_are_rejected() {
     let rule = |block: &[u8], on| MacHeader::parse(block, on).expect_err("it is reserved");
-    assert_eq!(rule(&[0b1100_0000], CameOn::Rach), MacRule::ReservedTctf.at(0));
-    assert_eq!(rule(&[0b0100_0001], CameOn::Fach), MacRule::ReservedTctf.at(0));
-    assert_eq!(rule(&[0b1110_0000], CameOn::Fach), MacRule::ReservedUeIdType.at(2));
-    assert_eq!(rule(&[0b0100_0000; 9], CameOn::Rach), MacRule::ReservedUeIdType.at(2));
-    assert_eq!(rule(&[0xF0], CameOn::SharedDch), MacRule::ReservedLogicalChannel.at(0));
-    assert_eq!(rule(&[0b1101_0000, 0], CameOn::Fach), MacRule::Truncated.at(4));
+    assert_eq!(rule(&[0b1100_0000], HeaderChannel::Rach), MacRule::ReservedTctf.at(0));
+    assert_eq!(rule(&[0b0100_0001], HeaderChannel::Fach), MacRule::ReservedTctf.at(0));
+    assert_eq!(rule(&[0b1110_0000], HeaderChannel::Fach), MacRule::ReservedUeIdType.at(2));
+    assert_eq!(rule(&[0b0100_0000; 9], HeaderChannel::Rach), MacRule::ReservedUeIdType.at(2));
+    assert_eq!(rule(&[0xF0], HeaderChannel::SharedDch), MacRule::ReservedLogicalChannel.at(0));
+    assert_eq!(rule(&[0b1101_0000, 0], HeaderChannel::Fach), MacRule::Truncated.at(4));
     assert_eq!(MacHsHeader::parse(&[0x80]), Err(MacRule::Version.at(0)));
     assert_eq!(MacHsHeader::parse(&[0, 0, 0]), Err(MacRule::OutOfField.at(13)));
     assert_eq!(MacHsHeader::parse(&[0]), Err(MacRule::Truncated.at(4)));
 }
 
-fn header() -> impl Strategy<Value = (MacHeader, CameOn)> {
+fn header() -> impl Strategy<Value = (MacHeader, HeaderChannel)> {
     (any::<u16>(), any::<u32>(), 1u8..=15).prop_flat_map(|(c_rnti, u_rnti, number)| {
         let number = channel(number);
         select(vec![
-            (MacHeader::Absent, CameOn::Headless),
-            (MacHeader::Dch(number), CameOn::SharedDch),
-            (MacHeader::RachDedicated(c_rnti, number), CameOn::Rach),
-            (MacHeader::RachCcch, CameOn::Rach),
-            (MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number), CameOn::Fach),
-            (MacHeader::FachDedicated(UeAddress::URnti(u_rnti), number), CameOn::Fach),
-            (MacHeader::FachCcch, CameOn::Fach),
-            (MacHeader::FachBcch, CameOn::Fach),
-            (MacHeader::FachCtch, CameOn::Fach),
-            (MacHeader::Dsch(c_rnti, None), CameOn::Dsch { multiplexed: false }),
-            (MacHeader::Dsch(c_rnti, Some(number)), CameOn::Dsch { multiplexed: true }),
+            (MacHeader::Absent, HeaderChannel::Headless),
+            (MacHeader::Dch(number), HeaderChannel::SharedDch),
+            (MacHeader::RachDedicated(c_rnti, number), HeaderChannel::Rach),
+            (MacHeader::RachCcch, HeaderChannel::Rach),
+            (MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number), HeaderChannel::Fach),
+            (MacHeader::FachDedicated(UeAddress::URnti(u_rnti), number), HeaderChannel::Fach),
+            (MacHeader::FachCcch, HeaderChannel::Fach),
+            (MacHeader::FachBcch, HeaderChannel::Fach),
+            (MacHeader::FachCtch, HeaderChannel::Fach),
+            (MacHeader::Dsch(c_rnti, None), HeaderChannel::Dsch { multiplexed: false }),
+            (MacHeader::Dsch(c_rnti, Some(number)), HeaderChannel::Dsch { multiplexed: true }),
         ])
     })
 }
@@ -97,8 +97,8 @@ proptest! {
 
     #[test]
     fn parsing_any_block_round_trips_or_fails(block in proptest::collection::vec(any::<u8>(), 0..12)) {
-        for on in [CameOn::Headless, CameOn::SharedDch, CameOn::Rach, CameOn::Fach,
-                   CameOn::Dsch { multiplexed: false }, CameOn::Dsch { multiplexed: true }] {
+        for on in [HeaderChannel::Headless, HeaderChannel::SharedDch, HeaderChannel::Rach, HeaderChannel::Fach,
+                   HeaderChannel::Dsch { multiplexed: false }, HeaderChannel::Dsch { multiplexed: true }] {
             match MacHeader::parse(&block, on) {
                 Ok(header) => {
                     let rest = block.len() * 8 - header.bits() as usize;

@@ -10,8 +10,8 @@ pub const SIZES: u8 = 254;
 /// Largest number of HS-PDSCH codes.
 pub const MAX_CODES: u8 = 15;
 
-/// Lowest size number k_0 that a UE in each modulation can be told, by number of codes from 1 on:
-/// TS 25.321 §9.2.3.1.
+/// Lowest size number k_0 that the HS-SCCH can signal, by modulation and by number of codes from 1
+/// on: TS 25.321 §9.2.3.1.
 const FIRST: [[u8; MAX_CODES as usize]; 2] = [
     [1, 40, 63, 79, 92, 102, 111, 118, 125, 131, 136, 141, 145, 150, 153],
     [40, 79, 102, 118, 131, 141, 150, 157, 164, 169, 175, 180, 184, 188, 192],
@@ -70,7 +70,7 @@ mod tests {
         assert!((2..=SIZES).all(|k| bits(k) > bits(k - 1)));
     }
 
-    /// Else a rounding error of the power could change the size.
+    /// Otherwise a rounding error of `libm::pow` could change the size.
     #[test]
     fn no_size_is_within_a_millionth_of_the_next_whole_number() {
         for k in 40..=u32::from(SIZES) {

@@ -14,7 +14,7 @@ pub struct Category {
     min_interval: u8,
 }
 
-/// What a Node B sends to a UE that reported a CQI.
+/// Format of the transport blocks that a Node B sends to a UE that reported a CQI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     /// The CQI that stands for this format: the reported one, or the highest one with a format of
@@ -80,8 +80,8 @@ impl Category {
         Some(Format { cqi: used, size, codes, modulation, reduction_db: cqi - used })
     }
 
-    /// The format for a reported `cqi` in a cell with `codes` HS-PDSCH codes: that of the highest CQI
-    /// up to `cqi` whose format needs no more codes.
+    /// The format for a reported `cqi` in a cell with `codes` HS-PDSCH codes: the format of the
+    /// highest CQI up to `cqi` that needs at most `codes` codes.
     ///
     /// # Panics
     /// If `cqi` is above 30.
@@ -153,7 +153,9 @@ mod tests {
 
     #[test]
     fn categories_1_to_12_exist() {
-        assert!((1..=12).all(|number| Category::new(number).is_some_and(|of| of.number() == number)));
+        assert!(
+            (1..=12).all(|number| Category::new(number).is_some_and(|category| category.number() == number))
+        );
         assert!([0, 13, 14, 20, 255].into_iter().all(|number| Category::new(number).is_none()));
     }
 

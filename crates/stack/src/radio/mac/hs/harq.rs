@@ -1,8 +1,8 @@
 //! HARQ of MAC-hs: stop-and-wait processes at the Node B and at the UE (TS 25.321 §11.6.1.3 and
 //! §11.6.2.2).
 //!
-//! The UE combines the transmissions of a block: each one adds its energy (Chase combining). It
-//! knows a new block from an inverted new data indicator.
+//! The UE combines the transmissions of a block: each one adds its energy (Chase combining). An
+//! inverted new data indicator announces a new block to it.
 
 /// Largest number of HARQ processes of a UE.
 pub const MAX_PROCESSES: usize = 8;
@@ -35,6 +35,7 @@ pub enum Ended<B> {
     GivenUp(B),
 }
 
+/// State of a HARQ process of the Node B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State<B> {
     Idle,
@@ -50,8 +51,10 @@ enum State<B> {
     },
 }
 
+/// A HARQ process of the Node B.
 #[derive(Debug)]
 struct Process<B> {
+    /// The new data indicator of the last block. It toggles with each new block.
     new_data: bool,
     state: State<B>,
 }
@@ -76,7 +79,8 @@ impl<B: Copy> HarqSender<B> {
 
     /// A process without a block.
     pub fn idle_process(&self) -> Option<u8> {
-        let idle = self.processes.iter().position(|of| matches!(of.state, State::Idle))?;
+        let idle =
+            self.processes.iter().position(|harq_process| matches!(harq_process.state, State::Idle))?;
         Some(idle as u8)
     }
 
@@ -103,11 +107,11 @@ impl<B: Copy> HarqSender<B> {
     /// # Panics
     /// If the process is not idle.
     pub fn send(&mut self, process: u8, block: B) -> Announcement {
-        let of = &mut self.processes[usize::from(process)];
-        assert!(matches!(of.state, State::Idle), "process {process} has a block");
-        of.new_data = !of.new_data;
-        of.state = State::AwaitsFeedback { block, attempts: 1 };
-        Announcement { process, new_data: of.new_data, attempt: 1 }
+        let harq_process = &mut self.processes[usize::from(process)];
+        assert!(matches!(harq_process.state, State::Idle), "process {process} has a block");
+        harq_process.new_data = !harq_process.new_data;
+        harq_process.state = State::AwaitsFeedback { block, attempts: 1 };
+        Announcement { process, new_data: harq_process.new_data, attempt: 1 }
     }
 
     /// Transmits the block of [`next_retransmission`](Self::next_retransmission) again.
@@ -126,30 +130,30 @@ impl<B: Copy> HarqSender<B> {
         matches!(self.processes[usize::from(process)].state, State::Idle)
     }
 
-    /// Transmits the block of a process again, if it may be.
+    /// Transmits the block of a process again if the block awaits its next transmission.
     pub fn resend_in(&mut self, process: u8) -> Option<Announcement> {
         let at = self.turns.iter().position(|turn| *turn == process)?;
         self.turns.remove(at);
-        let of = &mut self.processes[usize::from(process)];
-        let State::AwaitsTurn { block, attempts } = of.state else { return None };
+        let harq_process = &mut self.processes[usize::from(process)];
+        let State::AwaitsTurn { block, attempts } = harq_process.state else { return None };
         let attempt = attempts + 1;
-        of.state = State::AwaitsFeedback { block, attempts: attempt };
-        Some(Announcement { process, new_data: of.new_data, attempt })
+        harq_process.state = State::AwaitsFeedback { block, attempts: attempt };
+        Some(Announcement { process, new_data: harq_process.new_data, attempt })
     }
 
     /// Handles the feedback to the last transmission of a process. Returns the block if it ended.
     pub fn handle_feedback(&mut self, process: u8, feedback: Feedback) -> Option<Ended<B>> {
-        let of = &mut self.processes[usize::from(process)];
-        let State::AwaitsFeedback { block, attempts } = of.state else { return None };
+        let harq_process = &mut self.processes[usize::from(process)];
+        let State::AwaitsFeedback { block, attempts } = harq_process.state else { return None };
         if feedback == Feedback::Ack {
-            of.state = State::Idle;
+            harq_process.state = State::Idle;
             return Some(Ended::Acknowledged(block));
         }
         if attempts == self.max_transmissions {
-            of.state = State::Idle;
+            harq_process.state = State::Idle;
             return Some(Ended::GivenUp(block));
         }
-        of.state = State::AwaitsTurn { block, attempts };
+        harq_process.state = State::AwaitsTurn { block, attempts };
         self.turns.push(process);
         None
     }
@@ -243,7 +247,8 @@ mod tests {
         for process in [1, 0, 2] {
             sender.handle_feedback(process, Feedback::Nack);
         }
-        let sent: Vec<_> = std::iter::from_fn(|| sender.resend()).map(|of| of.process).collect();
+        let sent: Vec<_> =
+            std::iter::from_fn(|| sender.resend()).map(|announcement| announcement.process).collect();
         assert_eq!(sent, [1, 0, 2]);
     }
 

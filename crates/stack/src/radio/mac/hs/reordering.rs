@@ -17,7 +17,7 @@ pub struct ReorderingConfig {
     pub t1: Duration,
 }
 
-/// What became of blocks, since the beginning.
+/// Counts of blocks that were dropped or given up, and of T1 expiries, since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReorderingCounts {
     /// Blocks received before, or too late: dropped.
@@ -73,38 +73,39 @@ impl<B> ReorderingQueue<B> {
         self.held.iter().flatten().count()
     }
 
-    /// Handles a block that HARQ decoded. Appends the blocks that can be passed on to `up`. Returns the
+    /// Handles a block that HARQ decoded. Appends the blocks that can be passed on to `delivered`. Returns the
     /// block if it is dropped: its number was received before, or given up.
-    pub fn handle_block(&mut self, now: Time, tsn: Tsn, block: B, up: &mut Vec<B>) -> Option<B> {
+    pub fn handle_block(&mut self, now: Time, tsn: Tsn, block: B, delivered: &mut Vec<B>) -> Option<B> {
         if !self.is_in_window(tsn) {
-            self.move_window(tsn, up);
+            self.move_window(tsn, delivered);
         } else if self.is_before_next_expected(tsn) || self.held[slot(tsn)].is_some() {
             self.counts.dropped += 1;
             return Some(block);
         }
         self.held[slot(tsn)] = Some(block);
-        self.pass_run(up);
+        self.pass_run(delivered);
         self.update_t1(now);
         None
     }
 
     /// Handles the expiry of T1: gives up all missing blocks before the one that started the timer.
-    pub fn handle_timeout(&mut self, now: Time, up: &mut Vec<B>) {
+    pub fn handle_timeout(&mut self, now: Time, delivered: &mut Vec<B>) {
         let Some((at, started_by)) = self.t1 else { return };
         if now < at {
             return;
         }
         self.t1 = None;
         self.counts.t1_expiries += 1;
-        self.counts.skipped_by_t1 += self.skip_to(started_by, up);
-        self.pass_run(up);
+        self.counts.skipped_by_t1 += self.skip_to(started_by, delivered);
+        self.pass_run(delivered);
         self.update_t1(now);
     }
 
-    /// Appends all blocks to `up` in the order of their numbers, and starts anew (TS 25.321 §11.6.2, MAC-hs reset).
-    pub fn reset(&mut self, up: &mut Vec<B>) {
+    /// Appends all blocks to `delivered` in the order of their numbers, and returns to the initial state
+    /// (TS 25.321 §11.6.2, MAC-hs reset).
+    pub fn reset(&mut self, delivered: &mut Vec<B>) {
         let lower_edge = self.lower_edge();
-        up.extend((0..MODULUS).filter_map(|steps| self.held[slot(lower_edge.plus(steps))].take()));
+        delivered.extend((0..MODULUS).filter_map(|steps| self.held[slot(lower_edge.plus(steps))].take()));
         let counts = self.counts;
         *self = ReorderingQueue { counts, ..ReorderingQueue::new(self.config) };
     }
@@ -125,20 +126,20 @@ impl<B> ReorderingQueue<B> {
     }
 
     /// Moves the upper edge of the window to `tsn`, and gives up missing blocks below the window.
-    fn move_window(&mut self, tsn: Tsn, up: &mut Vec<B>) {
+    fn move_window(&mut self, tsn: Tsn, delivered: &mut Vec<B>) {
         self.upper_edge = tsn;
         if !self.is_in_window(self.next_expected) {
-            self.counts.skipped_by_window += self.skip_to(self.lower_edge(), up);
+            self.counts.skipped_by_window += self.skip_to(self.lower_edge(), delivered);
         }
     }
 
     /// Passes on all held blocks before `tsn`, which becomes the next expected one. Returns the
     /// number of missing blocks.
-    fn skip_to(&mut self, tsn: Tsn, up: &mut Vec<B>) -> u64 {
+    fn skip_to(&mut self, tsn: Tsn, delivered: &mut Vec<B>) -> u64 {
         let mut missing = 0;
         while self.next_expected != tsn {
             match self.held[slot(self.next_expected)].take() {
-                Some(block) => up.push(block),
+                Some(block) => delivered.push(block),
                 None => missing += 1,
             }
             self.next_expected = self.next_expected.plus(1);
@@ -147,9 +148,9 @@ impl<B> ReorderingQueue<B> {
     }
 
     /// Passes on the blocks from the next expected one up to the first missing one.
-    fn pass_run(&mut self, up: &mut Vec<B>) {
+    fn pass_run(&mut self, delivered: &mut Vec<B>) {
         while let Some(block) = self.held[slot(self.next_expected)].take() {
-            up.push(block);
+            delivered.push(block);
             self.next_expected = self.next_expected.plus(1);
         }
     }
@@ -185,17 +186,17 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// Blocks that go up when the blocks `counts` arrive at the times 0, 1, 2 … ms.
+    /// Blocks that are delivered when the blocks `counts` arrive at the times 0, 1, 2 … ms.
     fn arrive(queue: &mut ReorderingQueue<u64>, counts: impl IntoIterator<Item = u64>) -> Vec<u64> {
-        let mut up = Vec::new();
+        let mut delivered = Vec::new();
         for (ms, count) in (0..).zip(counts) {
-            queue.handle_block(at(ms), Tsn::of(count), count, &mut up);
+            queue.handle_block(at(ms), Tsn::of(count), count, &mut delivered);
         }
-        up
+        delivered
     }
 
     #[test]
-    fn blocks_in_order_go_up_at_once() {
+    fn blocks_in_order_are_delivered_at_once() {
         for window in [1, 4, 16, 32] {
             let mut queue = queue(window);
             assert_eq!(arrive(&mut queue, 0..200), (0..200).collect::<Vec<_>>());
@@ -204,27 +205,27 @@ mod tests {
     }
 
     #[test]
-    fn a_late_block_releases_those_that_waited_for_it() {
+    fn a_late_block_releases_the_blocks_that_waited_for_it() {
         let mut queue = queue(16);
         assert_eq!(arrive(&mut queue, [0, 2, 3]), [0]);
         assert_eq!(queue.poll_timeout(), Some(at(1) + T1));
-        let mut up = Vec::new();
-        queue.handle_block(at(9), Tsn::of(1), 1, &mut up);
-        assert_eq!((up, queue.poll_timeout()), (vec![1, 2, 3], None));
+        let mut delivered = Vec::new();
+        queue.handle_block(at(9), Tsn::of(1), 1, &mut delivered);
+        assert_eq!((delivered, queue.poll_timeout()), (vec![1, 2, 3], None));
     }
 
     #[test]
-    fn t1_gives_up_what_is_missing_before_the_block_that_started_it() {
+    fn t1_gives_up_missing_blocks_before_the_block_that_started_it() {
         let mut queue = queue(16);
         // Blocks 1 and 4 are missing: block 2 starts T1.
         assert_eq!(arrive(&mut queue, [0, 2, 3, 5]), [0]);
-        let mut up = Vec::new();
-        queue.handle_timeout(at(1) + T1, &mut up);
-        assert_eq!(up, [2, 3]);
+        let mut delivered = Vec::new();
+        queue.handle_timeout(at(1) + T1, &mut delivered);
+        assert_eq!(delivered, [2, 3]);
         // Block 5 waits for block 4: T1 runs again.
         assert_eq!(queue.poll_timeout(), Some(at(1) + T1 + T1));
-        queue.handle_timeout(at(1) + T1 + T1, &mut up);
-        assert_eq!(up, [2, 3, 5]);
+        queue.handle_timeout(at(1) + T1 + T1, &mut delivered);
+        assert_eq!(delivered, [2, 3, 5]);
         let expected = ReorderingCounts { skipped_by_t1: 2, t1_expiries: 2, ..Default::default() };
         assert_eq!((queue.counts(), queue.poll_timeout()), (expected, None));
     }
@@ -233,9 +234,9 @@ mod tests {
     fn t1_does_nothing_before_its_time() {
         let mut queue = queue(16);
         arrive(&mut queue, [1]);
-        let mut up = Vec::new();
-        queue.handle_timeout(at(49), &mut up);
-        assert_eq!((up.len(), queue.held()), (0, 1));
+        let mut delivered = Vec::new();
+        queue.handle_timeout(at(49), &mut delivered);
+        assert_eq!((delivered.len(), queue.held()), (0, 1));
     }
 
     #[test]
@@ -248,24 +249,24 @@ mod tests {
     #[test]
     fn a_block_above_the_window_moves_it() {
         let mut queue = queue(4);
-        // Block 0 is missing. Block 4 leaves the window 1 to 4, block 9 the window 6 to 9.
+        // Block 0 is missing. Block 4 moves the window to 1 to 4, block 9 moves it to 6 to 9.
         assert_eq!(arrive(&mut queue, [1, 2, 4]), [1, 2]);
         assert_eq!(queue.counts().skipped_by_window, 1);
-        let mut up = Vec::new();
-        queue.handle_block(at(3), Tsn::of(9), 9, &mut up);
-        assert_eq!(up, [4]);
+        let mut delivered = Vec::new();
+        queue.handle_block(at(3), Tsn::of(9), 9, &mut delivered);
+        assert_eq!(delivered, [4]);
         // Blocks 3 and 5.
         assert_eq!(queue.counts().skipped_by_window, 3);
     }
 
-    /// With a small window, a jump of up to 64 less the window is a jump forward.
+    /// A TSN outside the window moves it forward, by up to 64 minus the window size.
     #[test]
-    fn a_jump_of_sixty_blocks_is_understood_with_a_window_of_four() {
+    fn a_jump_of_sixty_blocks_moves_a_window_of_four_forward() {
         let mut queue = queue(4);
         assert_eq!(arrive(&mut queue, [0, 1, 2, 3, 63]), [0, 1, 2, 3]);
-        let mut up = Vec::new();
-        queue.handle_timeout(at(4) + T1, &mut up);
-        assert_eq!(up, [63]);
+        let mut delivered = Vec::new();
+        queue.handle_timeout(at(4) + T1, &mut delivered);
+        assert_eq!(delivered, [63]);
         assert_eq!(queue.counts().skipped_by_window + queue.counts().skipped_by_t1, 59);
     }
 

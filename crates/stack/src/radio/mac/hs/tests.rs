@@ -11,7 +11,7 @@ use super::reordering::{ReorderingConfig, ReorderingQueue};
 
 const TTI: Duration = Duration::from_millis(2);
 
-/// One transmission as the test decides it.
+/// Result of one transmission, chosen by the test.
 #[derive(Debug, Clone, Copy)]
 struct Fate {
     is_decoded: bool,
@@ -32,8 +32,8 @@ struct Parameters {
 }
 
 struct Outcome {
-    /// PDUs that went up, in their order.
-    up: Vec<u64>,
+    /// PDUs delivered to the layer above, in their order.
+    delivered: Vec<u64>,
     sent: u64,
     /// Largest number of blocks held by the reordering queue.
     most_held: usize,
@@ -43,14 +43,15 @@ struct Outcome {
 
 /// Sends two PDUs a block through MAC-hs, one transmission for each fate. Blocks can still be in HARQ
 /// at the end.
-fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
-    let mut queue = PriorityQueue::new(2 * fates.len(), None, of.window);
-    let mut sender: HarqSender<u64> = HarqSender::new(of.processes, of.max_transmissions);
+fn transmit(parameters: Parameters, fates: &[Fate]) -> Outcome {
+    let mut queue = PriorityQueue::new(2 * fates.len(), None, parameters.window);
+    let mut sender: HarqSender<u64> = HarqSender::new(parameters.processes, parameters.max_transmissions);
     let mut receiver = HarqReceiver::default();
-    let mut reordering = ReorderingQueue::new(ReorderingConfig { window: of.window, t1: of.t1 });
+    let mut reordering =
+        ReorderingQueue::new(ReorderingConfig { window: parameters.window, t1: parameters.t1 });
     let mut blocks: Vec<Block<u64>> = Vec::new();
     let mut feedback: VecDeque<(Time, u8, Feedback)> = VecDeque::new();
-    let mut up: Vec<Vec<u64>> = Vec::new();
+    let mut delivered: Vec<Vec<u64>> = Vec::new();
     let (mut most_held, mut decoded) = (0, 0);
     for pdu in 0..2 * fates.len() as u64 {
         queue.push(Time::ZERO, pdu);
@@ -66,10 +67,10 @@ fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
                 queue.handle_ended(count);
             }
         }
-        reordering.handle_timeout(now, &mut up);
+        reordering.handle_timeout(now, &mut delivered);
         let Some(fate) = fates.next() else { break };
         let announced: Option<(Announcement, u64)> = match sender.next_retransmission() {
-            Some(count) => sender.resend().map(|of| (of, count)),
+            Some(count) => sender.resend().map(|announcement| (announcement, count)),
             None => sender.idle_process().and_then(|process| {
                 let block = queue.take(2)?;
                 let count = block.count;
@@ -81,14 +82,14 @@ fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
             let answer = if fate.is_missed {
                 Feedback::Dtx
             } else {
-                // The SNR of 1 does not matter, because the fate decides.
-                let heard = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
-                if heard.is_delivered {
+                // `fate` decides instead of the SNR.
+                let reception = receiver.handle_transmission(announcement, 1.0, |_| fate.is_decoded);
+                if reception.is_delivered {
                     decoded += 1;
                     let block = &blocks[count as usize];
-                    reordering.handle_block(now, block.tsn(), block.pdus.clone(), &mut up);
+                    reordering.handle_block(now, block.tsn(), block.pdus.clone(), &mut delivered);
                 }
-                if heard.is_acknowledged == fate.is_inverted { Feedback::Nack } else { Feedback::Ack }
+                if reception.is_acknowledged == fate.is_inverted { Feedback::Nack } else { Feedback::Ack }
             };
             feedback.push_back((now + TTI * fate.delay, announcement.process, answer));
         }
@@ -96,10 +97,15 @@ fn transmit(of: Parameters, fates: &[Fate]) -> Outcome {
         now += TTI;
     }
     while let Some(at) = reordering.poll_timeout() {
-        reordering.handle_timeout(at, &mut up);
+        reordering.handle_timeout(at, &mut delivered);
     }
     let sent = 2 * blocks.len() as u64;
-    Outcome { up: up.into_iter().flatten().collect(), sent, most_held, lost: blocks.len() as u64 - decoded }
+    Outcome {
+        delivered: delivered.into_iter().flatten().collect(),
+        sent,
+        most_held,
+        lost: blocks.len() as u64 - decoded,
+    }
 }
 
 fn fate(loss: f64, missed: f64, inverted: f64) -> impl Strategy<Value = Fate> {
@@ -118,27 +124,28 @@ fn parameters() -> impl Strategy<Value = Parameters> {
 
 proptest! {
     #[test]
-    fn pdus_go_up_in_order_and_at_most_once(
-        of in parameters(),
+    fn pdus_are_delivered_in_order_and_at_most_once(
+        parameters in parameters(),
         fates in proptest::collection::vec(fate(0.4, 0.1, 0.05), 1..400),
     ) {
-        let outcome = transmit(of, &fates);
-        prop_assert!(outcome.up.is_sorted_by(|before, after| before < after), "{:?}", outcome.up);
-        prop_assert!(outcome.most_held < usize::from(of.window));
+        let outcome = transmit(parameters, &fates);
+        prop_assert!(outcome.delivered.is_sorted_by(|before, after| before < after), "{:?}", outcome.delivered);
+        prop_assert!(outcome.most_held < usize::from(parameters.window));
     }
 
-    /// With patience and a feedback without errors, nothing is lost: each PDU goes up exactly once.
+    /// With many transmissions per block, a long T1 and error-free feedback, nothing is lost: each
+    /// PDU is delivered exactly once.
     #[test]
-    fn all_pdus_go_up_once_if_no_block_fails_for_good(
-        of in parameters(),
+    fn all_pdus_are_delivered_once_if_no_block_fails_for_good(
+        parameters in parameters(),
         fates in proptest::collection::vec(fate(0.4, 0.0, 0.0), 1..400),
     ) {
         // The last transmissions must succeed, so that no block is left on its way.
         let quiet = Fate { is_decoded: true, is_missed: false, is_inverted: false, delay: 6 };
         let fates: Vec<_> = fates.into_iter().chain(std::iter::repeat_n(quiet, 400)).collect();
-        let of = Parameters { max_transmissions: u8::MAX, t1: Duration::from_secs(3600), ..of };
-        let outcome = transmit(of, &fates);
+        let parameters = Parameters { max_transmissions: u8::MAX, t1: Duration::from_secs(3600), ..parameters };
+        let outcome = transmit(parameters, &fates);
         prop_assert_eq!(outcome.lost, 0);
-        prop_assert_eq!(outcome.up, (0..outcome.sent).collect::<Vec<_>>());
+        prop_assert_eq!(outcome.delivered, (0..outcome.sent).collect::<Vec<_>>());
     }
 }

@@ -1,6 +1,7 @@
 //! The two loops of power control (TS 25.214 §5.2, TS 25.133). The inner loop follows a target in
 //! steps. The outer loop moves the target to keep the block error ratio.
 
+/// Configuration of the outer loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OuterLoopConfig {
     /// Increase of the target for each lost block, in dB.

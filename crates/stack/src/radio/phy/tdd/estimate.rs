@@ -77,26 +77,27 @@ pub struct Estimate {
     /// neighbours of a point never share an entry: their levels differ, or one is an even and one
     /// an odd anchor.
     last: Vec<Point>,
-    asked: Option<(u64, f64)>,
+    /// Frame and e² of the latest query.
+    latest: Option<(u64, f64)>,
 }
 
 impl Estimate {
     pub fn new(law: &EstimateLaw, draws: AddressedStream) -> Self {
         // Frame u64::MAX is never reached.
         let none = Point { frame: u64::MAX, db: 0.0 };
-        Estimate { draws, last: vec![none; law.levels() + 2], asked: None }
+        Estimate { draws, last: vec![none; law.levels() + 2], latest: None }
     }
 
     /// e² in this frame, linear.
     #[inline]
     pub fn error(&mut self, law: &EstimateLaw, frame: u64) -> f64 {
-        if let Some((asked, error)) = self.asked
-            && asked == frame
+        if let Some((latest, error)) = self.latest
+            && latest == frame
         {
             return error;
         }
         let error = libm::exp2(self.db(law, frame) * (std::f64::consts::LOG2_10 / 10.0));
-        self.asked = Some((frame, error));
+        self.latest = Some((frame, error));
         error
     }
 

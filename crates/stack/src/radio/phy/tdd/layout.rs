@@ -12,6 +12,7 @@ use umts_units::Duration;
 
 use crate::ids::Direction;
 
+/// The purpose of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotUse {
     /// The RACH, for capacity requests.
@@ -32,6 +33,7 @@ pub enum SlotRule {
     OneSwitchingPoint,
 }
 
+/// The slots of a frame, and the codes of each slot.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub slots: &'static [SlotUse],
@@ -108,9 +110,9 @@ impl Layout {
         if count != self.slots.len() {
             return Err(PatternError::Length { is: count, needed: self.slots.len() });
         }
-        let mut ways = Vec::with_capacity(count);
+        let mut directions = Vec::with_capacity(count);
         for (slot, (letter, usage)) in letters.chars().zip(self.slots).enumerate() {
-            ways.push(match (usage, letter) {
+            directions.push(match (usage, letter) {
                 (SlotUse::RandomAccess, 'R') | (SlotUse::Common, 'C') => None,
                 (SlotUse::Data, 'U') => Some(Direction::Uplink),
                 (SlotUse::Data, 'D') => Some(Direction::Downlink),
@@ -118,15 +120,15 @@ impl Layout {
             });
         }
         for direction in Direction::BOTH {
-            if !ways.contains(&Some(direction)) {
+            if !directions.contains(&Some(direction)) {
                 return Err(PatternError::NoSlot(direction));
             }
         }
         match self.rule {
-            SlotRule::OneSwitchingPoint if !ways.iter().flatten().rev().is_sorted() => {
+            SlotRule::OneSwitchingPoint if !directions.iter().flatten().rev().is_sorted() => {
                 Err(PatternError::SwitchingPoints)
             }
-            _ => Ok(ways),
+            _ => Ok(directions),
         }
     }
 
@@ -146,6 +148,7 @@ impl Layout {
     }
 }
 
+/// Why letters are not a valid pattern of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternError {
     /// The number of letters differs from the number of slots.
@@ -180,8 +183,8 @@ mod tests {
     #[test]
     fn valid_patterns_are_accepted() {
         let high = LayoutKind::HighChipRate.layout();
-        let ways = high.pattern("RUUUUDDDDDDDDDC").expect("the reference pattern");
-        assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
+        let directions = high.pattern("RUUUUDDDDDDDDDC").expect("the reference pattern");
+        assert_eq!(directions.iter().filter(|direction| **direction == Some(Direction::Uplink)).count(), 4);
         assert!(high.pattern("RUDUDUDUDUDUDUC").is_ok(), "any order of directions");
         let low = LayoutKind::LowChipRate.layout();
         assert!(low.pattern("CUUUDDD").is_ok());

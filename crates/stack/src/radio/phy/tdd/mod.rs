@@ -1,9 +1,9 @@
 //! The radio of UMTS-TDD: block errors follow from the interference of simultaneous transmissions.
 //!
-//! All transmissions of a frame are known before the first is decided. Each UE has a power error in
-//! each direction ([`estimate`]), transmissions in one slot interfere ([`sir`]), and a block is lost with
-//! the probability that its SIR gives ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002),
-//! §II.A.
+//! All transmissions of a frame must be known before a loss is decided. Each UE has a power error
+//! in each direction ([`estimate`]), transmissions in one slot interfere ([`sir`]), and a block is
+//! lost with the probability that its SIR gives ([`LinkCurve`](super::LinkCurve)). Baiocchi and
+//! Vacirca (2002), §II.A.
 
 mod estimate;
 pub mod layout;
@@ -97,14 +97,14 @@ pub struct TddRadio {
     /// The transmissions of `frame`.
     gathered: Vec<Gathered>,
     /// SIR and loss probability of each interferer.
-    shares: Vec<(f64, Chance)>,
+    interferer_results: Vec<(f64, Chance)>,
 }
 
 /// A transmission of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Gathered {
     /// Index of its interferer.
-    share: u16,
+    interferer: u16,
     /// Random number to compare with the loss probability.
     draw: u64,
 }
@@ -128,7 +128,7 @@ impl TddRadio {
             interference: Interference::default(),
             frame: None,
             gathered: Vec::new(),
-            shares: Vec::new(),
+            interferer_results: Vec::new(),
         }
     }
 
@@ -136,8 +136,8 @@ impl TddRadio {
     pub fn begin_frame(&mut self, frame: u64, all: &[SlotTransmission]) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
-        self.shares.clear();
-        self.shares.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
+        self.interferer_results.clear();
+        self.interferer_results.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
     }
 
     /// Decides which of `blocks` transmissions are lost, from number `first` of the frame on.
@@ -145,13 +145,13 @@ impl TddRadio {
     pub fn losses(&self, first: u32, blocks: u32) -> Lost {
         Lost::which(blocks, |block| {
             let sent = &self.gathered[(first + block) as usize];
-            self.shares[usize::from(sent.share)].1.is_met(sent.draw)
+            self.interferer_results[usize::from(sent.interferer)].1.is_met(sent.draw)
         })
     }
 
     /// Linear SIR of each transmission of the last frame, in order.
     pub fn sirs(&self) -> impl Iterator<Item = f64> + '_ {
-        self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].0)
+        self.gathered.iter().map(|sent| self.interferer_results[usize::from(sent.interferer)].0)
     }
 
     /// Decides whether an additional transmission of this frame is lost. It suffers interference from
@@ -175,7 +175,7 @@ impl TddRadio {
             let user = user(&mut self.users, &self.law, &self.streams, transmission);
             let error = user.estimate.error(&self.law, frame);
             Gathered {
-                share: self.interference.add(&self.config, transmission, error),
+                interferer: self.interference.add(&self.config, transmission, error),
                 draw: user.blocks.tti(frame).bits(transmission.block),
             }
         }));
@@ -192,8 +192,8 @@ fn user<'a>(
 ) -> &'a mut User {
     let place = place(of);
     if users.get(place).is_none_or(Option::is_none) {
-        let known = users.len().max(place + 1);
-        users.resize(known, None);
+        let length = users.len().max(place + 1);
+        users.resize(length, None);
         users[place] = Some(User::new(law, streams, of));
     }
     users[place].as_mut().expect("it was created above")

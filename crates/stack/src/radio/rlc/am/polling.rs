@@ -17,9 +17,9 @@ pub(super) struct Polls {
     vt_pdu: u32,
     /// VT(SDU): SDUs sent since Poll_SDU last caused a poll.
     vt_sdu: u32,
-    /// Causes of a poll that no PDU has carried yet, and the earliest time at which a PDU may carry
-    /// it. `Time::NEVER`: no cause.
+    /// Causes of a poll that no PDU has carried yet.
     causes: PollCauses,
+    /// The earliest time at which a PDU may carry this poll. `Time::NEVER`: there is no cause.
     due: Time,
     /// No PDU polls before this instant.
     prohibited_until: Time,

@@ -55,7 +55,7 @@ pub(super) struct Receiver {
     pub(super) prepared_missing: Vec<SnRun>,
 }
 
-/// An SDU of which the end has arrived: its first PDU, the PDU that indicates its end, and the SDU.
+/// An SDU with a received end: its first PDU, the PDU that indicates its end, and the SDU.
 #[derive(Debug, Clone, Copy)]
 struct KnownEnd {
     first: u64,

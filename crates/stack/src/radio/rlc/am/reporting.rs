@@ -47,8 +47,8 @@ impl AmEntity {
         self.receiver.report_is_due(now) | self.sender.discards.mrw_due | self.receiver.owes_mrw_ack()
     }
 
-    /// Call only if something is due. Whether this is only a report that waits for a data PDU to
-    /// carry it, and no new data can be sent.
+    /// Whether nothing is due except a report that waits for a data PDU to carry it, and no new
+    /// data can be sent. Call only if something is due.
     #[inline]
     pub(super) fn only_waiting_report_is_due(&self, now: Time) -> bool {
         let only_report_due = self.sender_has_only_new_data(now) && !self.receiver.owes_mrw_ack();

@@ -31,10 +31,12 @@ pub(super) struct Sender {
     pub(super) vt_s: u64,
     /// VT(A): the oldest PDU that is not acknowledged.
     pub(super) vt_a: u64,
-    /// VT(MS), the first PDU beyond the window, or the first PDU that a suspension with N blocks.
+    /// VT(MS): the first PDU beyond the window, or the first PDU that a suspension after N PDUs
+    /// blocks (§9.7.5), if that is lower.
     vt_ms: u64,
     /// VT(WS): the window.
     pub(super) vt_ws: u64,
+    /// Number of PDUs in `nacked`.
     pub(super) nacked_count: u32,
     pub(super) rules: SegmentationRules,
     pub(super) ue: UeId,
@@ -44,7 +46,7 @@ pub(super) struct Sender {
     pub(super) buffer: Buffer,
     /// Octets of SDUs in the buffer or not completely acknowledged.
     pub(super) octets: u64,
-    /// The first PDU that a suspension with N blocks.
+    /// The first PDU that a suspension after N PDUs blocks. `u64::MAX`: not suspended.
     suspended_from: u64,
     pub(super) discards: DiscardState,
     /// Ends of SDUs between VT(A) and VT(S).
@@ -355,7 +357,7 @@ impl Sender {
     }
 
     /// Sets all variables to their initial values. SDUs with a sent part are lost (TS 25.322
-    /// §11.4.3). The number of PDUs that a suspension with N still allows is kept.
+    /// §11.4.3). The number of PDUs that a suspension after N PDUs still allows is kept.
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

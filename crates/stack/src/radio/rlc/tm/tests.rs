@@ -1,3 +1,5 @@
+//! Transparent mode: segmentation, erroneous SDUs, discard and suspension of one entity.
+
 use umts_kernel::NoTrace;
 use umts_units::Duration;
 

@@ -54,7 +54,7 @@ pub struct UmEntity {
     queue: SduQueue,
     /// VT(US): the next PDU, counted without wrapping.
     vt_us: u64,
-    /// The first PDU that a suspension with N blocks.
+    /// The first PDU that a suspension after N PDUs blocks (§9.7.5). `u64::MAX`: not suspended.
     suspended_from: u64,
     /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
@@ -62,7 +62,7 @@ pub struct UmEntity {
     /// arrived.
     is_start_known: bool,
     /// First PDU of the contiguous run of PDUs before VR(US). Known to the simulator, but not from
-    /// seven bits: used only to tell erroneous SDUs from correct ones.
+    /// seven bits: used only to distinguish erroneous SDUs from correct ones.
     contiguous_from: u64,
     delivered: VecDeque<Sdu>,
     /// SDUs joined from parts that do not belong together.

@@ -1,3 +1,5 @@
+//! Unacknowledged mode: length indicators, losses, discard and suspension of one entity or of two ends.
+
 use proptest::prelude::*;
 use umts_kernel::NoTrace;
 use umts_units::Duration;

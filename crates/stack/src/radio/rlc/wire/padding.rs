@@ -10,6 +10,7 @@ pub struct Padding<'a> {
     octets: Octets<'a>,
 }
 
+/// Whole octets of padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Octets<'a> {
     Zeros(usize),

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! SUFIs (super-fields) begin at bit 4 and are not aligned to octets. If the last SUFI fills the
-//! STATUS to its end, no NO_MORE is needed: so is the standard's "if it is included" interpreted
-//! here.
+//! STATUS to its end, no NO_MORE is needed. This is how the words "if it is included" of the
+//! standard are interpreted here.
 
 use super::error::{Rule, WireError, take};
 use super::padding::Padding;

@@ -1,3 +1,5 @@
+//! Codec of RLC PDUs: round trips of all formats, and errors with their position and rule.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -17,12 +17,13 @@ fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
     (0..ttis).map(serve).collect()
 }
 
+/// Blocks that each user has sent, if `first` waited at the start.
 fn blocks(cell: &Cell, first: u32) -> Vec<u32> {
     cell.users.iter().map(|user| first - user.sdus.iter().map(|sdu| sdu.blocks).sum::<u32>()).collect()
 }
 
 #[test]
-fn round_robin_gives_everybody_the_same() {
+fn round_robin_serves_all_users_equally() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::RoundRobin));
     for _ in 0..5 {
         cell = cell.user(&[(0, 570, 10_000)]);
@@ -35,7 +36,7 @@ fn round_robin_gives_everybody_the_same() {
 }
 
 #[test]
-fn max_ci_serves_the_best_until_they_have_all() {
+fn max_ci_serves_the_best_users_until_their_backlog_is_empty() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [110.0, 100.0, 105.0, 120.0] {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
@@ -47,12 +48,12 @@ fn max_ci_serves_the_best_until_they_have_all() {
 }
 
 #[test]
-fn interference_counts_as_loss_does() {
+fn interference_counts_like_path_loss() {
     let mut cell = Cell::new(full_backlog(SchedulerKind::MaxCi));
     for loss in [100.0, 103.0, 101.0] {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
     }
-    // As much again as the noise is another 3.01 dB.
+    // Interference as strong as the noise counts like another 3.01 dB of path loss.
     cell.users[0].interference = cell.power.noise;
     assert_eq!(served(&mut cell, 1), [vec![1, 2]]);
 }
@@ -106,14 +107,14 @@ fn the_rate_is_halved_until_power_is_enough() {
 }
 
 #[test]
-fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
+fn interference_is_queried_only_with_codes_and_power_left() {
     let mut mac = MacSh::new(full_backlog(SchedulerKind::RoundRobin));
     let (power, since) = (power(), Time::ZERO);
-    let mut asks = Candidates::default();
+    let mut candidates = Candidates::default();
     for ue in (0..5).map(UeId) {
-        asks.push(Candidate { gain: 1e-10, ..Candidate::new(ue, Bytes(4000), 100, Some(since)) }, []);
+        candidates.push(Candidate { gain: 1e-10, ..Candidate::new(ue, Bytes(4000), 100, Some(since)) }, []);
     }
-    let mut asked_about = |outside: f64| {
+    let mut queried_users = |outside: f64| {
         let users = RefCell::new(Vec::new());
         let interference = |ue: UeId| {
             users.borrow_mut().push(ue.0);
@@ -121,11 +122,11 @@ fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
         };
         let radio = Radio { power: &power, interference: &interference };
         let mut load = Load { outside, ..Load::default() };
-        mac.schedule(Time::ZERO, 0, &asks, &radio, &mut load);
+        mac.schedule(Time::ZERO, 0, &candidates, &radio, &mut load);
         let reasons: Vec<_> = mac.refusals().iter().map(|refusal| refusal.reason).collect();
         (users.into_inner(), reasons)
     };
     // Two codes of SF 8 are all of the branch. If calls need all of the power, no user is served.
-    assert_eq!(asked_about(0.0), (vec![0, 1], vec![Postponed::Codes; 3]));
-    assert_eq!(asked_about(power.max), (vec![], vec![Postponed::Power; 5]));
+    assert_eq!(queried_users(0.0), (vec![0, 1], vec![Postponed::Codes; 3]));
+    assert_eq!(queried_users(power.max), (vec![], vec![Postponed::Power; 5]));
 }

@@ -1,4 +1,4 @@
-//! Worked cases as tables, closed forms, and what must hold of any TTI.
+//! MAC-c/sh of one cell: worked cases as tables, closed forms, and properties of any TTI.
 
 mod closed_forms;
 mod phases;
@@ -38,7 +38,8 @@ fn formats() -> Vec<PowerFormat> {
     formats.map(format).to_vec()
 }
 
-/// A quarter of the tree; blocks of a TTI at the guaranteed rate, milliseconds of timeout.
+/// A DSCH with a quarter of the code tree. `per_tti`: blocks per TTI at the guaranteed rate.
+/// `timeout` is in ms.
 fn config(requirement: RatePolicy, priority: SchedulerKind, per_tti: f64, timeout: u64) -> MacShConfig {
     MacShConfig {
         tti: TTI,
@@ -73,7 +74,7 @@ fn timeouts(timeout: u64) -> MacShConfig {
     config(RatePolicy::Timeout, SchedulerKind::Timeout, 1.0, timeout)
 }
 
-/// Power that is never short beside users this near.
+/// The default power, more than users this near can need.
 fn power() -> PowerConfig {
     PowerConfig::default()
 }
@@ -81,7 +82,7 @@ fn power() -> PowerConfig {
 /// A user with SDUs that sends all granted blocks and loses none.
 #[derive(Debug, Clone)]
 struct User {
-    ask: Candidate,
+    candidate: Candidate,
     interference: f64,
     sdus: Vec<WaitingSdu>,
 }
@@ -105,7 +106,8 @@ impl Cell {
         Cell { mac: MacSh::new(config), power: power(), dchs: Load::default(), users: Vec::new(), tti: 0 }
     }
 
-    /// A user `loss` dB from the cell; SDUs that entered at a millisecond, of a size, in blocks.
+    /// Adds a user with a path loss of `loss` dB. `sdus`: arrival in ms, size in octets, and blocks
+    /// of each SDU.
     fn user_at(mut self, loss: f64, sdus: &[(u64, u64, u32)]) -> Self {
         let sdu = |&(entered, size, blocks): &(u64, u64, u32)| WaitingSdu {
             entered: Time::ZERO + Duration::from_millis(entered),
@@ -113,8 +115,9 @@ impl Cell {
             blocks,
         };
         let ue = UeId(self.users.len() as u16);
-        let ask = Candidate { gain: linear(-loss), ..Candidate::new(ue, Bytes(0), 0, Some(Time::ZERO)) };
-        self.users.push(User { ask, interference: 0.0, sdus: sdus.iter().map(sdu).collect() });
+        let candidate =
+            Candidate { gain: linear(-loss), ..Candidate::new(ue, Bytes(0), 0, Some(Time::ZERO)) };
+        self.users.push(User { candidate, interference: 0.0, sdus: sdus.iter().map(sdu).collect() });
         self
     }
 
@@ -126,16 +129,21 @@ impl Cell {
     /// factors. Returns a row for each other user with a backlog.
     fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
         let now = Time::ZERO + TTI * self.tti;
-        let mut asks = Candidates::default();
+        let mut candidates = Candidates::default();
         for (at, &spreading_factor) in taken.iter().enumerate() {
-            self.take(&mut asks, UeId(1000 + at as u16), spreading_factor, now);
+            self.take(&mut candidates, UeId(1000 + at as u16), spreading_factor, now);
         }
         for user in &self.users {
             let backlog: u32 = user.sdus.iter().map(|sdu| sdu.blocks).sum();
             let octets = Bytes(user.sdus.iter().map(|sdu| sdu.size.0).sum());
             if backlog > 0 {
-                asks.push(
-                    Candidate { octets, blocks: backlog, since: Some(user.sdus[0].entered), ..user.ask },
+                candidates.push(
+                    Candidate {
+                        octets,
+                        blocks: backlog,
+                        since: Some(user.sdus[0].entered),
+                        ..user.candidate
+                    },
                     user.sdus.iter().copied(),
                 );
             }
@@ -143,7 +151,7 @@ impl Cell {
         let mut load = self.dchs;
         let interference = |ue: UeId| self.users.get(ue.index()).map_or(0.0, |user| user.interference);
         let radio = Radio { power: &self.power, interference: &interference };
-        let grants = self.mac.schedule(now, self.tti, &asks, &radio, &mut load).to_vec();
+        let grants = self.mac.schedule(now, self.tti, &candidates, &radio, &mut load).to_vec();
         let mut rows: Vec<(UeId, Row)> = Vec::new();
         for grant in grants {
             let sent = self.users.get_mut(grant.ue.index()).map_or(0, |user| user.send(grant.blocks));
@@ -159,7 +167,7 @@ impl Cell {
     }
 
     /// Adds a conversational user that wants this spreading factor under any rate policy.
-    fn take(&mut self, asks: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
+    fn take(&mut self, candidates: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
         let formats = &self.mac.config().formats;
         let format =
             formats.iter().find(|format| format.spreading_factor == spreading_factor).expect("one has it");
@@ -168,11 +176,11 @@ impl Cell {
         credit.earn(&self.mac.config().credit, self.tti);
         credit.blocks = f64::from(blocks);
         self.mac.join(ue, credit);
-        // An SDU of no size is late at once, and wants the largest format.
+        // An SDU of size 0 has a timeout of 0: it is late at once and requests the largest format.
         let (since, entered) = (now, now);
         let class = ServiceClass::Conversational;
         let user = Candidate { class, gain: 1e-8, ..Candidate::new(ue, Bytes(0), blocks, Some(since)) };
-        asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
+        candidates.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
     }
 
     fn credit(&self, ue: u16) -> f64 {

@@ -1,4 +1,4 @@
-//! Users in two phases: decisions each frame, grants for two of them.
+//! Users in two phases: a decision in each frame, with grants for two frames.
 
 use proptest::prelude::*;
 
@@ -13,8 +13,8 @@ fn candidate(ue: u16) -> Candidate {
     Candidate { gain: 1e-10, ..Candidate::new(UeId(ue), Bytes(4000), 100, Some(Time::ZERO)) }
 }
 
-/// A decision about these users: the code of each granted user, and the users refused for want of
-/// codes.
+/// A decision about these users: the code of each granted user, and the users refused because no
+/// code was free.
 fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
     let (power, interference) = (power(), |_| 0.0);
     let mut candidates = Candidates::default();
@@ -58,14 +58,14 @@ fn a_user_in_the_middle_of_a_tti_keeps_its_code() {
 }
 
 #[test]
-fn each_phase_has_turns_of_its_own() {
+fn each_phase_has_its_own_round_robin() {
     let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300)));
     let even: Vec<u16> = (0..6).step_by(2).collect();
     let odd: Vec<u16> = (1..6).step_by(2).collect();
     let mut turns = [0; 6];
     for number in 0..60 {
-        let asking = if number % 2 == 0 { &even } else { &odd };
-        decided(&mut mac, number, asking).0.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
+        let requesting = if number % 2 == 0 { &even } else { &odd };
+        decided(&mut mac, number, requesting).0.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
     }
     // The first decision finds all of the branch free, so even users keep the branch for ever:
     // phases share codes first come, first served.
@@ -77,7 +77,7 @@ fn credits_grow_with_the_ttis_of_a_user() {
     let mut mac = MacSh::new(in_phases(credits(2.0)));
     for number in 0..16 {
         let (granted, refused) = decided(&mut mac, number, &[(number % 2) as u16]);
-        // As S1: two blocks in each TTI of 20 ms, at SF 64.
+        // As in case S1 of `service_credit.rs`: two blocks in each TTI of 20 ms, at SF 64.
         assert_eq!((granted.len(), granted[0].1.spreading_factor, refused.len()), (1, 64, 0), "{number}");
         assert_eq!(mac.credit(UeId((number % 2) as u16)).unwrap().blocks(), 0.0);
     }
@@ -92,7 +92,7 @@ proptest! {
     /// In each frame, the codes of new and continued grants lie in the branch of the code tree and do not overlap, and
     /// the cell has the power for all of them beside the DCHs.
     #[test]
-    fn both_phases_are_within_the_means_of_each_frame(
+    fn both_phases_stay_within_codes_and_power_of_each_frame(
         requirement in prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog]),
         calls in 0.0..0.98_f64,
         frames in prop::collection::vec(users_with_data(), 1..12),

@@ -1,9 +1,11 @@
-//! Any TTI.
+//! Properties of the schedule of any TTI.
 
 use proptest::prelude::*;
 
 use super::*;
 
+/// Service class, and whether the guaranteed rate is met; waiting blocks; path loss in dB; interference
+/// in dBm; arrival of the data in ms.
 fn user_with_data() -> impl Strategy<Value = ((ServiceClass, bool), u32, f64, f64, u64)> {
     let level = (prop::sample::select(ServiceClass::ALL.to_vec()), any::<bool>());
     (level, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
@@ -31,7 +33,7 @@ proptest! {
     /// cell can send what it granted; no user gets more than it wanted; grants and refusals
     /// are in the order of priority levels.
     #[test]
-    fn a_tti_is_within_its_means(
+    fn a_tti_stays_within_codes_power_and_requests(
         requirement in requirement(),
         priority in priority(),
         calls in 0.0..0.98_f64,
@@ -64,7 +66,7 @@ proptest! {
             prop_assert!(grant.format <= grant.wanted);
             prop_assert!(grants[..at].iter().all(|other| !other.code.meets(grant.code)));
         }
-        // Once its guaranteed rate is met, a user is behind all classes.
+        // Once its guaranteed rate is met, a user comes after the users of all classes.
         let level = |ue: UeId| {
             let (class, is_rate_met) = users[ue.index()].0;
             if is_rate_met { 4 } else { class as u8 }

@@ -6,7 +6,7 @@ use super::*;
 const SDU: (u64, u64, u32) = (0, 570, 15);
 
 #[test]
-fn s1_two_credits_a_tti_take_fifteen_blocks_through_in_160_ms() {
+fn s1_two_credits_per_tti_send_fifteen_blocks_in_160_ms() {
     let mut cell = Cell::new(credits(2.0)).user(&[SDU]);
     let rows: Vec<Row> = (0..8).flat_map(|_| cell.tti(&[])).collect();
     let two = Row(2, Some(64), 2);
@@ -17,7 +17,7 @@ fn s1_two_credits_a_tti_take_fifteen_blocks_through_in_160_ms() {
 #[test]
 fn s2_credits_make_up_for_refusals() {
     let mut cell = Cell::new(credits(4.0)).user(&[SDU]);
-    // Others have       credit      wants, has, sends
+    // Spreading factors of other users, credit left, requested format with granted SF and sent blocks.
     let table = [
         (&[8, 8][..], 4.0, Row(3, None, 0)),
         (&[8, 8], 8.0, Row(4, None, 0)),
@@ -27,7 +27,7 @@ fn s2_credits_make_up_for_refusals() {
     for (at, (taken, credit_left, row)) in table.into_iter().enumerate() {
         assert_eq!((cell.tti(taken), cell.credit(0)), (vec![row], credit_left), "TTI {at}");
     }
-    // As without the wait: 4, 4, 4, 3.
+    // The same user without refusals sends 4, 4, 4 and 3 blocks.
     let mut alone = Cell::new(credits(4.0)).user(&[SDU]);
     let blocks: Vec<u32> = (0..4).flat_map(|_| alone.tti(&[])).map(|row| row.2).collect();
     assert_eq!(blocks, [4, 4, 4, 3]);
@@ -75,7 +75,7 @@ fn s7_two_of_three_users_fill_the_branch() {
 }
 
 #[test]
-fn a_credit_that_is_brought_up_to_date_late_is_that_of_one_that_was_always() {
+fn a_late_update_earns_the_ttis_in_between_only_if_credits_always_accrue() {
     for (accrues, late) in [(Accrual::Always, 7.0), (Accrual::Backlogged, 2.0)] {
         let config = CreditConfig { accrues, ..credits(1.0).credit };
         let (mut often, mut once) = (Credit::new(&config, 0), Credit::new(&config, 0));
@@ -107,7 +107,7 @@ fn credits_that_always_accrue_begin_with_the_run() {
 }
 
 #[test]
-fn blocks_are_debited_by_the_reading() {
+fn debit_option_selects_sent_blocks_or_the_whole_format() {
     for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Format, 0.0)] {
         let config = CreditConfig { debit, ..credits(8.0).credit };
         let mut credit = Credit::new(&config, 0);
@@ -126,7 +126,7 @@ fn user_in_debt_requests_one_block() {
 }
 
 #[test]
-fn credits_go_with_the_user() {
+fn credit_moves_with_the_user_to_another_cell() {
     let (mut from, mut to) = (Cell::new(credits(1.0)).user(&[SDU]), Cell::new(credits(1.0)).user(&[SDU]));
     let mut credit = Credit::new(&from.mac.config().credit, 0);
     credit.blocks = 5.0;

@@ -11,7 +11,7 @@ fn worked_cases() {
     let free: &[u16] = &[];
     let all: &[u16] = &[8, 8];
     let table = [
-        // left 3, 2, 1 TTIs: need 5, 4, 3.
+        // 3, 2 and 1 TTIs are left: 5, 4 and 3 blocks per TTI are needed.
         (
             "S4",
             timeouts(75),
@@ -19,7 +19,7 @@ fn worked_cases() {
             vec![free; 3],
             vec![Row(4, Some(16), 8), Row(3, Some(32), 4), Row(3, Some(32), 3)],
         ),
-        // Due after 42.1 ms: left 2, 1, 0 TTIs; what is late wants the largest format.
+        // Due after 42.1 ms: 2, 1 and 0 TTIs are left. A late SDU requests the largest format.
         (
             "S5",
             timeouts(300),
@@ -36,16 +36,16 @@ fn worked_cases() {
 }
 
 #[test]
-fn readings_of_the_timeout() {
+fn timeout_options_change_the_requested_format() {
     let reading = |change: fn(&mut TimeoutConfig), timeout| {
         let mut config = timeouts(timeout);
         change(&mut config.timeout);
         config
     };
     let table = [
-        // 80 octets with 300 ms as all have: 15 TTIs for 2 blocks.
+        // The timeout of 300 ms applies to all sizes: 15 TTIs for 2 blocks.
         ("alike", reading(|timeout| timeout.of_size = None, 300), vec![(0, 80, 2)], 1),
-        // Late, and only what is left.
+        // Late, and only the remaining blocks are requested.
         ("rest", reading(|timeout| timeout.expired = Expired::Rest, 300), vec![(0, 20, 2)], 2),
         ("late", timeouts(300), vec![(0, 20, 2)], 6),
         // S6 with its head alone: ceil(4/3) = 2.
@@ -73,15 +73,15 @@ fn the_user_with_the_least_time_left_is_first() {
 }
 
 #[test]
-fn control_pdus_alone_want_one_block_at_once() {
+fn control_pdus_alone_request_one_block_and_come_first() {
     let mut mac = MacSh::new(timeouts(300));
-    let mut asks = Candidates::default();
-    let ask = Candidate { gain: 1e-10, ..Candidate::new(UeId(0), Bytes(0), 1, Some(Time::ZERO)) };
+    let mut candidates = Candidates::default();
+    let candidate = Candidate { gain: 1e-10, ..Candidate::new(UeId(0), Bytes(0), 1, Some(Time::ZERO)) };
     let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
-    asks.push(ask, [sdu]);
-    asks.push(Candidate { ue: UeId(1), ..ask }, []);
+    candidates.push(candidate, [sdu]);
+    candidates.push(Candidate { ue: UeId(1), ..candidate }, []);
     let radio = Radio { power: &power(), interference: &|_| 0.0 };
-    let grants = mac.schedule(Time::ZERO, 0, &asks, &radio, &mut Load::default());
+    let grants = mac.schedule(Time::ZERO, 0, &candidates, &radio, &mut Load::default());
     let order: Vec<(u16, u32)> = grants.iter().map(|grant| (grant.ue.0, grant.blocks)).collect();
     assert_eq!(order, [(1, 1), (0, 1)]);
 }

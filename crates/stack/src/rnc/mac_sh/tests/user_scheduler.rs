@@ -5,23 +5,24 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-type Heard = Arc<Mutex<Vec<(u64, u16, u32)>>>;
+/// TTI, UE and sent blocks of each grant, as reported to the scheduler.
+type Outcomes = Arc<Mutex<Vec<(u64, u16, u32)>>>;
 
 /// Selects the last user first, each with `format`. Leaves out users with at most `least` blocks.
 #[derive(Debug)]
 struct Backwards {
     format: usize,
     least: u32,
-    heard: Heard,
+    outcomes: Outcomes,
 }
 
 impl DschScheduler for Backwards {
-    fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
+    fn decide(&mut self, tti: &Tti<'_>, candidates: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
         assert_eq!(tti.formats.len(), 6);
-        for (at, seen) in asks.iter().enumerate().rev() {
-            let powers: Vec<_> = (0..6).map(|format| tti.power_for(seen, format)).collect();
+        for (at, ranked) in candidates.iter().enumerate().rev() {
+            let powers: Vec<_> = (0..6).map(|format| tti.power_for(ranked, format)).collect();
             assert!(powers.is_sorted() && powers[0] > Some(0.0), "{powers:?}");
-            if seen.candidate.blocks > self.least {
+            if ranked.candidate.blocks > self.least {
                 order.push(FormatRequest { candidate: at, format: self.format });
             }
         }
@@ -29,30 +30,30 @@ impl DschScheduler for Backwards {
 
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
         assert_eq!(sent, received);
-        self.heard.lock().unwrap().push((tti, ue.0, sent));
+        self.outcomes.lock().unwrap().push((tti, ue.0, sent));
     }
 }
 
 #[test]
 fn the_order_of_the_answer_counts_and_other_users_wait() {
-    let heard = Heard::default();
+    let outcomes = Outcomes::default();
     let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
     for blocks in [40, 40, 40, 5] {
         cell = cell.user(&[(0, 570, blocks)]);
     }
-    cell.mac.set_scheduler(Box::new(Backwards { format: 4, least: 8, heard: heard.clone() }));
+    cell.mac.set_scheduler(Box::new(Backwards { format: 4, least: 8, outcomes: outcomes.clone() }));
     // A quarter of the tree holds two codes of SF 8. The fourth user has too little, and wants nothing.
     let postponed = [Row(5, None, 0), Row(1, None, 0)];
     let granted = Row(5, Some(8), 12);
     assert_eq!(cell.tti(&[]), [postponed[0], granted, granted, postponed[1]]);
     let reasons: Vec<_> = cell.mac.refusals().iter().map(|refusal| (refusal.ue.0, refusal.reason)).collect();
     assert_eq!(reasons, [(0, Postponed::Codes), (3, Postponed::LeftOut)]);
-    assert_eq!(*heard.lock().unwrap(), [(0, 2, 12), (0, 1, 12)]);
+    assert_eq!(*outcomes.lock().unwrap(), [(0, 2, 12), (0, 1, 12)]);
 }
 
 #[test]
 fn a_tti_without_candidates_makes_no_call() {
     let mut cell = Cell::new(config(RatePolicy::FullBacklog, SchedulerKind::RoundRobin, 1.0, 300));
-    cell.mac.set_scheduler(Box::new(Backwards { format: 9, least: 0, heard: Heard::default() }));
+    cell.mac.set_scheduler(Box::new(Backwards { format: 9, least: 0, outcomes: Outcomes::default() }));
     assert_eq!(cell.tti(&[]), []);
 }

@@ -169,13 +169,13 @@ fn data_continue_on_the_old_channel_if_configured() {
 
 #[test]
 fn rlc_is_reestablished_where_configured_and_after_idle_mode() {
-    let anew = |config: RrcConfig| {
+    let reestablishments = |config: RrcConfig| {
         let mut bench = Bench::new(config);
         bench.buffers(501, 0).until(901).buffers(0, 0).active().until(10_000);
         bench.orders.iter().filter(|(_, order)| *order == Order::Reestablish).count()
     };
-    assert_eq!(anew(config()), 0);
-    assert_eq!(anew(RrcConfig { rlc_at_switch: RlcAtSwitch::Reestablished, ..config() }), 2);
+    assert_eq!(reestablishments(config()), 0);
+    assert_eq!(reestablishments(RrcConfig { rlc_at_switch: RlcAtSwitch::Reestablished, ..config() }), 2);
     let mut bench = Bench::new(config());
     bench.until(800_000);
     assert_eq!(bench.state(), Some(RrcState::Idle));
@@ -212,7 +212,7 @@ fn a_dch_can_be_preempted_only_after_the_inactivity_timer() {
 }
 
 #[test]
-fn an_allocation_by_release_takes_both_switches() {
+fn allocation_after_a_release_takes_the_time_of_both_switches() {
     let mut bench = Bench::new(config());
     bench.answer = Answer::Granted { dch: 1, after: ms(502) };
     bench.buffers(501, 0).enters(RrcState::CellDch, 1403);

@@ -69,7 +69,9 @@ pub struct Bbr {
     sampler: RateSampler,
     rates: MaxRate,
     policer: Policer,
+    /// The minimum round-trip time.
     rtprop: Option<Duration>,
+    /// Time at which it was measured.
     rtprop_at: Time,
     rounds: Rounds,
     pacing_gain: f64,
@@ -78,17 +80,23 @@ pub struct Bbr {
     cwnd: f64,
     /// The window before a loss or ProbeRTT.
     prior_cwnd: f64,
+    /// The rate at the last round with sufficient growth (§4.3.2.2).
     full_rate: f64,
+    /// Number of rounds without sufficient growth since.
     full_rounds: u32,
+    /// Whether the rate has stopped growing, which ends Startup.
     filled_pipe: bool,
+    /// Phase of ProbeBW: index into [`CYCLE`].
     cycle_index: usize,
+    /// Start of this phase.
     cycle_at: Time,
     /// State of the pseudorandom sequence that selects the initial phases of ProbeBW.
     phase: u32,
-    /// The earliest end of ProbeRTT, set once its window is reached, and whether a round has passed
-    /// since.
+    /// The earliest end of ProbeRTT, set once its window is reached.
     probe_rtt_until: Option<Time>,
+    /// Whether a round has passed since it was set.
     probe_rtt_round_done: bool,
+    /// Sending has restarted after a pause, and no ACK has arrived since.
     idle_restart: bool,
     recovery: Option<Recovery>,
     /// A loss was detected since the last ACK.
@@ -393,7 +401,7 @@ impl Bbr {
 }
 
 impl WindowLaw for Bbr {
-    fn on_ack(&mut self, _heard: &LawAck) {}
+    fn on_ack(&mut self, _ack: &LawAck) {}
 
     fn on_round_trip(&mut self, rtt: Duration) {
         // §4.2.1: the first rate is the initial window over the round trip of the handshake.

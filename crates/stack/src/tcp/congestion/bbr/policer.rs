@@ -51,9 +51,11 @@ pub struct Progress {
 pub struct Policer {
     /// The beginning of the current interval. `None` before a loss.
     from: Option<Progress>,
+    /// Rounds in the current interval, or for which the rate of a detected policer was used.
     rounds: u32,
     /// Rate of the last interval, in bytes per second.
     rate: Option<f64>,
+    /// A policer was detected.
     policed: bool,
     /// Payload lost at the last acknowledgment, in bytes.
     lost: u64,

@@ -70,14 +70,17 @@ pub(super) struct Detection {
     /// Round-trip time of the last delivered segment (RACK.rtt).
     rtt: Duration,
     min_rtt: Option<Duration>,
-    /// The number after the highest segment that has arrived (RACK.fack), and its value before this
-    /// acknowledgment.
+    /// The number after the highest segment that has arrived (RACK.fack).
     fack: u64,
+    /// `fack` before this acknowledgment.
     fack_before: u64,
     reordering_seen: bool,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
+    /// The next sequence number when a duplicate was last reported. The round ends when it is
+    /// acknowledged (RACK.dsack_round).
     dsack_round: Option<u64>,
+    /// Time of the current acknowledgment.
     now: Time,
     echo: Option<Time>,
     srtt: Duration,

@@ -39,17 +39,19 @@ pub struct Rack {
     phase: Phase,
     /// Present if the window is reduced proportionally.
     prr: Option<Prr>,
-    /// Number of segments in flight, of segments lost and not sent again since, and of SACKed
-    /// segments.
+    /// Number of segments in flight.
     pipe: u32,
+    /// Number of segments lost and not sent again since.
     lost: u32,
+    /// Number of SACKed segments.
     sacked: u32,
     /// New segments sent because others were SACKed, before any recovery. They do not count as load
     /// (RFC 5681 §3.2, step 2).
     limited: u32,
-    /// Number of segments newly SACKed by the current duplicate, and the earliest transmission time
-    /// among those that were sent once.
+    /// Number of segments newly SACKed by the current duplicate.
     newly_sacked: u32,
+    /// Earliest transmission time of the segments newly SACKed by the current ACK that were sent
+    /// once.
     sacked_sent_at: Option<Time>,
     /// Number of marked segments not yet reported by `take_marked`.
     marked: u32,
@@ -57,9 +59,9 @@ pub struct Rack {
     wait: Duration,
     /// The first lost segment is sent regardless of the window.
     must_send_first: bool,
-    /// A segment was retransmitted. All retransmissions are acknowledged when `retransmitted_to`
-    /// is.
+    /// A segment was retransmitted since losses were last marked.
     has_retransmitted: bool,
+    /// All retransmissions are acknowledged when this sequence number is.
     retransmitted_to: u64,
     /// RACK.rtt of the segments that the current acknowledgment covers cumulatively.
     covered_rtt: Option<Duration>,

@@ -67,7 +67,7 @@ fn soft_handover_loses_and_repeats_nothing() {
         // It would interrupt a hard handover.
         config.handover.interruption = Duration::from_millis(500);
         let bench = commute(&config);
-        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
         assert_eq!((bench.handovers(), retransmissions(&bench)), (vec![], 0));
         let turns = turns(&bench);
         let cells: Vec<u16> = turns.iter().map(|turn| turn.2).collect();
@@ -87,7 +87,7 @@ fn hard_handover_interrupts_the_dch() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.handover.interruption = Duration::from_millis(200);
     let bench = commute(&config);
-    assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+    assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
     let departures = departures(&bench, 0);
     let has_data = |at: &Time| at.as_secs() < 199.0;
     let handovers: Vec<_> = bench.handovers().into_iter().filter(|(at, ..)| has_data(at)).collect();
@@ -158,7 +158,7 @@ fn blocks_are_lost_at_the_target_rate() {
     let ratio = f64::from(lost) / f64::from(blocks);
     // About 60,000 blocks: the standard error is 0.04 %.
     assert!(blocks > 50_000 && (ratio - 0.01).abs() < 0.0015, "{lost} of {blocks}");
-    assert_eq!(bench.came().len(), 20_000);
+    assert_eq!(bench.delivered_ids().len(), 20_000);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn user_without_a_code_neither_sends_nor_receives() {
         bench.sends(100 * n, (n % 2) as u16, n, 570);
     }
     bench.seconds(4);
-    assert_eq!(bench.came(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "those of the first user");
+    assert_eq!(bench.delivered_ids(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "those of the first user");
     assert!(turns(&bench).iter().all(|turn| turn.1 == 0));
     let used = bench.trace.iter().filter_map(|(_, event)| match *event {
         TraceEvent::CellDchs { cell: 0, codes: Real(codes), .. } => Some(codes),

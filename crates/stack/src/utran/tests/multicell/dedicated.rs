@@ -15,7 +15,7 @@ fn one_tree() -> DchConfig {
     DchConfig { codes: CodeLimit::OneTree, common: None, ..DchConfig::default() }
 }
 
-/// Number of call changes of one kind.
+/// Number of changes of calls of one kind.
 fn steps(bench: &Bench, kind: CallStep) -> usize {
     bench
         .trace
@@ -24,7 +24,7 @@ fn steps(bench: &Bench, kind: CallStep) -> usize {
         .count()
 }
 
-/// Cells with `offered` calls in the mean, all at `place`, under ideal power control.
+/// Cells with `offered` calls on average, all at `place`, under ideal power control.
 fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> MulticellConfig {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
@@ -42,7 +42,7 @@ fn gains_at(config: &MulticellConfig, place: Place) -> Vec<f64> {
     gains
 }
 
-/// Power in mW and load of a cell in the last TTI, and its calls.
+/// Power in mW, load and number of calls of cell `of` in the last TTI.
 fn last_of(bench: &Bench, of: u16) -> (f64, f64, f64) {
     let last = bench.trace.iter().rev().find_map(|(_, event)| match *event {
         TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, .. } if cell == of => {
@@ -73,7 +73,9 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
         [last_of(&bench, 0), last_of(&bench, 1)]
     };
 
-    // Each of n calls is sent p = (om P + L (chi + N)) / (G + om), where P = P_c + n p, by its only cell.
+    // Symbols as in `radio/phy/sir.rs`; P is the cell's power, P_c the power of its common
+    // channels, N the noise, G the processing gain over the target. Hard handover: each of n calls
+    // is sent p = (om P + L (chi + N)) / (G + om) by its only cell, where P = P_c + n p.
     let hard = run(None);
     let n = hard[0].2 + hard[1].2;
     assert!(
@@ -86,7 +88,9 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
     assert!((sends / alone - 1.0).abs() < 1e-4, "{sends} mW, {alone}");
     assert!((idle / power.common - 1.0).abs() < 1e-4);
 
-    // By both, each with half of the target: chi has the other cell's P, so P = (P_c + n w L I) / (1 - n w (om + 1)).
+    // Soft handover: both cells send, each for half of the target (2 G instead of G). The other
+    // cell's P is a part of chi, so P = (P_c + n w L I) / (1 - n w (om + 1)), where w = 1 / (2 G +
+    // om), and I is the power received from all further cells and as noise.
     let soft = run(Some(SOFT));
     let weight = 1.0 / (2.0 * margin + power.own_share);
     let both = (power.common + n * weight * outside) / (1.0 - n * weight * (power.own_share + 1.0));
@@ -95,14 +99,15 @@ fn calls_between_two_cells_of_equal_gain_have_the_powers_of_the_closed_form() {
         let eta = n * weight * (power.own_share + 1.0 + power.common * others / gain / both);
         assert!((load / eta - 1.0).abs() < 1e-3, "{load}, {eta}");
     }
-    // Nothing fades, so nothing is won: the second signal replaces half of the first, and disturbs another cell.
+    // Without fading soft handover saves no power: the second signal replaces half of the first
+    // one, and both interfere in both cells.
     assert!(2.0 * both > alone + power.common, "{both}, {alone}");
 }
 
 #[test]
 fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
     for control in [PowerControl::Frame, PowerControl::Steps, PowerControl::Ideal] {
-        let with = |soft| {
+        let run_with = |soft| {
             let mut config = sectors(4.0, ERROR_FREE);
             config.power.control = control;
             config.environment.propagation.shadowing = ShadowingConfig::default();
@@ -125,12 +130,12 @@ fn moving_calls_have_up_to_three_cells_and_the_target_losses() {
             }
             (1.0 + legs / calls, losses / blocks, bench)
         };
-        let (legs, lost, bench) = with(Some(SOFT));
+        let (legs, lost, bench) = run_with(Some(SOFT));
         assert!((1.1..1.8).contains(&legs), "{legs} legs");
         let updates = [CallStep::LegAdded, CallStep::LegRemoved].map(|kind| steps(&bench, kind));
         assert!(updates.iter().all(|&number| number > 100), "{updates:?}");
         assert_eq!(steps(&bench, CallStep::HandedOver), 0);
-        let (none, hard, _) = with(None);
+        let (none, hard, _) = run_with(None);
         assert_eq!(none, 1.0);
         assert!(lost < 1.3 * hard + 0.002, "{control:?}: {lost}, {hard}");
     }
@@ -145,7 +150,7 @@ fn blocking_follows_erlang_b() {
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(240);
     let [blocked, begun] = [CallStep::Blocked, CallStep::Begun].map(|kind| steps(&bench, kind) as f64);
-    // Erlang B for 24 Erl on 24 codes, of places that are anywhere: B(n) = a B(n-1) / (n + a B(n-1)).
+    // Erlang B for a = 24 Erl on 24 codes: B(n) = a B(n-1) / (n + a B(n-1)).
     let erlang_b = (1..=24).fold(1.0, |b, n| 24.0 * b / (f64::from(n) + 24.0 * b));
     let ratio = blocked / (blocked + begun);
     assert!((erlang_b - 0.146).abs() < 0.001, "{erlang_b}");
@@ -160,7 +165,8 @@ fn blocking_follows_erlang_b() {
     }
 }
 
-/// Moving calls in cells with few codes.
+/// Moving calls in cells with few codes. `without`: what happens to a call if its next cell has no
+/// code.
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     config.dch = DchConfig { without_code: without, ..one_tree() };
@@ -190,7 +196,7 @@ fn call_without_a_code_in_the_next_cell_is_kept_or_dropped() {
 
 #[test]
 fn compressed_mode_takes_codes_and_power() {
-    let with = |compressed| {
+    let run_with = |compressed| {
         let mut config = sectors(4.0, ERROR_FREE);
         config.handover.compressed_mode = compressed;
         let calls = offered_calls(12.0, Offered::Cell, Duration::from_secs(600));
@@ -219,22 +225,23 @@ fn compressed_mode_takes_codes_and_power() {
         method,
         raise: Db(2.0),
     };
-    let (plain, no_codes, none, loss) = with(None);
+    let (plain, no_codes, none, loss) = run_with(None);
     assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
     // Each call has another cell within 200 dB, and so a gap in every fourth TTI.
-    let (all, halves, quarter, same) = with(Some(mode(CompressedBy::HalfSf, 200.0)));
+    let (all, halves, quarter, same) = run_with(Some(mode(CompressedBy::HalfSf, 200.0)));
     assert!((quarter - 0.25).abs() < 0.01, "{quarter}");
     assert!(all > 1.05 * plain, "{all}, {plain}");
     assert!((same - loss).abs() < 0.002, "targets are raised because blocks need it: {same}, {loss}");
-    let (_, codes, _, _) = with(Some(mode(CompressedBy::Puncturing, 200.0)));
-    // Calls that are new have no gaps before they are measured.
+    let (_, codes, _, _) = run_with(Some(mode(CompressedBy::Puncturing, 200.0)));
+    // New calls have no gaps before their first measurement.
     assert!((halves / codes - 2.0).abs() < 1e-3, "{halves}, {codes}");
-    let (_, _, few, _) = with(Some(mode(CompressedBy::HalfSf, 3.0)));
+    let (_, _, few, _) = run_with(Some(mode(CompressedBy::HalfSf, 3.0)));
     assert!(few > 0.01 && few < 0.15, "{few}");
 }
 
-/// A UE with a DCH beside its DSCH. If `without` is set, calls use all other codes of its cell.
-fn with_associated(without: bool) -> Bench {
+/// A UE with a DCH beside its DSCH. If `without` is set, calls use all codes that this DCH could
+/// have.
+fn one_user_with_associated_dch(without: bool) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     let place = config.environment.layout.centre(CellId(0));
     // Beside the DSCH's quarter and a half for the common channels there is one code of SF 4.
@@ -255,9 +262,9 @@ fn with_associated(without: bool) -> Bench {
 
 #[test]
 fn associated_dch_has_a_code_and_power_while_there_is_data() {
-    let bench = with_associated(false);
-    assert_eq!(bench.came(), [1]);
-    let told: Vec<_> = bench
+    let bench = one_user_with_associated_dch(false);
+    assert_eq!(bench.delivered_ids(), [1]);
+    let reports: Vec<_> = bench
         .trace
         .iter()
         .filter_map(|(at, event)| match *event {
@@ -267,8 +274,8 @@ fn associated_dch_has_a_code_and_power_while_there_is_data() {
             _ => None,
         })
         .collect();
-    assert!(told.iter().any(|&(_, some, power, codes)| some == 1 && power > 0.0 && codes == 1.0 / 256.0));
-    for (at, some, power, codes) in told {
+    assert!(reports.iter().any(|&(_, some, power, codes)| some == 1 && power > 0.0 && codes == 1.0 / 256.0));
+    for (at, some, power, codes) in reports {
         let is_over = !(0.1..1.0).contains(&at);
         assert!(!is_over || (some, power, codes) == (0, 0.0, 0.0), "{at} s: {some}, {power} mW, {codes}");
     }
@@ -276,8 +283,8 @@ fn associated_dch_has_a_code_and_power_while_there_is_data() {
 
 #[test]
 fn a_user_without_a_code_is_postponed() {
-    let bench = with_associated(true);
-    assert!(bench.came().is_empty() && bench.grants().is_empty());
+    let bench = one_user_with_associated_dch(true);
+    assert!(bench.delivered_ids().is_empty() && bench.grants().is_empty());
     let is_for_codes =
         |event: &TraceEvent| matches!(event, TraceEvent::DschPostponed { why: Postponed::Codes, .. });
     assert!(bench.trace.iter().filter(|(_, event)| is_for_codes(event)).count() > 50);

@@ -15,7 +15,7 @@ fn a_handover_loses_and_repeats_nothing() {
         }
         bench.seconds(240);
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
-        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
         let silent = bench
             .trace
             .iter()
@@ -36,14 +36,14 @@ fn rlc_that_restarts_at_a_handover_loses_sdus_in_transmission() {
     }
     bench.seconds(1_000);
     let handovers = bench.handovers().len();
-    let came = bench.came();
+    let delivered = bench.delivered_ids();
     assert!(handovers >= 3, "{handovers}");
-    assert!(came.is_sorted(), "in order, nothing twice");
-    let lost = 7_000 - came.len();
+    assert!(delivered.is_sorted(), "in order, nothing twice");
+    let lost = 7_000 - delivered.len();
     assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
 }
 
-/// Handovers with a full buffer: the delivered SDUs, and the octets lost with buffers.
+/// Handovers with a full buffer that is lost. Returns the bench and the number of octets lost.
 fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
     let mut config = sectors(4.0, ERROR_FREE);
     (config.handover.rlc, config.handover.buffer) = (rlc, BufferAtHandover::Lost);
@@ -65,16 +65,16 @@ fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
 fn lost_buffer_has_the_unsent_sdus() {
     for rlc in [RlcAtHandover::Kept, RlcAtHandover::Reestablished] {
         let (bench, lost) = with_full_buffer(rlc);
-        let came = bench.came();
+        let delivered = bench.delivered_ids();
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
-        assert!(came.windows(2).all(|pair| pair[0] < pair[1]), "in order, nothing twice");
+        assert!(delivered.windows(2).all(|pair| pair[0] < pair[1]), "in order, nothing twice");
         let discarded =
             bench.trace.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. }));
-        let (missing, discarded) = (7_000 - came.len() as u64, discarded.count() as u64);
+        let (missing, discarded) = (7_000 - delivered.len() as u64, discarded.count() as u64);
         match rlc {
-            // What was begun goes on in the new cell.
+            // SDUs in transmission continue in the new cell.
             RlcAtHandover::Kept => assert_eq!((lost, discarded), (570 * missing, missing)),
-            // What had come and was not acknowledged is given up as well.
+            // SDUs in transmission are discarded as well. Some of them had already arrived.
             RlcAtHandover::Reestablished => assert!(lost < 570 * missing && missing <= discarded),
         }
         assert!(lost > 570 * 100, "it was full: {lost}");
@@ -84,7 +84,11 @@ fn lost_buffer_has_the_unsent_sdus() {
 #[test]
 fn a_user_with_a_lost_buffer_receives_later_packets() {
     let (bench, _) = with_full_buffer(RlcAtHandover::Reestablished);
-    assert_eq!(bench.came().last(), Some(&6_999), "the last of all came long after the last handover");
+    assert_eq!(
+        bench.delivered_ids().last(),
+        Some(&6_999),
+        "the last of all came long after the last handover"
+    );
 }
 
 #[test]
@@ -92,12 +96,12 @@ fn idle_user_is_measured_when_it_gets_data() {
     let config = sectors(4.0, ERROR_FREE);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
-    // In the other cell, after a minute of silence.
+    // The first packet. After a minute the user is near the centre of the other cell.
     bench.sends(62_000, 0, 1, 570);
     bench.seconds(64);
     let begun = Time::ZERO + Duration::from_millis(62_000);
     assert_eq!(bench.handovers(), [(begun, 0, 1)]);
-    assert_eq!(bench.came(), [1]);
+    assert_eq!(bench.delivered_ids(), [1]);
 }
 
 #[test]
@@ -107,13 +111,14 @@ fn a_handover_without_backlog_postpones_nothing() {
     config.handover.interruption = Duration::from_millis(200);
     let mobility = commuter(&config);
     let mut bench = Bench::new(&config, &[mobility]);
-    // A packet takes 300 ms, so that most of the time it is the only one, and a handover ends it.
+    // A packet takes 300 ms of the 310 ms to the next one. It is thus the only one in the buffer
+    // most of the time, and after a handover that loses it the buffer is empty.
     let packets = Duration::from_millis(310);
     for n in 0..700 {
         bench.sends(310 * n, 0, n, 570);
     }
     bench.seconds(220);
-    assert!(bench.came().len() < 700 && bench.handovers().len() >= 3, "{:?}", bench.handovers());
+    assert!(bench.delivered_ids().len() < 700 && bench.handovers().len() >= 3, "{:?}", bench.handovers());
     for (handover, ..) in bench.handovers() {
         let next = handover.round_up_to(packets);
         let mut postponed = bench.trace.iter().filter(|(at, event)| {

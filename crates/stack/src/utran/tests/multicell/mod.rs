@@ -47,7 +47,8 @@ fn linear(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
-/// The cells of the study, in a torus without shadowing. The DSCH loses 1 % of the blocks at `target_db`.
+/// The cells of Rendón et al. (2004), in a torus without shadowing. `guaranteed_blocks`: service
+/// credit per TTI. The DSCH loses 1 % of the blocks at an Eb/N0 of `target_db`.
 fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
     let format = |(blocks, spreading_factor)| PowerFormat {
         blocks,
@@ -112,7 +113,7 @@ fn standing(place: Place) -> MobilityConfig {
     )
 }
 
-/// Moves from the centre of one cell to the centre of the next, at 50 km/h, and back.
+/// Moves from the centre of cell 0 to the centre of cell 1 and back, again and again, at 50 km/h.
 fn commuter(config: &MulticellConfig) -> MobilityConfig {
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
@@ -124,7 +125,7 @@ fn commuter(config: &MulticellConfig) -> MobilityConfig {
     MobilityConfig::Track(track.into())
 }
 
-/// Target at which no block is lost.
+/// `target_db` of [`sectors`] at which no block is lost.
 const ERROR_FREE: f64 = -30.0;
 
 /// Cells, users and recorded events.
@@ -239,7 +240,7 @@ impl Bench {
     }
 
     /// Delivered packets in order.
-    fn came(&self) -> Vec<u64> {
+    fn delivered_ids(&self) -> Vec<u64> {
         self.delivered.iter().map(|(_, _, id)| *id).collect()
     }
 }
@@ -251,7 +252,8 @@ fn credits_send_a_packet_in_eight_ttis() {
     bench.seconds(1);
     let data = &bench.grants()[..8];
     assert_eq!(data, [(2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (1, 64)]);
-    // The packet came in a TTI before its turn; eight TTIs of air, no Iub.
+    // The packet enters at 20 ms, before the MAC schedules the TTI that starts then. It takes eight
+    // TTIs, and the Iub has no delay.
     let (at, _, id) = bench.delivered[0];
     assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
 }
@@ -270,7 +272,7 @@ fn timeout_scheduler_counts_the_length_indicator() {
         bench.sends(20 + 200 * n, 0, n, 160);
     }
     bench.seconds(3);
-    assert_eq!(bench.came(), (0..10).collect::<Vec<_>>());
+    assert_eq!(bench.delivered_ids(), (0..10).collect::<Vec<_>>());
     for &(at, _, id) in &bench.delivered {
         let sent = Time::ZERO + Duration::from_millis(20 + 200 * id);
         assert!(at - sent <= Duration::from_millis(28), "packet {id} took {}", at - sent);
@@ -301,16 +303,18 @@ fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
 #[test]
 fn ideal_control_holds_one_percent_of_losses() {
     let (load, lost) = calls_alone(PowerControl::Ideal, 60);
-    // 36 cells, but calls last long: the number of calls has a deviation of 3 %, and the load follows more than in proportion.
+    // Calls are long, so even the mean number of calls in 36 cells has a deviation of 3 %. The load
+    // changes more than in proportion to it.
     assert!((0.70..0.92).contains(&load), "{load}");
-    // 5 million blocks; saturated cells, of which there are few, lose more.
+    // 5 million blocks. Saturated cells lose more, but there are few.
     assert!((0.0097..0.0125).contains(&lost), "{lost}");
 }
 
 #[test]
 fn control_in_steps_stays_near_the_target() {
     let (load, lost) = calls_alone(PowerControl::Steps, 6);
-    // A step of 1 dB, a slot late, averaged over thirty slots: a little over and a little under.
+    // Steps of 1 dB, one slot late: the power is sometimes a little too high and sometimes too low.
+    // The Eb/N0 is averaged over the thirty slots of a TTI.
     assert!((0.65..0.95).contains(&load), "{load}");
     assert!((0.003..0.03).contains(&lost), "{lost}");
 }
@@ -337,7 +341,7 @@ fn calls_out_of_reach_do_not_exceed_the_power_limit() {
 
 #[test]
 fn outer_loop_holds_one_percent_despite_late_powers() {
-    let with = |outer_loop| {
+    let run_with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);
         config.power.outer_loop = outer_loop;
         let calls = offered_calls(20.0, Offered::Cell, Duration::from_secs(600));
@@ -356,7 +360,7 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
         }
         losses / blocks
     };
-    let (fixed, moved) = (with(None), with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
+    let (fixed, moved) = (run_with(None), run_with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
     assert!(fixed > 1.02 * moved, "losses by bursts of other users are compensated: {fixed}, {moved}");
     // 4.3 million blocks.
     assert!((moved - 0.01).abs() < 0.0004, "{moved}");
@@ -364,7 +368,7 @@ fn outer_loop_holds_one_percent_despite_late_powers() {
 
 #[test]
 fn calls_do_not_depend_on_the_scheduler() {
-    let told = |per_tti: f64| {
+    let calls_and_grants = |per_tti: f64| {
         let mut config = sectors(per_tti, 2.25);
         let calls = offered_calls(5.0, Offered::Cell, Duration::from_secs(10));
         config.calls = vec![talk(calls)];
@@ -379,7 +383,7 @@ fn calls_do_not_depend_on_the_scheduler() {
         });
         (calls.collect::<Vec<_>>(), bench.grants())
     };
-    let ((calls, grants), (others, other_grants)) = (told(1.0), told(16.0));
+    let ((calls, grants), (others, other_grants)) = (calls_and_grants(1.0), calls_and_grants(16.0));
     assert_eq!(calls, others);
     assert_ne!(grants, other_grants);
 }

@@ -1,4 +1,5 @@
-//! Decisions each frame: the users are in two phases, and each TTI covers two frames.
+//! The DSCH is scheduled in each frame. TTIs of two frames start with even frames for half of the
+//! users and with odd frames for the others. These are the two phases.
 
 use super::*;
 use crate::environment::Environment;
@@ -73,7 +74,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     });
     let pilot = config.power.common;
     let processing = CHIP_RATE * 0.02 / (16.0 * 320.0);
-    // All cells but the own one send their pilots.
+    // All cells but the user's own one send only their pilots.
     let link = |ue: usize| {
         let others: f64 =
             (0..gains[ue].len()).filter(|cell| *cell != ue).map(|cell| gains[ue][cell] * pilot).sum();
@@ -94,7 +95,7 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
     assert!((first_db - 2.25).abs() < 1e-9, "{first_db}");
     assert!(second_db < mean_db - 0.2 && mean_db < first_db - 0.2, "{second_db}, {mean_db}, {first_db}");
     // A curve so steep that all blocks are lost a tenth of a dB below a level, and none above.
-    let came_at = |threshold_db: f64| {
+    let delivered_at = |threshold_db: f64| {
         let mut config = config.clone();
         let steep: Arc<LinkTable> = LinkTable::logistic(threshold_db, 1000.0).into();
         config.dsch.formats.iter_mut().for_each(|format| format.errors = steep.clone());
@@ -104,14 +105,14 @@ fn blocks_are_judged_by_the_mean_of_both_frames() {
         bench.seconds(1);
         bench.delivered.iter().find(|(_, ue, _)| *ue == UeId(0)).map(|(at, ..)| *at)
     };
-    assert_eq!(came_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
+    assert_eq!(delivered_at(mean_db - 0.1), Some(ms(40)), "though the second frame alone would lose all");
     assert!(
-        came_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
+        delivered_at(mean_db + 0.1).is_none_or(|at| at > ms(40)),
         "though the first frame alone would lose none"
     );
 }
 
-/// 36 cells with overloaded DSCHs, in phases.
+/// 36 cells with overloaded DSCHs, scheduled as `decision` says.
 fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> Bench {
     let mut config = sectors(8.0, 2.25);
     config.dsch.decision = decision;
@@ -188,7 +189,7 @@ fn calls_in_two_phases_lose_one_percent_under_ideal_control() {
             ttis[(at.as_nanos() / 10_000_000 % 2) as usize] += f64::from(*sent);
         }
     }
-    // 360,000 blocks: a deviation of 0.0002.
+    // 360,000 blocks: the ratio has a standard deviation of 0.0002.
     assert!(blocks > 300_000.0 && (losses / blocks - 0.01).abs() < 0.001, "{losses} of {blocks}");
     assert!((ttis[0] / ttis[1] - 1.0).abs() < 0.2, "half of the calls in each: {ttis:?}");
 }
@@ -210,6 +211,6 @@ fn handover_between_phases_loses_nothing() {
         }
         bench.seconds(240);
         assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
-        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
     }
 }

@@ -1,4 +1,5 @@
-//! State tables of capacity requests.
+//! Sequences of capacity requests, grants and acknowledgments in a TDD cell, compared with the
+//! expected events as text (`Bench::story`).
 
 use Direction::{Downlink, Uplink};
 
@@ -182,14 +183,15 @@ fn dedicated_channel_carries_the_acknowledgments_of_a_grant() {
     let mut bench = Bench::new(TddConfig { ack, ..tdd() }, rlc(), 1, 1);
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(20);
-    // Sent in the frame after the last block, which leaves the grant unused, and heard at its end.
+    // The STATUS PDU is sent in the frame after the last block, in which the grant is unused, and
+    // received at the end of that frame.
     assert_eq!(bench.lines_with("status"), ["7: 0▼ status"]);
     assert_eq!(bench.lines_with("leaves"), ["7: 0▲ leaves after 3"]);
     assert_eq!(bench.occupancy(0, Uplink), Bytes(0));
 }
 
 #[test]
-fn what_is_given_up_before_it_was_heard_is_withdrawn() {
+fn request_is_withdrawn_if_its_data_are_discarded_before_the_grant() {
     use crate::radio::rlc::SduDiscard;
     let rlc =
         RlcConfig { sdu_discard: SduDiscard::Timer, timer_discard: Some(Duration::from_millis(20)), ..rlc() };
@@ -209,8 +211,8 @@ fn nothing_happens_without_requests() {
     assert_eq!((bench.events, bench.held()), (events, 0));
 }
 
-/// P PDUs of N SDUs in n blocks per frame, then c = 4 frames: one unused, one for the request, two for
-/// the answer.
+/// A cycle of P PDUs of N SDUs, sent in n blocks per frame, has ceil(P / n) frames of data and 4
+/// others: one unused, one for the request, two for the answer.
 #[test]
 fn single_user_has_the_throughput_of_the_closed_form() {
     for sdus in [1_u64, 5, 20] {
@@ -246,7 +248,8 @@ fn failed_rlc_entity_releases_its_capacity() {
     };
     let mut beyond_repair = 0;
     for seed in 0..40 {
-        // A window that does not move leads to a RESET, and the first one is one too many.
+        // A window that does not move leads to a RESET. With a MaxRST of 1 the first one is already
+        // an unrecoverable error.
         let rlc = RlcConfig { max_dat: Some(1), max_mrw: Some(2), max_rst: 1, ..rlc() };
         let mut bench = Bench::new(cell.clone(), rlc, 3, seed);
         for (id, ue) in (0..60).zip([0, 1, 2].into_iter().cycle()) {

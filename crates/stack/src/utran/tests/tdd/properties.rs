@@ -133,7 +133,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_cell_keeps_its_promises(
+    fn invariants_hold_for_arbitrary_traffic(
         cell in cell(),
         arrivals in prop::collection::vec(arrival(), 1..60),
         max_dat in prop_oneof![Just(None), Just(Some(1)), Just(Some(17))],
@@ -142,7 +142,7 @@ proptest! {
         let GrantConfig { order, refused, .. } = cell.grant;
         let mut bench = Bench::new(cell, RlcConfig { max_dat, ..rlc() }, 12, seed);
         let mut sent = [Vec::new(), Vec::new()];
-        let mut came = Vec::new();
+        let mut sdus = Vec::new();
         let (mut frame, mut id) = (0, 0);
         for Arrival { after, ue, direction, octets, count } in arrivals {
             frame += after;
@@ -150,14 +150,14 @@ proptest! {
                 let at = frame * 10 + 3;
                 bench.sends(at, ue, direction, id, octets);
                 sent[direction.index()].push((UeId(ue), id));
-                came.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
+                sdus.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
                 id += 1;
             }
         }
         bench.frames(frame + FRAMES);
         prop_assert_eq!(bench.held(), 0, "nothing is held when users stop");
         let others = |ue: UeId, of: Direction, until: Time| {
-            came.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
+            sdus.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
         };
         let ahead = |ue: UeId, of: Direction, since: Time, until: Time| match order {
             // No order applies to a user that backs off: it gets capacity when no other user holds
@@ -173,7 +173,7 @@ proptest! {
             event, TraceEvent::SduDiscarded { ue: whose, direction, sdu, .. }
                 if (*whose, *direction, sdu.0) == (ue, of, id)
         ));
-        // Beyond MaxRST that is an error, and told.
+        // After MaxRST resets RLC reports an unrecoverable error and sends nothing more.
         let is_dead = |ue: UeId, of: Direction| bench.trace.iter().any(|(_, event)| {
             *event == TraceEvent::RlcUnrecoverable { ue, direction: of }
         });

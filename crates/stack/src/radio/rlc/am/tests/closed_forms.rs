@@ -24,7 +24,8 @@ struct Distribution {
 }
 
 impl Distribution {
-    /// Of a number of rounds k = 1, 2, …, from the probability `up_to(k)` of at most k rounds.
+    /// The distribution of a number of rounds k = 1, 2, …, from the probability `up_to(k)` of at
+    /// most k rounds.
     fn of_rounds(up_to: impl Fn(i32) -> f64) -> Self {
         let (mut mean, mut mean_square) = (0.0, 0.0);
         for k in 1..1_000 {
@@ -35,7 +36,7 @@ impl Distribution {
         Distribution { mean, deviation: (mean_square - mean * mean).sqrt() }
     }
 
-    /// Of an indicator that is 1 with this probability, otherwise 0.
+    /// The distribution of an indicator that is 1 with this probability, otherwise 0.
     fn of_event(probability: f64) -> Self {
         Distribution { mean: probability, deviation: (probability * (1.0 - probability)).sqrt() }
     }

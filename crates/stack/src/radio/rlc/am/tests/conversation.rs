@@ -1,5 +1,7 @@
-//! Polls, reports, retransmissions and timers of one entity. Unless a test says otherwise, an SDU of
-//! 100 octets takes 3 PDUs, one of 500 octets 13, and Timer_Poll is 170 ms.
+//! Polls, reports, retransmissions and timers of one entity. `sends` returns the sent PDUs as text:
+//! `"3-5 R P"` are data PDUs 3 to 5, retransmitted, the last one polls ([`describe`]). Unless a
+//! test states otherwise, an SDU of 100 octets takes 3 PDUs, one of 500 octets 13, and Timer_Poll
+//! is 170 ms.
 
 use super::*;
 
@@ -56,7 +58,7 @@ fn timer_poll_stops_when_the_last_polled_pdu_is_reported_missing() {
 }
 
 #[test]
-fn every_poll_pdu_th_pdu_polls() {
+fn poll_pdu_makes_every_nth_pdu_poll() {
     let mut entity = TestEntity::new(RlcConfig { poll_pdu: Some(4), poll_last_pdu: false, ..config() });
     entity.submits(0, 1000).unwrap();
     assert_eq!(entity.at(10).sends(10), ["0-3 P", "4-7 P", "8-9"]);

@@ -1,5 +1,6 @@
-//! SDU discard after MaxDAT, and the Move Receiving Window command (MRW) at sender and receiver. An
-//! SDU of 79 octets fills two PDUs of 40 octets, together with its length indicator.
+//! SDU discard after MaxDAT, and the Move Receiving Window command (MRW) at sender and receiver.
+//! PDUs are written as by [`describe`]: in `"STATUS MRW 4/1"` SN_MRW_LENGTH is 4 and N_LENGTH is 1.
+//! An SDU of 79 octets fills two PDUs of 40 octets, together with its length indicator.
 
 use super::*;
 use crate::radio::rlc::MrwAck;

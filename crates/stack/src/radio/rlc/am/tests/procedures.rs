@@ -1,4 +1,5 @@
-//! MRW, RESET, WINDOW and report formats. Each test has one entity and plays its peer.
+//! MRW, RESET, WINDOW and report formats. Each test has one entity and plays its peer. PDUs are
+//! written as by [`describe`].
 
 use std::num::NonZeroU16;
 

@@ -1,4 +1,5 @@
-//! Suspension and re-establishment. Each test has one entity and plays its peer.
+//! Suspension and re-establishment. Each test has one entity and plays its peer. PDUs are written
+//! as by [`describe`](super::describe).
 
 use super::*;
 

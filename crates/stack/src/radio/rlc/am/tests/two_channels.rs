@@ -1,4 +1,5 @@
-//! Control PDUs on a separate channel, and a sender with a limit on started SDUs.
+//! Control PDUs on a separate channel, and a sender with a limit on started SDUs. PDUs are written
+//! as by [`describe`].
 
 use super::*;
 use crate::radio::rlc::Rlc;
