@@ -1,7 +1,7 @@
 //! The physical layer: decides which blocks of a transmission are lost. Each model has a method
 //! `losses` that takes the number of the first block and the count of blocks and returns [`Lost`]:
 //! [`BlockErrors`] for independent errors, the Gilbert model and recorded errors of a UE,
-//! [`LinkTable`] for blocks at an Eb/N0, [`EbN0Errors`] for the DCH of a UE at an Eb/N0, and
+//! [`LinkTable`] for blocks at an Eb/N0, [`EbN0Errors`] for the DCH of a UE in a layout, and
 //! [`tdd::TddRadio`] for the blocks of a frame in a TDD cell. These interfere with each other, so all
 //! of them must be known before a loss is decided.
 

@@ -88,9 +88,11 @@ fn hard_handover_interrupts_the_dch() {
     config.handover.interruption = Duration::from_millis(200);
     let bench = commute(&config);
     assert_eq!(bench.delivered_ids(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
-    assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
     let departures = departures(&bench, 0);
-    for (at, from, to) in bench.handovers() {
+    let has_data = |at: &Time| at.as_secs() < 199.0;
+    let handovers: Vec<_> = bench.handovers().into_iter().filter(|(at, ..)| has_data(at)).collect();
+    assert!(handovers.len() >= 3, "{handovers:?}");
+    for (at, from, to) in handovers {
         assert!(from < 2 && to < 2 && from != to);
         let end = at + config.handover.interruption;
         assert!(!departures.iter().any(|&sent| at <= sent && sent < end), "silent from {at:?}");
@@ -171,7 +173,8 @@ fn user_without_a_code_neither_sends_nor_receives() {
         bench.sends(100 * n, (n % 2) as u16, n, 570);
     }
     bench.seconds(4);
-    assert_eq!(bench.delivered_ids(), (0..10).map(|n| 2 * n).collect::<Vec<_>>(), "all SDUs of the first user and no others");
+    let first_user: Vec<_> = (0..10).map(|n| 2 * n).collect();
+    assert_eq!(bench.delivered_ids(), first_user, "all SDUs of the first user and no others");
     assert!(turns(&bench).iter().all(|turn| turn.1 == 0));
     let used = bench.trace.iter().filter_map(|(_, event)| match *event {
         TraceEvent::CellDchs { cell: 0, codes: Real(codes), .. } => Some(codes),

@@ -113,7 +113,7 @@ fn standing(place: Place) -> MobilityConfig {
     )
 }
 
-/// Moves from the centre of one cell to the centre of the next, at 50 km/h, and back.
+/// Moves from the centre of cell 0 to the centre of cell 1 and back, again and again, at 50 km/h.
 fn commuter(config: &MulticellConfig) -> MobilityConfig {
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
