@@ -92,7 +92,7 @@ fn shorter_delay_does_not_reorder_packets() {
 }
 
 #[test]
-fn programs_radio_without_blocks_can_be_cut() {
+fn measured_radio_can_be_cut() {
     for name in ["measured-radio"] {
         let overrides = [("duration", "20 s"), ("at", "[{ time = \"5 s\", set = { radio.cut = true } }]")];
         let (cut, whole) = (metrics(name, &overrides), metrics(name, &overrides[..1]));
