@@ -22,6 +22,7 @@ SIMULATED = {
     "docs/campaigns.md": 2,
     "docs/cells.md": 2,
     "docs/dsch.md": 2,
+    "docs/hspa.md": 1,
     "docs/reproducing.md": 1,
     "docs/studies.md": 1,
     "docs/tdd.md": 1,
