@@ -126,9 +126,13 @@ def general(key: str) -> str:
     return re.sub(r"\.\d+(?=\.|$)", "", key)
 
 
+CHANGED_ONLY = {"radio.cut", "ue.radio.cut"}
+"""Keys of changes during a run (`[[at]]`) that no scenario has from the start."""
+
+
 @pytest.mark.parametrize("page", MANUAL)
 def test_keys_in_sentences_exist(page: str) -> None:
-    known = {general(key) for key in KEYS}
+    known = {general(key) for key in KEYS} | CHANGED_ONLY
     tables = {key.rsplit(".", count)[0] for key in known for count in range(1, key.count(".") + 1)}
     for span in SPAN.findall(without_code(text_of(page))):
         found = re.fullmatch(r"((\w+)\.[a-z_0-9.]+)(?: *=.*)?", span)
