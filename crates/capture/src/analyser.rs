@@ -60,8 +60,8 @@ pub struct Analyser {
     /// Connections without a row yet: the open ones, and closed ones that wait for late packets.
     open: Table,
     /// Closed connections with the times at which to check whether to remove them: time, ends,
-    /// number. The first entry is due first, because the delay is constant; only a repeated check
-    /// may wait behind a later one.
+    /// number. The delay is constant, so entries are in the order of their times. Only an entry that
+    /// was put back for a repeated check may stand behind entries with later times.
     closing: VecDeque<(Time, Ends, u64)>,
     /// Connections that began with a SYN, with the times at which to check whether they are still
     /// one-sided: time, ends, number. Ordered like `closing`.

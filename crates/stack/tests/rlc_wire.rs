@@ -134,7 +134,8 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>)
             data = Some(parts(pdu.payload()));
         }
         Mode::Am => {
-            // All PDUs of a case use the same width of length indicators as the largest one.
+            // The length of each PDU gives the width of the length indicators: all AMD PDUs of a case
+            // have up to 126 octets, or all are larger (TS 25.322 §9.2.2.8).
             let format = AmdFormat { width: LiWidth::of_amd(octets.len()), special_he: true };
             let pdu = AmPdu::parse(octets, format).unwrap_or_else(|error| panic!("{error}"));
             pdu.emit(&mut emitted);

@@ -103,33 +103,7 @@ impl RadioRecorder {
             TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet } => {
                 self.totals_of(packet.direction()).sdus_refused += 1;
             }
-            TraceEvent::InternetDelay { delay, .. } => self.network.internet.add(delay),
-            TraceEvent::PacketDropped { .. } => self.network.link_drops += 1,
-            TraceEvent::FachQueueDropped { blocks, .. } => {
-                self.network.fach_queue_drops += u64::from(blocks);
-            }
-            TraceEvent::HsBlockSent { .. }
-            | TraceEvent::HsPduDiscarded { .. }
-            | TraceEvent::T1Expired { .. }
-            | TraceEvent::HsPduFlushed { .. }
-            | TraceEvent::HsBlockDropped { .. }
-            | TraceEvent::HsTsnMisread { .. }
-            | TraceEvent::HsFalseAck { .. }
-            | TraceEvent::HsNeedlessRetransmission { .. } => self.network.hs_dsch.record(event),
-            TraceEvent::EBlockSent { .. }
-            | TraceEvent::EFalseAck { .. }
-            | TraceEvent::EGrantSent { .. }
-            | TraceEvent::ENoiseRise { .. }
-            | TraceEvent::EBlockDropped { .. }
-            | TraceEvent::ET1Expired { .. } => self.network.e_dch.record(event),
-            TraceEvent::RachCollision { .. } => self.network.rach_collisions += 1,
-            TraceEvent::RlcUnrecoverable { .. } => self.network.rlc_unrecoverable_errors += 1,
-            TraceEvent::RlcReestablished { .. } => self.network.rlc_reestablishments += 1,
-            TraceEvent::CellUpdateStarted { cause, .. } => {
-                self.network.cell_updates += 1;
-                self.network.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
-            }
-            _ => {}
+            _ => self.network.record(event),
         }
     }
 
@@ -194,6 +168,41 @@ impl RadioRecorder {
             let now = self.window.clamp(at);
             let clock = &mut self.buffered[direction.index()];
             if holds_data { clock.start(now) } else { clock.stop(now) }
+        }
+    }
+}
+
+impl NetworkTotals {
+    #[inline(always)]
+    fn record(&mut self, event: &TraceEvent) {
+        match *event {
+            TraceEvent::InternetDelay { delay, .. } => self.internet.add(delay),
+            TraceEvent::PacketDropped { .. } => self.link_drops += 1,
+            TraceEvent::FachQueueDropped { blocks, .. } => {
+                self.fach_queue_drops += u64::from(blocks);
+            }
+            TraceEvent::HsBlockSent { .. }
+            | TraceEvent::HsPduDiscarded { .. }
+            | TraceEvent::T1Expired { .. }
+            | TraceEvent::HsPduFlushed { .. }
+            | TraceEvent::HsBlockDropped { .. }
+            | TraceEvent::HsTsnMisread { .. }
+            | TraceEvent::HsFalseAck { .. }
+            | TraceEvent::HsNeedlessRetransmission { .. } => self.hs_dsch.record(event),
+            TraceEvent::EBlockSent { .. }
+            | TraceEvent::EFalseAck { .. }
+            | TraceEvent::EGrantSent { .. }
+            | TraceEvent::ENoiseRise { .. }
+            | TraceEvent::EBlockDropped { .. }
+            | TraceEvent::ET1Expired { .. } => self.e_dch.record(event),
+            TraceEvent::RachCollision { .. } => self.rach_collisions += 1,
+            TraceEvent::RlcUnrecoverable { .. } => self.rlc_unrecoverable_errors += 1,
+            TraceEvent::RlcReestablished { .. } => self.rlc_reestablishments += 1,
+            TraceEvent::CellUpdateStarted { cause, .. } => {
+                self.cell_updates += 1;
+                self.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
+            }
+            _ => {}
         }
     }
 }

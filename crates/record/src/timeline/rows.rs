@@ -227,8 +227,8 @@ table! {
     }
 }
 
-/// Length of a row after which a restarted timer gets a new row. Rows after an open one stay in
-/// memory.
+/// Length of a row after which a restarted timer gets a new row. Rows are written in order, so an
+/// open row keeps all later rows in memory.
 const LONGEST_RESTARTED: Duration = Duration::from_secs(10);
 
 impl TimerRow {

@@ -59,7 +59,7 @@ fn dsch_defaults_are_the_values_of_the_study() {
 
 #[test]
 fn rates_and_limits_become_blocks() {
-    // Guaranteed rate and credit limit in blocks of 40 octets per TTI of 20 ms: 16 kbit/s each.
+    // A block of 40 octets per TTI of 20 ms is 16 kbit/s. The credit limit is a number of blocks.
     for (keys, per_tti, limit) in [
         ("guaranteed = \"16 kbit/s\"", 1.0, 16.0),
         ("guaranteed = \"24 kbit/s\"", 1.5, 16.0),

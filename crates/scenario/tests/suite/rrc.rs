@@ -131,7 +131,10 @@ fn rrc_mistakes_are_reported_with_a_correction() {
 #[test]
 fn permanent_dchs_count_towards_admission() {
     let fixed = "[[ue]]\nname = \"fixed\"\ncount = 2\nbearer = \"ps-64\"\n";
-    assert!(load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(), "32 + 2 x 64 + 64");
+    assert!(
+        load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(),
+        "32 kbit/s of the common channels, two permanent DCHs and a switched one of 64 kbit/s"
+    );
     assert!(refused(&format!("{CELL}downlink = \"223 kbit/s\"\n{fixed}")).contains("no DCH"));
     assert!(refused(&format!("{CELL}dchs = 1\n{fixed}")).contains("more than this limit"));
     assert!(refused(&format!("{CELL}uplink = \"191 kbit/s\"\n{fixed}")).contains("no DCH"));
@@ -143,7 +146,7 @@ fn keys_without_effect_give_warnings() {
         .expect("the scenario loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
-    // The buffer of these users applies, and both directions have one.
+    // The buffer of this group (9 kB) applies, not that of all users, also to the uplink's threshold.
     let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
                rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
     let warned = load(own, &[]).expect("the scenario loads").warnings;

@@ -235,7 +235,7 @@ fn two_users_share_the_noise_rise() {
     let metrics = metrics(&scenario);
     let uplink = UplinkLoad::new(&scenario.cell[0].e_dch);
     let tti = Duration::from_millis(2);
-    let half = Grant::all().filter(|grant| uplink.load(grant.ratio()) <= uplink.budget() / 2.0).last();
+    let half = Grant::all().rev().find(|grant| uplink.load(grant.ratio()) <= uplink.budget() / 2.0);
     let pdus = (f64::from(uplink.bits(half.expect("a grant").ratio(), tti)) - 18.0) / 328.0;
     assert_near("PDUs", value(&metrics, "iub_pdus_per_s_uplink"), 2.0 * pdus.floor() * 500.0, 0.2);
     assert!(value(&metrics, "e_happy_pct") < 10.0);

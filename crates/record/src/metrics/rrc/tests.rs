@@ -78,10 +78,11 @@ fn times_and_energy_count_inside_the_window_only() {
     expect(&run, "time_in_cell_fach_s", 4.0);
     expect(&run, "time_in_cell_dch_s", 3.0);
     expect(&run, "time_in_cell_pch_s", 0.0);
-    // Promotions from PCH and from FACH, then FACH and DCH. During the release the UE draws the
-    // power of the state that it leaves.
+    // Energy of the switches from PCH and from FACH, then of FACH and DCH. During the release the UE
+    // draws the power of the state that it leaves.
     expect(&run, "energy_j", 0.5 + 0.6 + 4.0 * 0.4 + 3.0 * 0.8 + 0.8);
     expect(&run, "rrc_switches", 2.0);
+    // The only switch from PCH or idle began before the window.
     expect(&run, "rrc_promotions", 0.0);
     expect(&run, "rrc_switches_fach_to_dch", 1.0);
     expect(&run, "dch_preemptions", 1.0);

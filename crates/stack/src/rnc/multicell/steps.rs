@@ -14,7 +14,7 @@ use crate::rnc::calls::{Call, RadioLink};
 /// dynamic range of any transmitter.
 const LEAST: f64 = 1e-6;
 
-/// Simulates the slots of this turn. Users of DSCHs keep the power that they were granted. Calls and DCHs of
+/// Simulates the slots of an interval. Users of DSCHs keep the power that they were granted. Calls and DCHs of
 /// users follow their commands. In a slot without enough power, a cell scales all their powers alike.
 pub(super) fn follow_commands(
     solver: &mut PowerSolver,
@@ -23,10 +23,10 @@ pub(super) fn follow_commands(
     interval: Duration,
 ) {
     let slots = (interval.as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
-    let mains = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
-    for (dch, of) in calls.powered().chain(dchs.powered()).zip(mains) {
+    let main_links = solver.links(LinkKind::Call).iter().chain(solver.links(LinkKind::Dch));
+    for (dch, link) in calls.powered().chain(dchs.powered()).zip(main_links) {
         // New DCHs start with the power that they need.
-        dch.loops.inner.get_or_insert(InnerLoop::new(of.power_mw));
+        dch.loops.inner.get_or_insert(InnerLoop::new(link.power_mw));
         dch.loops.achieved = 0.0;
     }
     let constant = constant_powers(solver);

@@ -1,5 +1,5 @@
-//! Radios that replace UMTS, without RLC, MAC and channels: a measured radio, and a flat radio for
-//! comparison.
+//! Links that take the place of the UMTS radio, without RLC, MAC and channels: one with a measured
+//! capacity, and, for comparison, one with a constant rate, delay and random loss ("flat").
 
 mod capacity;
 mod flat;
@@ -51,7 +51,7 @@ impl Utran {
         }
     }
 
-    /// Cuts the links of a UE with such links, or restores them.
+    /// Cuts or restores the substitute links of a UE, if it has any.
     pub(super) fn set_emulated_cut(&mut self, ue: UeId, is_cut: bool) {
         match self.substitute(ue) {
             Some(LinkEmulation::Capacity(links)) => links.iter_mut().for_each(|link| link.set_cut(is_cut)),

@@ -33,9 +33,8 @@ pub struct Fack {
     resent: u32,
     /// One of these retransmissions was lost: nothing is sent before the timer expires.
     is_stopped: bool,
-    /// Nothing is sent before the next ACK or timeout. Either the recovery has just begun, or
-    /// outside of a recovery the last ACK left the forward-most segment anywhere else than one
-    /// beyond the oldest hole.
+    /// Nothing is sent before the next ACK or timeout: either the recovery has just begun, or the
+    /// last ACK outside of a recovery reported a gap.
     is_paused: bool,
 }
 
