@@ -126,20 +126,20 @@ pub const STATE_HEIGHTS: &[f64] = &[0.12, 0.22, 0.32, 0.55, 0.9, 0.9];
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     use super::*;
 
     #[test]
     fn looks_differ_and_have_hues() {
-        let mut looks = HashSet::new();
+        let mut looks = BTreeSet::new();
         for look in Cause::ALL.iter().map(|cause| look_of(*cause)).chain(PROXY_LOOKS.iter().copied()) {
             assert!(HUES.iter().any(|hue| hue.name == look.hue), "{}", look.name);
             assert!(looks.insert((look.hue, look.hatch)), "{} looks like another cause", look.name);
         }
         assert!(STATE_LOOKS.iter().all(|look| HUES.iter().any(|hue| hue.name == look.hue)));
         assert_eq!(STATE_LOOKS.len(), STATE_HEIGHTS.len());
-        let names: HashSet<_> = HUES.iter().map(|hue| hue.name).collect();
+        let names: BTreeSet<_> = HUES.iter().map(|hue| hue.name).collect();
         assert_eq!(names.len(), HUES.len());
     }
 }

@@ -1,6 +1,6 @@
 //! Lanes and their tables.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use umts_units::Duration;
 
@@ -36,7 +36,7 @@ fn every_lane_shows_columns_of_an_existing_table() {
 
 #[test]
 fn names_of_lanes_areas_and_categories_are_unique() {
-    let all_differ = |names: Vec<&str>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    let all_differ = |names: Vec<&str>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
     assert!(all_differ(LANES.iter().map(|lane| lane.name).collect()));
     assert!(all_differ(AREAS.iter().map(|area| area.name).collect()));
     for lane in LANES {

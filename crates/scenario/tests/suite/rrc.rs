@@ -146,7 +146,7 @@ fn keys_without_effect_give_warnings() {
         .expect("the scenario loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
-    // The buffer of this group (9 kB) applies, not that of all users, also to the uplink's threshold.
+    // The buffer of this group (9 kB) applies, not the general one, and also with the uplink's threshold.
     let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
                rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
     let warned = load(own, &[]).expect("the scenario loads").warnings;
