@@ -240,8 +240,8 @@ def _ns(time_s: float) -> int:
 def _no_items() -> Items:
     import numpy as np
 
-    none = np.zeros(0, dtype=np.int64)
-    return Items(*[none] * 8)
+    none, no_values = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Items(none, none, none, low=no_values, high=no_values, middle_ns=none, category=none, weight=none)
 
 
 def _items(of: ConnectionTimeline, lane: Lane, chosen: pl.DataFrame) -> Items:
