@@ -1,9 +1,10 @@
 //! Encoding and compression of the columns of result tables.
 //!
-//! Each type has one encoding: 64-bit counters rise, so they are stored as differences; other
-//! numbers are stored byte by byte (`BYTE_STREAM_SPLIT`), which zstd compresses well. Statistics,
-//! page indices and Arrow's own schema are omitted: they would take more space than the values of a
-//! short table, and no reader of the package uses them.
+//! The encoding depends on the type. 64-bit counters rise, so they are stored as differences. Words
+//! and floating-point numbers often repeat and have a dictionary. Other numbers, and those that do
+//! not repeat enough, are stored byte by byte (`BYTE_STREAM_SPLIT`), which zstd compresses well.
+//! Statistics, page indices and Arrow's own schema are omitted: they would take more space than the
+//! values of a short table, and no reader of the package uses them.
 
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
