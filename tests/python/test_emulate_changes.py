@@ -72,12 +72,12 @@ def test_simulation_and_emulation_change_at_the_same_instants(umts: Umts, tmp_pa
             within = downlink.filter(pl.col("time_s").is_between(from_s, to_s))
             return float(within["octets"].sum()) * 8 / 1000 / (to_s - from_s)
 
-        rates[kind] = [kbps(2, 4), kbps(4.02, 6), kbps(7.5, 9), kbps(10, 13)]
+        rates[kind] = [kbps(2, 4), kbps(4.02, 6), kbps(7.5, 9), kbps(12, 13.2)]
     for before, cut, after, limited in rates.values():
         assert before == pytest.approx(384, rel=0.05)
         assert cut == 0
         assert after > 0.5 * before
-        # The link of 96 kbit/s is the bottleneck. An IP packet has no RLC header there.
+        # The link of 96 kbit/s is the bottleneck: the buffer of RLC has emptied after 12 s.
         assert limited == pytest.approx(96, rel=0.1)
     for simulated, emulated in zip(rates["simulated"], rates["emulated"], strict=True):
         assert emulated == pytest.approx(simulated, rel=0.1)
