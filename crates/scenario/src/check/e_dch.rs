@@ -10,6 +10,7 @@ use super::Inspection;
 use super::channels::loses_nothing;
 use super::hs_dsch::WINDOWS;
 use crate::error::Problem;
+use crate::model::Ue;
 
 /// Values of the Happy_Bit_Delay_Condition in milliseconds (TS 25.331 §10.3.6.99).
 const HAPPY_BIT_DELAYS: [u64; 8] = [2, 10, 20, 50, 100, 200, 500, 1_000];
@@ -33,7 +34,32 @@ impl Capacity {
 impl Inspection<'_> {
     pub(super) fn e_dchs(&mut self) -> Result<(), Problem> {
         (0..self.scenario.cell.len()).try_for_each(|i| self.e_dch_of_cell(i))?;
-        (0..self.scenario.ue.len()).try_for_each(|i| self.e_dch_of_users(i))
+        (0..self.scenario.ue.len()).try_for_each(|i| self.e_dch_of_users(i))?;
+        (0..self.scenario.cell.len()).for_each(|i| self.room_for_e_dch_users(i));
+        Ok(())
+    }
+
+    /// Warns if the DPCCHs and the scheduling information of the permanent users of cell `i` leave no
+    /// noise rise for data.
+    fn room_for_e_dch_users(&mut self, i: usize) {
+        let config = &self.scenario.cell[i].e_dch;
+        let uplink = UplinkLoad::new(config);
+        let reserved_by = |(group, ue): (usize, &Ue)| {
+            let (_, tti) = self.e_dch_category(group)?;
+            let is_permanent_here = self.names.groups[group].cell == i && !ue.is_switched();
+            let bits = block_bits(0, 1, true) + self.e_dch_keys(group).non_scheduled;
+            is_permanent_here.then(|| f64::from(ue.count) * uplink.load(uplink.ratio(bits, tti)))
+        };
+        let reserved: f64 = self.scenario.ue.iter().enumerate().filter_map(reserved_by).sum();
+        if reserved >= uplink.budget() {
+            let message = format!(
+                "the E-DCH users of this cell may get no grant: all of them together need {:.0} % of a noise rise of {} \
+                 without data",
+                100.0 * reserved / uplink.budget(),
+                config.noise_rise
+            );
+            self.warn(&format!("cell.{i}.e_dch.noise_rise"), &message);
+        }
     }
 
     /// Options of the E-DCH of cell `i` that can be signalled.

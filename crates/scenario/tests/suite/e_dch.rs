@@ -159,3 +159,21 @@ fn admission_counts_e_dch_users() {
     let error = text("dchs = 1").expect_err("two users need two").render(false);
     assert!(error.contains("need 2 DCHs"), "{error}");
 }
+
+#[test]
+fn users_that_leave_no_noise_rise_for_data_give_a_warning() {
+    for (count, is_warned) in [(100, false), (300, true)] {
+        let loaded = load(
+            "hspa-14.4",
+            "",
+            &format!("[ue.rlc]\n[[ue]]\nname = \"more\"\nbearer = \"hspa-14.4\"\ncount = {count}"),
+            "",
+        );
+        let warnings = loaded.expect("the scenario is valid").warnings;
+        assert_eq!(
+            warnings.iter().any(|warning| warning.contains("may get no grant")),
+            is_warned,
+            "{warnings:?}"
+        );
+    }
+}
