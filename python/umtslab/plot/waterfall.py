@@ -154,12 +154,14 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
             linewidth=0.9,
             label="acknowledged",
         )
-    expiries = tcp.filter(pl.col("what") == "rto").select("time_s", pl.col("direction") == direction)
+    expiries = tcp.filter(pl.col("what") == "rto").select(
+        "time_s", is_sender=pl.col("direction") == direction
+    )
     for side, colour, dashes in (
         ("sender", fill_of("rto"), (0, (4, 2))),
         ("receiver", fill_of("core"), (0, (1, 1.5))),
     ):
-        times = expiries.filter(pl.col("direction") == (side == "sender"))["time_s"]
+        times = expiries.filter(pl.col("is_sender") == (side == "sender"))["time_s"]
         for number, time in enumerate(times):
             label = "_" if number else f"retransmission timeout of the {side}"
             axes.axvline(time, color=colour, linestyle=dashes, linewidth=1.0, label=label)

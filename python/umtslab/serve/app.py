@@ -267,12 +267,12 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/api/runs/{key}/timeline/{connection}", response_model=models.TimelineHead)
     def get_timeline(key: str, connection: int) -> dict[str, Any]:
-        found = timelines.of(key, _number(connection))
+        found = timelines.of(key, _checked(connection))
         return head(found, found.run.connection_rows())
 
     @app.get("/api/runs/{key}/timeline/{connection}/tiles/{level}/{index}", response_model=models.Tile)
     def get_tile(key: str, connection: int, level: int, index: int) -> Response:
-        content = timelines.of(key, _number(connection)).encoded(level, index)
+        content = timelines.of(key, _checked(connection)).encoded(level, index)
         # A run does not change.
         return Response(
             content, media_type="application/json", headers={"cache-control": "private, max-age=3600"}
@@ -280,7 +280,7 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/api/runs/{key}/timeline/{connection}/items/{lane}/{row}", response_model=models.Selection)
     def get_item(key: str, connection: int, lane: str, row: int) -> dict[str, Any]:
-        found = Selection(timelines.of(key, _number(connection)), lane, _number(row)).as_dict()
+        found = Selection(timelines.of(key, _checked(connection)), lane, _checked(row, "row")).as_dict()
         return found | {"chain": explanations.chain_of_packet(key, found["packet"])}
 
     @app.get("/api/runs/{key}/timeline/{connection}/search", response_model=models.Found)
@@ -289,12 +289,12 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     ) -> dict[str, Any]:
         if not 0 <= at_s <= 1e9:
             raise NoSuchTile("there is no such time")
-        return search(timelines.of(key, _number(connection)), query, at_s, backward=backward)
+        return search(timelines.of(key, _checked(connection)), query, at_s, backward=backward)
 
     @app.get("/api/runs/{key}/timeline/{connection}/measure", response_model=models.Measured)
     def get_measured(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
         _check_view(from_s, to_s)
-        return measure(timelines.of(key, _number(connection)), from_s, to_s)
+        return measure(timelines.of(key, _checked(connection)), from_s, to_s)
 
     @app.get("/api/runs/{key}/comparable", response_model=models.ComparableRuns)
     def get_comparable(key: str) -> dict[str, Any]:
@@ -304,12 +304,12 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
     @app.get("/api/runs/{key}/timeline/{connection}/rows", response_model=models.ViewRows)
     def get_rows(key: str, connection: int, from_s: float, to_s: float) -> dict[str, Any]:
         _check_view(from_s, to_s)
-        return rows_in_view(timelines.of(key, _number(connection)), from_s, to_s)
+        return rows_in_view(timelines.of(key, _checked(connection)), from_s, to_s)
 
     @app.get("/api/runs/{key}/timeline/{connection}/view.csv", response_class=Response)
     def get_view(key: str, connection: int, from_s: float, to_s: float) -> Response:
         _check_view(from_s, to_s)
-        content = view_csv(timelines.of(key, _number(connection)), from_s, to_s)
+        content = view_csv(timelines.of(key, _checked(connection)), from_s, to_s)
         name = {"content-disposition": f'attachment; filename="connection-{connection}.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=_ALONE | name)
 
@@ -346,7 +346,7 @@ def _add_store(app: FastAPI, settings: Settings) -> None:
         with _opened(settings) as store:
             run = _found(store, key)
         return perform(
-            work.connection_graphs, file_in(_folder(run) / "captures", name), _number(number), limits=DRAWING
+            work.connection_graphs, file_in(_folder(run) / "captures", name), _checked(number), limits=DRAWING
         )
 
     @app.get("/api/reports/{name}", response_class=Response)
@@ -362,35 +362,40 @@ class _Explanations:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._cache: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, key: str) -> dict[str, Any]:
         _check_key(self._settings, key)
         with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                return self._cache[key]
         found: dict[str, Any] | None = perform(work.stalls, self._settings.store, key, limits=EXPLAINING)
         if found is None:
             raise NoSuchFile("this run recorded no timeline")
         with self._lock:
-            self._found[key] = found
-            while len(self._found) > self._MOST:
-                self._found.popitem(last=False)
+            self._cache[key] = found
+            while len(self._cache) > self._MOST:
+                self._cache.popitem(last=False)
         return found
 
     def chain_of_packet(self, key: str, packet: int | None) -> str | None:
-        """Return the first event that sends a packet again, or that has the packet in its chain."""
+        """Return the name of the event that sends or repeats a packet.
+
+        Otherwise it is the first event that has the packet in its chain.
+        """
         if packet is None:
             return None
         found = self.of(key)
         chains = [*found["events"], *(stall["chain"] for stall in found["stalls"])]
-        for names in (("packet", "repeats"), ("packet",)):
-            for chain in chains:
-                links = chain["links"][:1] if "repeats" in names else chain["links"]
-                if any(link["identity"].get(name) == packet for link in links for name in names):
-                    return str(chain["id"])
+        for chain in chains:
+            identity = chain["links"][0]["identity"] if chain["links"] else {}
+            if packet in (identity.get("packet"), identity.get("repeats")):
+                return str(chain["id"])
+        for chain in chains:
+            if any(link["identity"].get("packet") == packet for link in chain["links"]):
+                return str(chain["id"])
         return None
 
 
@@ -401,24 +406,31 @@ class _Timelines:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._found: OrderedDict[tuple[str, int], ConnectionTimeline] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, int], ConnectionTimeline] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, key: str, connection: int) -> ConnectionTimeline:
         with self._lock:
-            if (key, connection) not in self._found:
+            if (key, connection) not in self._cache:
                 with _opened(self._settings) as store:
                     run = _found(store, key)
-                self._found[key, connection] = ConnectionTimeline(run, connection)
-            self._found.move_to_end((key, connection))
-            while len(self._found) > self._MOST:
-                self._found.popitem(last=False)
-            return self._found[key, connection]
+                self._cache[key, connection] = ConnectionTimeline(run, connection)
+            self._cache.move_to_end((key, connection))
+            while len(self._cache) > self._MOST:
+                self._cache.popitem(last=False)
+            return self._cache[key, connection]
 
 
 def _check_view(from_s: float, to_s: float) -> None:
     if not 0 <= from_s < to_s <= 1e9:
         raise NoSuchTile("there is no such time")
+
+
+def _checked(number: int, what: str = "connection") -> int:
+    """Return the number of a connection or row if it can be one."""
+    if not 0 <= number < 2**32:
+        raise NoSuchFile(f"there is no such {what}")
+    return number
 
 
 def _check_key(settings: Settings, key: str) -> None:
@@ -522,13 +534,6 @@ def _state(jobs: Jobs) -> dict[str, Any]:
 # ── Captures ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _number(number: int) -> int:
-    """Check the number of a connection."""
-    if not 0 <= number < 2**32:
-        raise NoSuchFile("there is no such connection")
-    return number
-
-
 def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
     """Add the routes that receive and analyse uploaded captures."""
 
@@ -552,7 +557,7 @@ def _add_captures(app: FastAPI, settings: Settings, uploads: Uploads) -> None:
 
     @app.get("/api/captures/{identity}/connections/{number}", response_model=models.Graphs)
     def get_graphs(identity: str, number: int) -> Any:
-        return perform(work.connection_graphs, _path(identity)[0], _number(number), limits=DRAWING)
+        return perform(work.connection_graphs, _path(identity)[0], _checked(number), limits=DRAWING)
 
 
 # ── Campaigns, studies, reproductions ───────────────────────────────────────────────────────────────

@@ -93,7 +93,10 @@ class Selection:
         return next((int(sdu["packet"]) for sdu in self._sdus_of(item)), None)
 
     def _sdus_of(self, pdu: Row) -> Iterator[Row]:
-        """Yield the SDUs with a part in these PDUs, which entered the buffer before."""
+        """Yield the SDUs that have a part in these PDUs and entered the buffer earlier, the latest first.
+
+        Sequence numbers begin again when RLC is reset or re-established, so earlier SDUs can match too.
+        """
         import polars as pl
 
         sdus = self._timeline.table("timeline_sdus")
@@ -225,6 +228,7 @@ def rows_in_view(timeline: ConnectionTimeline, from_s: float, to_s: float) -> di
     found: list[tuple[float, str, str]] = []
     total = 0
     for lane in LANES:
+        # Lanes of sampled values and of causes have no items of their own.
         if lane.cells == "maximum" or lane.name == "causes":
             continue
         rows = set(timeline.rows_between(lane, from_s, to_s))
