@@ -118,8 +118,9 @@ pub fn packet(order: ByteOrder, interface: u32, units: u64, bytes: &[u8]) -> Vec
 fn pcapng() -> Vec<u8> {
     let mut file = Vec::new();
     for (index, (at, bytes)) in packets().into_iter().enumerate() {
+        // A section has five packets. The byte order changes with each section.
+        let order = if index / 5 % 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };
         if index % 5 == 0 {
-            let order = if index % 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };
             file.extend(section(order));
             file.extend(interface(order, Some(9), None));
             file.extend(interface(order, None, None));
@@ -127,7 +128,6 @@ fn pcapng() -> Vec<u8> {
             file.extend(interface(order, Some(6), Some(1_000_000_000)));
             file.extend(block(order, 0x0bad, b"something of some other program"));
         }
-        let order = if index / 5 % 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };
         let units = match index % 4 {
             0 => at,
             1 => at / 1000,
@@ -275,10 +275,8 @@ fn large_file_reports_progress_and_can_be_stopped() {
         }
         file.extend(&bytes);
     }
-    let (mut fractions, mut stop_after) = (Vec::new(), usize::MAX);
-    let mut run = |stop: usize| {
-        stop_after = stop;
-        fractions.clear();
+    let run = |stop_after: usize| {
+        let mut fractions = Vec::new();
         let mut progress = |fraction| {
             fractions.push(fraction);
             if fractions.len() > stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -287,7 +285,7 @@ fn large_file_reports_progress_and_can_be_stopped() {
         let (source, size) = (Cursor::new(file.clone()), file.len() as u64);
         let packets =
             analyse(Path::new("large"), source, size, options).map(|analysis| analysis.counts.packets);
-        (packets, fractions.clone())
+        (packets, fractions)
     };
     let (packets, mut fractions) = run(usize::MAX);
     assert_eq!(packets.expect("the capture can be read"), 20_000);

@@ -1,4 +1,4 @@
-//! The tables of the timeline.
+//! The tables of the timeline. The kind of a column is its width: `Id` has 32 bits, `Count` 64.
 
 use umts_stack::detail::PollCauses;
 use umts_stack::ids::{ConnectionId, Direction, UeId};

@@ -2,9 +2,10 @@
 //! connections of both sides and relays octets between them ("split").
 //!
 //! ```text
-//!   server ══ leg `Server` ══► end of the UE │ relay │ end of the server ══ leg `Radio` ══► UE
-//!                               reads when   │       │   keeps what is not
-//!                               there is room│       │   acknowledged
+//!   server ══ leg `Server` ══► end of the proxy │ relay │ end of the proxy ══ leg `Radio` ══► UE
+//!                              (acts as the UE) │       │ (acts as the server)
+//!                              reads while there│       │ keeps octets until
+//!                              is room          │       │ they are acknowledged
 //! ```
 //!
 //! A transfer consists of two connections with numbers of their own. Octets that were read from one

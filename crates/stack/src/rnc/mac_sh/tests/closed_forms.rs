@@ -91,8 +91,11 @@ fn far(loss: f64, left: f64) -> (Option<u16>, Option<Postponed>) {
 
 #[test]
 fn the_rate_is_halved_until_power_is_enough() {
-    // P_i = (om P_T + L P_N)/(G + om) with G = 3.84e6/256e3/1.43 = 10.5: at 43 dBm and 130 dB of loss 732 + 115 mW for TF6,
-    // 393 + 62 mW for TF4, 215 + 34 mW for TF3, 121 + 19 mW for TF2 and 68 + 11 mW for TF1.
+    // Power of a user: P = (ω P_T + L P_N) / (G + ω). ω = 0.4 is the part of the own cell's power that
+    // interferes, P_T = 43 dBm the power of the cell, L = 130 dB the path loss, P_N the noise, and
+    // G = chip rate / bit rate / target Eb/N0 = 3.84e6 / 256e3 / 1.43 = 10.5 for TF6. Interference and
+    // noise need 732 + 115 mW for TF6, 393 + 62 mW for TF4, 215 + 34 mW for TF3, 121 + 19 mW for TF2,
+    // and 68 + 11 mW for TF1.
     let table = [
         (0.10, Some(8), None),
         (0.03, Some(16), None),
