@@ -52,11 +52,14 @@ macro_rules! causes {
                 }
             }
 
-            /// Names of the metrics: seconds, and share in per cent.
-            pub(crate) fn metrics(self) -> (&'static str, &'static str) {
-                match self {
-                    $(Cause::$cause => (concat!("budget_", $name, "_s"), concat!("budget_", $name, "_pct"))),*
-                }
+            /// Name of the metric of the time with this cause, in seconds.
+            pub(crate) fn time_metric(self) -> &'static str {
+                match self { $(Cause::$cause => concat!("budget_", $name, "_s")),* }
+            }
+
+            /// Name of the metric of the share of this cause in the total time, in per cent.
+            pub(crate) fn share_metric(self) -> &'static str {
+                match self { $(Cause::$cause => concat!("budget_", $name, "_pct")),* }
             }
         }
 

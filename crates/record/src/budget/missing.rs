@@ -70,8 +70,8 @@ impl MissingPdus {
 
     /// PDU `sn` arrived, or was lost at `lost_at`.
     pub fn record_fate(&mut self, sn: u64, lost_at: Option<LossPlace>, is_retransmission: bool) {
-        let found = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
-        match (found, lost_at) {
+        let position = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
+        match (position, lost_at) {
             (Err(at), Some(place)) if !is_retransmission => {
                 self.lost.insert(at, MissingPdu { sn, place, is_reported: false });
             }
@@ -79,6 +79,7 @@ impl MissingPdus {
             (Ok(at), None) => {
                 self.lost.remove(at);
             }
+            // A PDU that was not missing arrived again, or its retransmission was lost.
             _ => {}
         }
         if lost_at.is_none() {

@@ -31,8 +31,9 @@ pub(super) struct Ue {
     is_suspended: bool,
     /// Whether a cell update is in progress. RLC sends nothing until it is re-established.
     is_in_cell_update: bool,
-    /// TTIs of the common channels and of the DCHs, by direction.
+    /// TTIs of the common channels, by direction.
     common: [Duration; 2],
+    /// TTIs of the DCHs, by direction.
     dedicated: [Duration; 2],
     /// The DCH that the UE requests, by direction, if RRC switches it.
     dch: Option<[DchFormat; 2]>,
@@ -40,7 +41,7 @@ pub(super) struct Ue {
     is_refused: bool,
     /// Number of the UE's channel among channels of the same type, by direction.
     numbers: [u16; 2],
-    /// The shared channel that the UE uses now, by direction.
+    /// The shared channel that the UE uses now, by direction: its type and its number.
     shared_channels: [Option<(Channel, u16)>; 2],
     /// The shared channel that the UE uses outside CELL_DCH, by direction.
     initial_shared_channels: [Option<(Channel, u16)>; 2],
@@ -52,9 +53,9 @@ impl Ue {
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_substitute = config.substitute.is_some();
-        let shared_channels = config
-            .channels
-            .map(|of| (!of.channel.is_dedicated() && !has_substitute).then_some((of.channel, of.number)));
+        let shared_channels = config.channels.map(|used| {
+            (!used.channel.is_dedicated() && !has_substitute).then_some((used.channel, used.number))
+        });
         Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
@@ -68,7 +69,12 @@ impl Ue {
             is_in_cell_update: false,
             common: ttis,
             dedicated: dedicated.map_or(ttis, |dch| dch.map(|channel| channel.format.tti)),
-            dch: dedicated.map(|dch| dch.map(|channel| (channel.format.blocks, channel.format.tti))),
+            dch: dedicated.map(|dch| {
+                dch.map(|channel| DchFormat {
+                    blocks_per_tti: channel.format.blocks,
+                    tti: channel.format.tti,
+                })
+            }),
             is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
             shared_channels,
@@ -140,7 +146,7 @@ impl Ue {
         self.shared_channels[direction] == Some(channel)
     }
 
-    /// The UE's channel of this type.
+    /// Type and number of the UE's channel of this type.
     pub fn channel(&self, direction: usize, kind: Channel) -> (Channel, u16) {
         (kind, self.numbers[direction])
     }
@@ -162,13 +168,14 @@ impl Ue {
     pub fn enter_state(&mut self, state: RrcState) {
         self.is_suspended = false;
         self.state = Some(state);
+        // Only a UE in CELL_FACH requests a DCH: in every other state its request has ended.
         self.is_refused &= state == RrcState::CellFach;
-        let common = state != RrcState::CellDch;
-        self.shared_channels = self.initial_shared_channels.map(|channel| channel.filter(|_| common));
+        let is_on_common = state != RrcState::CellDch;
+        self.shared_channels = self.initial_shared_channels.map(|channel| channel.filter(|_| is_on_common));
     }
 }
 
-/// UEs of a cell with data for its shared channels, by direction.
+/// UEs with data in their RLC buffer, by cell and direction. Each list is sorted.
 #[derive(Debug, Default)]
 pub(super) struct WaitingUes(Vec<[Vec<UeId>; 2]>);
 
