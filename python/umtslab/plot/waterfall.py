@@ -72,13 +72,13 @@ def figure(
     # The tables of the panels: segments, proxy buffer, PDUs of the data's direction, RRC, causes.
     layers = waterfall.partition_by("layer", as_dict=True)
     layer = {str(name): rows for (name,), rows in layers.items()}
-    none = waterfall.clear()
+    no_rows = waterfall.clear()
     legs = [name for name in ("tcp", "tcp_server", "tcp_radio") if name in layer] or ["tcp"]
-    tcp = pl.concat([layer.get(name, none) for name in legs])
-    rlc, rrc = layer.get("rlc", none), layer.get("rrc", none)
+    tcp = pl.concat([layer.get(name, no_rows) for name in legs])
+    rlc, rrc = layer.get("rlc", no_rows), layer.get("rrc", no_rows)
     direction = _direction_of_data(tcp)
     # Runs of earlier versions have "pep" as the layer.
-    buffer = layer.get("proxy", layer.get("pep", none)).filter(pl.col("direction") == direction)
+    buffer = layer.get("proxy", layer.get("pep", no_rows)).filter(pl.col("direction") == direction)
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))
@@ -89,10 +89,10 @@ def figure(
     tcp, buffer, pdus, rrc, causes = (table.filter(is_in_range) for table in (tcp, buffer, pdus, rrc, causes))
     # The panels, from the top.
     is_split = "tcp" not in legs
-    parts = [2.6, 0.9, 2.6] if is_split else [3.0]
-    parts += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
+    heights = [2.6, 0.9, 2.6] if is_split else [3.0]
+    heights += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
     drawing = canvas(SPLIT_HEIGHT_IN if is_split else HEIGHT_IN)
-    panels = drawing.subplots(len(parts), 1, sharex=True, height_ratios=parts)
+    panels = drawing.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     if is_split:
         for panel, leg, side in ((panels[0], "tcp_server", "server"), (panels[2], "tcp_radio", "radio")):
             _segments(panel, tcp.filter(pl.col("layer") == leg), direction)
