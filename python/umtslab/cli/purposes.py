@@ -44,7 +44,7 @@ def command(verb: str, path: Path) -> str:
 
 
 def _purposes(path: Path) -> list[str]:
-    """Return the verbs whose files have keys of this file."""
+    """Return the verbs that use files with distinctive keys of this file."""
     import tomllib
 
     try:

@@ -121,7 +121,7 @@ def _parts(timeline: Timeline, stall: Stall) -> list[dict[str, Any]]:
             "share_pct": 100 * time_s / total,
             "share_text": number(100 * time_s / total, 3),
         }
-        for cause, time_s in sorted(times.items(), key=lambda one: -one[1])
+        for cause, time_s in sorted(times.items(), key=lambda pair: -pair[1])
     ]
 
 

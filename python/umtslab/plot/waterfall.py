@@ -133,10 +133,8 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
         ("retransmission", "retransmission", _RETRANSMITTED),
     ):
         rows = of_direction.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
-        arrived, in_flight = (
-            rows.filter(pl.col("end_s").is_not_null()),
-            rows.filter(pl.col("end_s").is_null()),
-        )
+        arrived = rows.filter(pl.col("end_s").is_not_null())
+        in_flight = rows.filter(pl.col("end_s").is_null())
         _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
         _marks(axes, in_flight["time_s"], in_flight["last"] / 1e3, ">", colour, "in flight at the end")
     _lost(axes, of_direction, "time_s", pl.col("last") / 1e3, "segment ")

@@ -203,11 +203,12 @@ def _explained(
 
         def labelled_s(end_s: float) -> float:
             """Return the time from `start` to `end_s` that the label covers."""
-            return sum(
+            lengths: list[float] = [
                 row["end_s"] - row["start_s"]
                 for row in timeline.waits(connection, start, end_s)
                 if label in (row["cause"], label_of_wait(row["cause"], row["loss"] or ""))
-            )
+            ]
+            return sum(lengths)
 
         time_of_before_s = labelled_s(min(until, before["end_s"]))
         packet = before if time_of_before_s > 0.5 * labelled_s(until) else packet
