@@ -269,7 +269,7 @@ def test_a_page_beyond_its_limit_names_the_figures_it_left_out(
     monkeypatch.setattr(run_page, "figures", lambda run: iter([{"name": "goodput", "shows": "x"}]))
     whole = run_page.html(runs[0], runs)
     assert "data:image/svg+xml" in whole
-    monkeypatch.setattr(run_page, "_LARGEST", len(whole.encode()) - 10_000)
+    monkeypatch.setattr(run_page, "_MAX_PAGE_BYTES", len(whole.encode()) - 10_000)
     small = run_page.html(runs[0], runs)
     assert "Left out, because the page would exceed 5 MB: goodput." in small
     assert len(small.encode()) <= len(whole.encode()) - 10_000
