@@ -59,6 +59,11 @@ _OTHER_WAITS = {
         "",
     ),
     "rlc_window": ("The transmission window of RLC is full.", "TS 25.322 §11.3.2"),
+    "iub_credit": (
+        "The data waits at the RNC: the Node B has allocated no credits for the HS-DSCH.",
+        "TS 25.435 §5.1.5",
+    ),
+    "harq": ("HARQ repeats a block of the UE, or waits to repeat it.", "TS 25.321 §11.6"),
     "radio_queue": ("The channel carries data of others, or of packets ahead.", ""),
     "serialisation": ("The radio transmits the data, at the rate of the channel.", ""),
     "needless_repeats": ("The radio transmits copies of data that had arrived.", "RFC 5682 §1"),
@@ -298,7 +303,7 @@ def _cause_links(timeline: Timeline, wait: _Wait, packet: Row | None) -> list[Li
         return _switch_links(timeline, wait)
     if cause == "dch_refused":
         return _refusal_links(timeline, wait)
-    if cause in ("rlc_recovery", "status_prohibited", "nodeb_drop", "ack_channel"):
+    if cause in ("rlc_recovery", "status_prohibited", "nodeb_drop", "ack_channel", "reordering"):
         return _repair_links(timeline, wait, packet)
     if cause in ("rlc_reset", "rlc_reestablishment"):
         links = _reset_links(timeline, ue, end_s, f"RLC sends nothing for {duration(wait.time_s)}.")

@@ -17,6 +17,7 @@ _LABELS = {
     "ack_channel": "rlc_recovery",
     "status_prohibited": "rlc_recovery",
     "nodeb_drop": "rlc_recovery",
+    "reordering": "rlc_recovery",
     "rlc_recovery": "rlc_recovery",
     "rlc_window": "rlc_recovery",
     "ack_loss": "ack_loss",

@@ -10,6 +10,7 @@ use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, RlcMode, Sn, Status};
 use umts_units::{Duration, Time};
 
+use super::harq::Harq;
 use super::loss::Loss;
 use super::missing::{Hole, LossPlace, MissingPdus};
 
@@ -33,6 +34,13 @@ pub(super) enum WaitReason {
     Served,
     /// The channel carries data of other users or connections.
     Queued,
+    /// The packet is in RLC, and the Node B has allocated no credits for the HS-DSCH.
+    NoCredit,
+    /// HARQ repeats a block of the bearer.
+    Repeated,
+    /// The reordering queue waits for a block that is lost for good, so RLC does not know of the loss
+    /// of PDU `sn`.
+    Reordered { sn: u16 },
     /// RLC repairs lost PDUs. `sn` is the first of them, which was lost at `place`.
     Recovering { sn: u16, place: LossPlace },
     /// Timer_Status_Prohibit delays the status report that would name `sn`, the first lost PDU.
@@ -90,8 +98,12 @@ pub(super) struct Bearer {
     next_on_air: u64,
     /// The last PDU in which an SDU ended. The following SDU begins in this PDU or in the next one.
     last_ended: Option<u64>,
-    /// Number of blocks that wait at the Node B.
+    /// Number of blocks on the Iub and at the Node B.
     at_nodeb: u32,
+    /// Whether RLC sends PDUs only for credits of the Node B (HS-DSCH).
+    pub needs_credits: bool,
+    /// HARQ and reordering, on the HS-DSCH and the E-DCH.
+    pub harq: Harq,
     /// PDUs that were lost and have not arrived since.
     missing: MissingPdus,
     /// All PDUs below this count are acknowledged.
@@ -130,6 +142,8 @@ impl Bearer {
             next_on_air: 0,
             last_ended: None,
             at_nodeb: 0,
+            needs_credits: false,
+            harq: Harq::default(),
             missing: MissingPdus::default(),
             acknowledged: 0,
             is_resetting: false,
@@ -202,7 +216,14 @@ impl Bearer {
         if let Some((reason, repair_until)) = self.repair(queued, now) {
             return (reason, until.min(repair_until));
         }
-        // RLC repairs no loss. Packets of other connections may be ahead.
+        // RLC repairs no loss.
+        if self.needs_credits && queued.pdus.is_none() && self.at_nodeb == 0 {
+            return (WaitReason::NoCredit, until);
+        }
+        if self.harq.is_repeating(now) {
+            return (WaitReason::Repeated, until);
+        }
+        // Packets of other connections may be ahead.
         let is_of_other_and_unsent = |ahead: &QueuedSdu| {
             ahead.connection != queued.connection
                 && ahead.pdus.is_none_or(|pdus| pdus.last >= self.next_on_air)
@@ -213,9 +234,10 @@ impl Bearer {
         (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
     }
 
-    /// The next known time at which the channel ends a TTI of this bearer or of another one.
+    /// The next known time at which the channel ends a TTI of this bearer or of another one, or
+    /// a repetition by HARQ ends.
     fn next_change(&self, now: Time) -> Time {
-        let known = [self.served_until, self.others_until];
+        let known = [self.served_until, self.others_until, self.harq.repeated_until()];
         known.into_iter().filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 
@@ -223,8 +245,12 @@ impl Bearer {
     /// Also returns the time until which the reason holds without an event.
     fn repair(&self, queued: &QueuedSdu, now: Time) -> Option<(WaitReason, Time)> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
-        if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
-            let sn = Sn::of(sn).value();
+        if let Some(hole) = self.hole_before(queued, in_sequence, now) {
+            let Hole { place, is_known, prohibited_until, .. } = hole;
+            let sn = Sn::of(hole.sn).value();
+            if !is_known && place == LossPlace::Air && self.harq.holds_blocks() {
+                return Some((WaitReason::Reordered { sn }, Time::NEVER));
+            }
             return Some(match prohibited_until.filter(|_| now >= self.served_until) {
                 Some(until) => (WaitReason::Prohibited { sn }, until),
                 None => (WaitReason::Recovering { sn, place }, prohibited_until.unwrap_or(Time::NEVER)),
@@ -350,6 +376,9 @@ impl Bearer {
                 }
             }
             block += pdu.blocks();
+        }
+        if self.missing.are_all_known() {
+            self.harq.released();
         }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
             self.collect_undeliverable(undeliverable);

@@ -376,7 +376,9 @@ fn cause_on_radio(
 ) -> (WaitCause, Time) {
     let (reason, until) = ue.bearers[direction.index()].wait_reason(packet, at);
     let sn = match reason {
-        WaitReason::Recovering { sn, .. } | WaitReason::Prohibited { sn } => Some(sn),
+        WaitReason::Recovering { sn, .. } | WaitReason::Prohibited { sn } | WaitReason::Reordered { sn } => {
+            Some(sn)
+        }
         _ => None,
     };
     let cause = match reason {
@@ -386,6 +388,9 @@ fn cause_on_radio(
         WaitReason::Queued if ue.is_refused_dch() => Cause::DchRefused,
         WaitReason::Queued => Cause::RadioQueue,
         WaitReason::WindowFull => Cause::RlcWindow,
+        WaitReason::NoCredit => Cause::IubCredit,
+        WaitReason::Repeated => Cause::Harq,
+        WaitReason::Reordered { .. } => Cause::Reordering,
         WaitReason::Recovering { .. } | WaitReason::Prohibited { .. }
             if ue.capacity.is_report_late(direction) =>
         {

@@ -266,12 +266,55 @@ impl Budget {
         if channel.is_dedicated() || served_ue.is_in_layout {
             return;
         }
+        self.others_wait(now, (ue, direction), (cell, shared_channel), tti);
+    }
+
+    /// A shared channel of a cell carries blocks of `ue` for one TTI. All other users of it wait.
+    fn others_wait(
+        &mut self,
+        now: Time,
+        (ue, direction): (UeId, Direction),
+        (cell, channel): (usize, (Channel, u16)),
+        tti: Duration,
+    ) {
+        let forward = direction.index();
         for index in 0..self.waiting.in_cell(cell, forward).len() {
             let other = self.waiting.in_cell(cell, forward)[index];
-            if other != ue && self.ues[other.index()].uses_shared(forward, shared_channel) {
+            if other != ue && self.ues[other.index()].uses_shared(forward, channel) {
                 self.ue_at(now, other).bearers[forward].others_served(now, tti);
             }
         }
+    }
+
+    /// Records events of HARQ and reordering on the HS-DSCH and the E-DCH. Returns whether `event` is one.
+    fn record_harq(&mut self, now: Time, event: &TraceEvent) -> bool {
+        let (ue, channel, attempt, is_decoded, is_last) = match event {
+            TraceEvent::HsBlockSent { ue, attempt, is_decoded, is_last, .. } => {
+                (*ue, Channel::HsDsch, *attempt, *is_decoded, *is_last)
+            }
+            TraceEvent::EBlockSent { ue, attempt, is_decoded, is_last, .. } => {
+                (*ue, Channel::EDch, *attempt, *is_decoded, *is_last)
+            }
+            TraceEvent::T1Expired { ue } => {
+                self.ue_at(now, *ue).bearers[Direction::Downlink.index()].harq.released();
+                return true;
+            }
+            TraceEvent::ET1Expired { ue } => {
+                self.ue_at(now, *ue).bearers[Direction::Uplink.index()].harq.released();
+                return true;
+            }
+            _ => return false,
+        };
+        let direction = if channel == Channel::HsDsch { Direction::Downlink } else { Direction::Uplink };
+        let sender = self.ue_at(now, ue);
+        let tti = sender.tti(direction.index(), channel);
+        sender.bearers[direction.index()].harq.transmitted(now, tti, attempt, is_decoded, is_last);
+        // New blocks are counted when they leave the Node B.
+        if channel == Channel::HsDsch && attempt > 1 {
+            let (cell, channel) = (sender.cell, sender.channel(direction.index(), channel));
+            self.others_wait(now, (ue, direction), (cell, channel), tti);
+        }
+        true
     }
 
     /// Records that a user lacks a radio resource, or no longer lacks it.
@@ -380,6 +423,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).begin_switch(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).enter_state(*state),
+            _ if self.record_harq(now, event) => {}
             _ => self.record_radio_shortage(now, event),
         }
     }

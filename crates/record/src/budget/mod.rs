@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   events.rs ─► ue.rs, bearer.rs, missing.rs   positions of packets in the radio access network
+//!                harq.rs                       repetitions and reordering below RLC
 //!                capacity.rs, dsch_postponement.rs   radio resources that the UE lacks
 //!          ─► direction_state.rs, loss.rs   other positions, losses, windows, data written and sent
 //!               │
@@ -25,6 +26,7 @@ mod connection;
 mod direction_state;
 mod dsch_postponement;
 mod events;
+mod harq;
 mod log;
 mod loss;
 mod metrics;

@@ -97,6 +97,7 @@ impl TimeoutReason {
             Cause::AckChannel
             | Cause::StatusProhibited
             | Cause::NodebDrop
+            | Cause::Reordering
             | Cause::RlcRecovery
             | Cause::RlcWindow => TimeoutReason::RlcRecovery,
             Cause::AckLoss => TimeoutReason::AckLoss,
