@@ -230,10 +230,8 @@ fn re_establishment_after_an_unrecoverable_error_has_its_cause() {
     budgets.iter().for_each(check_sums);
     let attributed: f64 =
         budgets.iter().map(|budget| seconds(&budget.parts, &[Cause::RlcReestablishment])).sum();
-    let events: Vec<(Time, TraceEvent)> =
-        observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
-            .expect("no callback stops the run")
-            .1;
+    let observed = observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()));
+    let (_, events): (_, Vec<(Time, TraceEvent)>) = observed.expect("no callback stops the run");
     let (mut started, mut updating_s) = (None, 0.0);
     for (at, event) in events {
         match event {

@@ -14,7 +14,7 @@ use umts_stack::radio::rlc::BlockSet;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use crate::common::{output, value};
+use crate::common::{assert_near, output, value};
 
 /// Octets of RLC payload in a PDU.
 const PAYLOAD: f64 = 40.0;
@@ -60,12 +60,6 @@ fn metrics(scenario: &Scenario) -> MetricSet {
 /// RLC payload on the HS-DSCH in kbit/s.
 fn payload_kbps(metrics: &MetricSet) -> f64 {
     value(metrics, "iub_pdus_per_s") * PAYLOAD * 8.0 / 1e3
-}
-
-/// Checks that a value has the expected one, with this relative tolerance.
-fn assert_near(name: &str, value: f64, expected: f64, tolerance: f64) {
-    let error = (value / expected - 1.0).abs();
-    assert!(error <= tolerance, "{name}: {value}, not {expected} within {tolerance}");
 }
 
 /// The largest blocks of these categories have room for 10, 21, 43 and 70 PDUs of 328 bits; 70 are the
