@@ -374,7 +374,8 @@ impl Connection {
     ) {
         self.settle(moment.clamped);
         self.end_zero_window(moment);
-        self.stalls.progress(moment.at, false, window, &mut self.totals.stalls);
+        let is_in_flight = false;
+        self.stalls.progress(moment.at, is_in_flight, window, &mut self.totals.stalls);
         self.is_closed = true;
         self.update_activity(moment.clamped, network);
         self.totals.window = window.length();

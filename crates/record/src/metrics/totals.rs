@@ -467,15 +467,15 @@ pub(super) struct LayoutTotals {
     // ── TTIs of cells with recorded dedicated channels ──
     /// Number of these TTIs.
     pub dch_ttis: u64,
-    /// Radio links of calls in soft handover beyond their first.
+    /// Legs of calls of other cells.
     pub further_legs: u64,
     /// Power of the additional legs, in mW.
     pub further_power: f64,
     /// Power of the DCHs associated with DSCHs, in mW.
     pub associated_power: f64,
-    /// Calls with a compressed-mode gap.
+    /// Calls of the cell that had a gap (compressed mode).
     pub compressed: u64,
-    /// Shares of the code tree that DCHs occupy.
+    /// Shares of the code tree that the dedicated channels use.
     pub dch_codes: f64,
     // ── TTIs in which users of DCH bearers received power, summed over users ──
     /// Number of these TTIs.
