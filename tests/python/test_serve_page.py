@@ -434,6 +434,35 @@ def test_the_time_line_is_moved_and_zoomed_by_keys_wheel_and_pointer(tab: Tab) -
     after(lambda: page.keyboard.press("Enter"), 65, 66)
 
 
+def test_a_drag_redraws_the_lanes_in_each_frame_and_the_page_every_200_ms(tab: Tab) -> None:
+    page = tab.page
+    page.clock.install()
+    tab.open(f"/run/{newest(tab.served, 'ftp-fach-dch')}#c=27&t=65-69", LANES)
+
+    def drawn() -> str:
+        return str(page.locator(LANES).evaluate("canvas => canvas.toDataURL()"))
+
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    stage = page.get_by_role("application")
+    stage.focus()
+    box = stage.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + 5)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    pictures = {drawn()}
+    for part in (8, 4):
+        page.mouse.move(middle[0] - box["width"] / part, middle[1])
+        page.clock.run_for(20)
+        pictures.add(drawn())
+    assert len(pictures) == 3
+    assert shown_range(tab) == (65, 69)
+    assert page.url.endswith("t=65-69")
+    page.clock.run_for(200)
+    page.locator("#timeline .read").filter(has_text="66.000 s to 70.000 s.").wait_for()
+    assert page.url.endswith("t=66-70")
+    page.mouse.up()
+
+
 def test_a_frame_has_few_shapes_at_each_zoom(tab: Tab) -> None:
     key = newest(tab.served, "ftp-fach-dch")
     levels = set()
