@@ -754,6 +754,18 @@ def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Pat
     }
     tab.page.get_by_role("button", name="Throughput").click()
     tab.page.get_by_text("payload sent, means of").wait_for()
+    for graph, text, unit in (
+        ("Round Trip Time", "from a segment that was sent once to its acknowledgment", "s"),
+        ("Window Scaling", "bytes out: sent and not acknowledged", "byte"),
+    ):
+        tab.page.get_by_role("button", name=graph).click()
+        tab.page.get_by_text(text).wait_for()
+        tab.page.get_by_role("img", name=f"{graph} in {unit}: {text}").locator("canvas").wait_for()
+    graphs = tab.served.ask(f"/api/captures/{identity}/connections/0").json()
+    [row] = [one for one in wanted["connections"] if one["connection"] == 0]
+    times = graphs["round_trips"]["value"]
+    assert max(times) == pytest.approx(row["max_rtt_every_ack_s"], rel=1e-9)
+    assert max(graphs["in_flight"]["value"]) == row["max_outstanding_bytes"]
 
 
 def test_a_campaign_shows_slices_a_heat_map_and_opens_its_runs(tab: Tab) -> None:
