@@ -201,6 +201,7 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
     """Return the graphs of one connection, as `models.Graphs`."""
     import polars as pl
 
+    from umtslab.analyse.acknowledgments import in_flight, round_trips
     from umtslab.analyse.rates import bin_length, sent_per_window
     from umtslab.captures import analyse_captures
 
@@ -210,12 +211,15 @@ def connection_graphs(path: Path, number: int, report: Report) -> dict[str, Any]
     numbered = sent.with_columns(pl.col("seq") + 1, pl.col("end") + 1)
     window_s = bin_length(sent_per_window(numbered), "throughput_kbps", numbered)
     rates = sent_per_window(numbered, window_s=window_s)
+    times, outstanding = round_trips(sent, acked), in_flight(sent, acked)
     return {
         "connection": number,
         "sent": _segments(sent),
         "acked": _curve(acked["time_s"].to_list(), acked["ack"].to_list()),
         "throughput": _curve(rates["time_s"].to_list(), rates["throughput_kbps"].to_list()),
         "window": f"{window_s:g} s",
+        "round_trips": _curve(times["time_s"].to_list(), times["rtt_s"].to_list()),
+        "in_flight": _curve(outstanding["time_s"].to_list(), outstanding["octets"].to_list()),
     }
 
 
