@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from umtslab import Scenario, Store, _core, open_store, simulate
+from umtslab.cli import main
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
 from umtslab.plot.tables import SERIES_OF_SWITCHED_USERS
@@ -122,6 +124,26 @@ def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.Comple
 def umts(tmp_path: Path) -> Umts:
     """Run ``umts`` in the test's temporary folder; `status` is the expected exit status."""
     return partial(run_umts, tmp_path)
+
+
+@pytest.fixture
+def umts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Umts:
+    """As `umts`, but in this process, so that all commands share the import of a slow library.
+
+    Only for tests of results: options of the interpreter, signals, devices as output and the
+    imports themselves need a process.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
+            returned = main(list(map(str, words)))
+        assert returned == status, output.getvalue() + errors.getvalue()
+        return subprocess.CompletedProcess(words, returned, output.getvalue(), errors.getvalue())
+
+    return run
 
 
 @pytest.fixture
