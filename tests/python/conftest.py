@@ -56,6 +56,23 @@ ALONE = ("test_kills", "test_memory", "test_proxy_load")
 """Prefixes of test files that need the whole machine or measure memory. No other test runs at the
 same time."""
 
+IN_THIS_PROCESS = (
+    "test_budget",
+    "test_compare",
+    "test_export",
+    "test_headline_metrics",
+    "test_latex",
+    "test_plot",
+    "test_plot_budget",
+    "test_plot_several",
+    "test_query",
+    "test_report_command",
+    "test_studies",
+    "test_why",
+)
+"""Test files whose fixture `umts` runs commands in the process of the tests. Their commands need
+slow libraries, which are imported once."""
+
 # Hypothesis by default fails tests that a busy machine makes slow. The first example of a property
 # also imports modules.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -121,18 +138,10 @@ def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.Comple
 
 
 @pytest.fixture
-def umts(tmp_path: Path) -> Umts:
+def umts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Umts:
     """Run ``umts`` in the test's temporary folder; `status` is the expected exit status."""
-    return partial(run_umts, tmp_path)
-
-
-@pytest.fixture
-def umts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Umts:
-    """As `umts`, but in this process, so that all commands share the import of a slow library.
-
-    Only for tests of results: options of the interpreter, signals, devices as output and the
-    imports themselves need a process.
-    """
+    if request.path.stem not in IN_THIS_PROCESS:
+        return partial(run_umts, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")

@@ -60,12 +60,6 @@ def written(folder: Path, text: str, name: str = "study.toml") -> Path:
     return folder / name
 
 
-@pytest.fixture
-def umts(umts_here: Umts) -> Umts:
-    """Commands run in this process, which imports Optuna once."""
-    return umts_here
-
-
 def test_drawn_numbers_become_values_with_units() -> None:
     assert Parameter("k", 50, 500, "ms", whole=True, step=10).value(123.4) == "120 ms"
     assert Parameter("k", 0.01, 0.2).value(0.123456789) == 0.123457
