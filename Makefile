@@ -133,8 +133,8 @@ docs: setup $(VENV)/site-packages ## Build the documentation site, strictly, int
 man: setup ## Write the manual pages of umts and its verbs into target/man/man1.
 	$(BIN)/python tools/man_pages.py target/man/man1
 
-golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
-	@cargo run --release --locked --quiet --package umts-golden
+golden: ## Run every scenario, or those in NAMES, and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
+	@cargo run --release --locked --quiet --package umts-golden -- $(NAMES)
 
 oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and compare; OUT= writes our event files.
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }

@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from umtslab import Scenario, Store, _core, open_store, simulate
+from umtslab.cli import main
 from umtslab.emulate import machine
 from umtslab.plot import KINDS
 from umtslab.plot.tables import SERIES_OF_SWITCHED_USERS
@@ -53,6 +55,23 @@ and the emulator has a real-time priority: two of them can run at the same time.
 ALONE = ("test_kills", "test_memory", "test_proxy_load")
 """Prefixes of test files that need the whole machine or measure memory. No other test runs at the
 same time."""
+
+IN_THIS_PROCESS = (
+    "test_budget",
+    "test_compare",
+    "test_export",
+    "test_headline_metrics",
+    "test_latex",
+    "test_plot",
+    "test_plot_budget",
+    "test_plot_several",
+    "test_query",
+    "test_report_command",
+    "test_studies",
+    "test_why",
+)
+"""Test files whose fixture `umts` runs commands in the process of the tests. Their commands need
+slow libraries, which are imported once."""
 
 # Hypothesis by default fails tests that a busy machine makes slow. The first example of a property
 # also imports modules.
@@ -119,9 +138,21 @@ def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.Comple
 
 
 @pytest.fixture
-def umts(tmp_path: Path) -> Umts:
+def umts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Umts:
     """Run ``umts`` in the test's temporary folder; `status` is the expected exit status."""
-    return partial(run_umts, tmp_path)
+    if request.path.stem not in IN_THIS_PROCESS:
+        return partial(run_umts, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
+            returned = main(list(map(str, words)))
+        assert returned == status, output.getvalue() + errors.getvalue()
+        return subprocess.CompletedProcess(words, returned, output.getvalue(), errors.getvalue())
+
+    return run
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from conftest import FTP, Umts, tree
 from hypothesis import given
 from hypothesis import strategies as st
 from umtslab.campaign import CampaignError, load_campaign
+from umtslab.campaign.file import Campaign
 from umtslab.campaign.where import Where
 from umtslab.cli import main
 from umtslab.metrics import units
@@ -23,11 +24,16 @@ from umtslab.quantity import in_one_unit, quantity
 HEAD = f'version = 1\nscenario = "{FTP}"\n'
 
 
-def combinations(tmp_path: Path, text: str) -> list[dict[str, object]]:
-    """Return the points of a campaign file."""
+def loaded(tmp_path: Path, text: str) -> Campaign:
+    """Return the campaign in a file that begins with `HEAD`."""
     file = tmp_path / "campaign.toml"
     file.write_text(HEAD + text)
-    return [dict(point) for point in load_campaign(file).combinations()]
+    return load_campaign(file)
+
+
+def combinations(tmp_path: Path, text: str) -> list[dict[str, object]]:
+    """Return the points of a campaign file."""
+    return [dict(point) for point in loaded(tmp_path, text).combinations()]
 
 
 def test_points_are_grid_times_zip_times_list(tmp_path: Path) -> None:
@@ -79,14 +85,47 @@ CONDITIONS = [
     ("not (x == 1 or x == 2)", {"x": 2}, False),
     ("2 * x + 1 == 7", {"x": 3}, True),
     ("x == true", {"x": True}, True),
+    ("x == true", {"x": "true"}, True),
+    ("x == true", {"x": "1"}, False),
     ("measure.from == '10 s'", {"measure.from": "10 s"}, True),
     ("ue.0.in == 1", {"ue.0.in": 1}, True),
+]
+# Conditions over `x` and `y` at a point without `x`, which its row of [[list]] lacks.
+WITHOUT_X = [
+    ("x == 1 or y == 2", True),
+    ("x != 1", True),
+    ("x == x", False),
+    ("x in (1, 2)", False),
+    ("not x == 1 and y == 2", True),
 ]
 
 
 @pytest.mark.parametrize(("text", "point", "holds"), CONDITIONS)
 def test_a_condition_is_true_or_false_at_a_point(text: str, point: dict[str, object], holds: bool) -> None:
     assert Where(text, point.keys()).holds(point) is holds
+
+
+@pytest.mark.parametrize(("text", "holds"), WITHOUT_X)
+def test_a_missing_key_equals_no_value(text: str, holds: bool) -> None:
+    assert Where(text, {"x", "y"}).holds({"y": 2}) is holds
+
+
+@pytest.mark.parametrize("text", ["x < 2", "2 > x", "x + 1 == 2", "-x == 1"])
+def test_a_missing_key_has_no_order_and_no_number(text: str) -> None:
+    with pytest.raises(CampaignError, match=r"some rows of \[\[list\]\] lack"):
+        Where(text, {"x", "y"}).holds({"y": 2})
+
+
+def test_a_further_condition_is_combined_with_the_condition_of_the_file(tmp_path: Path) -> None:
+    text = "where = \"a == 1 or b == 'p'\"\n[grid]\na = [1, 2]\nb = ['p', 'q']\n"
+    chosen = loaded(tmp_path, text).with_condition("b == 'q' or a == 2")
+    assert chosen.combinations() == [{"a": 1, "b": "q"}, {"a": 2, "b": "p"}]
+
+
+@pytest.mark.parametrize("condition", ["", "a == 1) or (b == 'p'", "c == 1"])
+def test_an_invalid_further_condition_is_refused(tmp_path: Path, condition: str) -> None:
+    with pytest.raises(CampaignError, match="where = "):
+        loaded(tmp_path, "where = 'a == 1'\n[grid]\na = [1, 2]\nb = ['p']\n").with_condition(condition)
 
 
 @pytest.mark.parametrize(

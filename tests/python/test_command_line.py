@@ -20,6 +20,7 @@ import pytest
 from conftest import FTP, Umts, command
 from hypothesis import given
 from hypothesis import strategies as st
+from umtslab.cli import main
 from umtslab.cli.failures import _INPUT_ERRORS, _RUN_ERRORS, UsageError
 from umtslab.cli.mistyped import OTHER_OPTIONS, OTHER_VERBS
 from umtslab.cli.options import METRIC
@@ -103,6 +104,17 @@ def test_options_after_the_program_belong_to_the_program(words: list[str]) -> No
     values = parser_of("emulate").read(words)
     assert values is not None
     assert (values["quiet"], values["command"]) == (True, ["curl", "-s", "--", "x"])
+
+
+@pytest.mark.parametrize(
+    "words", [("emulate", "--", "true"), ("proxy", "--listen", "8080", "--socks5"), ("replay", "a")]
+)
+def test_verbs_that_need_linux_say_so_elsewhere(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert main(words) == 2
+    assert f"umts {words[0]} needs Linux, this is darwin" in capsys.readouterr().err
 
 
 WORDS = ["a.toml", "--set", "x=1", "--runs", "-1", "--jsn", "--json", "-q", "--", "-", "", "-qj", "--seed=3"]

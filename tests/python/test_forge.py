@@ -51,7 +51,7 @@ def commands() -> list[str]:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def test_every_step_of_a_workflow_calls_the_makefile() -> None:

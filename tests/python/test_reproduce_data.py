@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import tomllib
 from collections import Counter
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,14 @@ def test_every_claim_of_chapter_6_is_scored(ch6: Plan, claims: list[Claim]) -> N
     assert open_claims == {}
 
 
+def results_at(plan: Plan, place: str, *, quick: bool) -> Synthetic:
+    """Return synthetic results of the sweeps that feed a place of the document dubois2005."""
+    (part,) = select(ROOT, [f"dubois2005/{place}"])
+    return Synthetic.anything(
+        plan, {key(entry.point) for entry in wanted_points(plan, part.sweeps(plan), quick=quick)}
+    )
+
+
 def test_every_place_has_the_sweeps_that_its_claims_need(ch6: Plan, claims: list[Claim]) -> None:
     """A claim that is scored with the points of all sweeps needs only sweeps that feed its place.
 
@@ -88,13 +97,14 @@ def test_every_place_has_the_sweeps_that_its_claims_need(ch6: Plan, claims: list
     """
     everything = Synthetic.anything(ch6)
     all_quick = {key(entry.point) for entry in wanted_points(ch6, ch6.sweeps, quick=True)}
+    everything_quick = Synthetic.anything(ch6, all_quick)
+
+    fed = cache(partial(results_at, ch6))
     for claim in (claim for claim in claims if ch6.covers(claim)):
-        (part,) = select(ROOT, [f"dubois2005/{claim.places[-1]}"])
-        fed = {key(entry.point) for entry in wanted_points(ch6, part.sweeps(ch6), quick=False)}
-        fed_quick = {key(entry.point) for entry in wanted_points(ch6, part.sweeps(ch6), quick=True)}
+        place = claim.places[-1]
         is_open = score(claim, ch6, everything).verdict is Verdict.NOT_YET
-        for keys in (fed, fed_quick, all_quick):
-            narrow = score(claim, ch6, Synthetic.anything(ch6, keys))
+        for results in (fed(place, quick=False), fed(place, quick=True), everything_quick):
+            narrow = score(claim, ch6, results)
             assert (narrow.verdict is Verdict.NOT_YET) == is_open, f"{claim.id}: {narrow.detail}"
 
 
@@ -139,10 +149,9 @@ def test_claims_of_the_web_chapters_are_scored_or_name_the_missing_part(
     covered_count, open_count, reasons = WEB[name]
     assert (len(covered), len(open_claims)) == (covered_count, open_count)
     assert all(any(reason in detail for detail in open_claims.values()) for reason in reasons)
+    fed = cache(partial(results_at, plan, quick=False))
     for claim in covered:
-        (part,) = select(ROOT, [f"dubois2005/{claim.places[-1]}"])
-        fed = {key(entry.point) for entry in wanted_points(plan, part.sweeps(plan), quick=False)}
-        narrow = score(claim, plan, Synthetic.anything(plan, fed))
+        narrow = score(claim, plan, fed(claim.places[-1]))
         assert (narrow.verdict is Verdict.NOT_YET) == (claim.id in open_claims), (
             f"{claim.id}: {narrow.detail}"
         )

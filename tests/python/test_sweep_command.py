@@ -50,6 +50,15 @@ def test_only_missing_runs_are_simulated(campaign: str, umts: Umts) -> None:
     assert "12 of these runs were already stored" in umts("sweep", campaign).stderr
 
 
+def test_where_selects_points_of_a_campaign(campaign: str, umts: Umts) -> None:
+    words = ("--where", "radio.bler < 0.2 and tcp.variant == 'reno'")
+    assert " 3 runs missing" in umts("sweep", campaign, *words, "--plan").stdout
+    umts("sweep", campaign, *words)
+    assert "4 points, 9 runs missing" in umts("sweep", campaign, "--plan").stdout
+    refused = umts("sweep", campaign, "--where", "rlc.max_dat == 2", "--plan", status=2)
+    assert "rlc.max_dat is not varied: the campaign varies radio.bler, tcp.variant" in refused.stderr
+
+
 def test_every_row_names_the_command_that_repeats_it(campaign: str, umts: Umts, tmp_path: Path) -> None:
     umts("sweep", campaign)
     rows = list(csv.DictReader(io.StringIO(umts("export", "pair", "--csv").stdout)))

@@ -44,7 +44,7 @@ mod removed_keys;
 mod resolved;
 mod rrc_profiles;
 mod schema;
-mod suggest;
+pub mod suggest;
 mod text;
 mod tracks;
 mod tree;

@@ -1,7 +1,7 @@
 //! Suggestions for misspelt words.
 
 /// The nearest of `known` if at most a third of the letters differ.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let far = word.chars().count().max(3);
     known

@@ -113,11 +113,6 @@ class Campaign:
             condition = Where(self.where, self.axes) if self.where else None
             for point in self._all_combinations():
                 yield point if condition is None or condition.holds(point) else None
-        except KeyError as error:
-            place = self.location_of("where")
-            raise CampaignError(
-                f"{place}: the condition `where` uses {error}, which some rows of [[list]] lack"
-            ) from error
         except CampaignError as error:
             raise CampaignError(f"{self.location_of('where')}: {error}") from error
 
@@ -162,6 +157,17 @@ class Campaign:
         if (key := no_overlap(chosen, self.axes)) is not None:
             raise CampaignError(f"{self}: {key} is varied; use -P {key}={chosen[key]} to give it one value")
         return replace(self, settings={**self.settings, **chosen})
+
+    def with_condition(self, condition: str) -> Campaign:
+        """Return the campaign with only those points that fulfil a further condition.
+
+        Raises
+        ------
+        CampaignError
+            If the text is not a condition over the varied keys.
+        """
+        Where(condition, self.axes)
+        return replace(self, where=f"({self.where}) and ({condition})" if self.where else condition)
 
     def _point(self, values: list[object]) -> dict[str, Value]:
         """Merge a combination into a point: the values of `grid`, a row of `zipped`, a row of `listed`."""

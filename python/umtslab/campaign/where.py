@@ -1,8 +1,9 @@
 """The condition of a campaign: ``where = "tcp.variant == 'reno' or radio.bler < 0.1"``.
 
 Supports comparisons, ``and``, ``or``, ``not``, ``in`` and the four operations on numbers, over the
-varied keys. Values with units compare as quantities: ``"500 B" < "1 kB"``. The text is not
-executed: it is parsed, and the syntax tree is interpreted. Other forms of syntax are refused.
+varied keys. Values with units compare as quantities: ``"500 B" < "1 kB"``. A key that a row of
+``[[list]]`` lacks equals no value. The text is not executed: it is parsed, and the syntax tree is
+interpreted. Other forms of syntax are refused.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Where:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
-                return point[self._names[name]]
+                return point.get(self._names[name])
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return [self._value(element, point) for element in elements]
             case ast.BoolOp(op=operation, values=operands):
@@ -166,7 +167,9 @@ class Where:
             raise self._wrong("it divides by zero") from None
 
     def _number(self, value: object) -> float:
-        """Return a plain number. A quantity with a unit is an error."""
+        """Return a plain number. A quantity with a unit and a missing value are errors."""
+        if value is None:
+            raise self._wrong("some rows of [[list]] lack a key that the condition computes with")
         as_quantity = quantity(value)
         if as_quantity is None or as_quantity.unit:
             raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
@@ -181,6 +184,8 @@ class Where:
             return is_listed if issubclass(kind, ast.In) else not is_listed
         if issubclass(kind, ast.Eq | ast.NotEq):
             return _equal(a, b) if issubclass(kind, ast.Eq) else not _equal(a, b)
+        if a is None or b is None:
+            raise self._wrong("some rows of [[list]] lack a key that the condition orders")
         left, right = quantity(a), quantity(b)
         if left is None or right is None or left.kind != right.kind:
             raise self._wrong(
@@ -190,8 +195,13 @@ class Where:
 
 
 def _equal(a: object, b: object) -> bool:
-    """Whether two values are equal; quantities are compared with their units."""
+    """Whether two values are equal; quantities are compared with their units. None equals no value."""
+    if a is None or b is None:
+        return False
     left, right = quantity(a), quantity(b)
     if left is not None and right is not None:
         return left.kind == right.kind and left.base == right.base
+    if isinstance(a, bool) or isinstance(b, bool):
+        # A value of the command line is a text: "true" or "false".
+        return str(a).lower() == str(b).lower()
     return a == b

@@ -84,6 +84,13 @@ def _points(group: Options) -> None:
             "log(FIRST,LAST,COUNT); may be repeated."
         ),
     )
+    add_value(
+        group,
+        "--where",
+        "CONDITION",
+        "Only points that fulfil this condition over varied keys, besides the condition of the campaign: "
+        "\"radio.bler < 0.1 and tcp.variant == 'reno'\".",
+    )
     add_set(group, "the key must not be varied")
     add_seed(group, "the seed of the campaign, otherwise of the scenario")
     group.add_argument(
@@ -115,6 +122,7 @@ def sweep(
     campaign: Path,
     *,
     parameter: Sequence[str],
+    where: str | None,
     changes: Sequence[str],
     seed: int | None,
     runs: int | None,
@@ -142,7 +150,16 @@ def sweep(
 
     check_purpose(campaign, "sweep", "run")
     chosen = _campaign(
-        campaign, parameter, changes, seed, runs, precision, metric, series=series, allow_code=allow_code
+        campaign,
+        parameter,
+        where,
+        changes,
+        seed,
+        runs,
+        precision,
+        metric,
+        series=series,
+        allow_code=allow_code,
     )
     if name is not None:
         chosen = replace(chosen, name=_checked_name(name), named=True)
@@ -170,6 +187,7 @@ def sweep(
 def _campaign(
     path: Path,
     parameter: Sequence[str],
+    where: str | None,
     changes: Sequence[str],
     seed: int | None,
     runs: int | None,
@@ -191,6 +209,8 @@ def _campaign(
             raise UsageError(unknown_metric_text(name))
     loaded = load_campaign(path)
     chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
+    if where is not None:
+        chosen = chosen.with_condition(where)
     # The user may name code with --set. After both are merged, an override of the file cannot be
     # distinguished from one of --set. So no override may name code if the file has one that does.
     file_names_code = any(key.endswith("python") for key in (*loaded.settings, *loaded.axes))

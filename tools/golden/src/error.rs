@@ -18,6 +18,8 @@ pub enum GoldenError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {problem}", path.display())]
     Golden { path: PathBuf, problem: String },
+    #[error("there is no scenario `{name}`: {advice}")]
+    UnknownName { name: String, advice: String },
 }
 
 /// Returns a function that adds the path of the file to an error.

@@ -9,6 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use umts_scenario::suggest::nearest;
+
 use crate::difference::{Difference, difference};
 use crate::error::{GoldenError, of_file};
 use crate::golden::Golden;
@@ -21,6 +23,8 @@ pub struct Goldens {
     pub scenarios: PathBuf,
     /// Folder of files `NAME.txt`.
     pub goldens: PathBuf,
+    /// Names of the scenarios to compare or bless; all if empty.
+    pub names: BTreeSet<String>,
     /// Number of runs at a time. It affects only the time taken.
     pub threads: usize,
 }
@@ -75,14 +79,15 @@ impl Goldens {
     pub fn of_repository() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        Goldens { scenarios: root.join("scenarios"), goldens: root.join("tests/golden"), threads }
+        let (scenarios, goldens) = (root.join("scenarios"), root.join("tests/golden"));
+        Goldens { scenarios, goldens, names: BTreeSet::new(), threads }
     }
 
-    /// Runs every scenario and compares it with its golden. Returns the outcomes in the order of
+    /// Runs the scenarios and compares each with its golden. Returns the outcomes in the order of
     /// names.
     ///
     /// # Errors
-    /// If a scenario cannot be run, or a golden cannot be read.
+    /// If a name is unknown, a scenario cannot be run, or a golden cannot be read.
     pub fn compare(&self) -> Result<Vec<(String, Outcome)>, GoldenError> {
         Ok(self.outcomes()?.into_iter().map(|compared| (compared.name, compared.outcome)).collect())
     }
@@ -107,10 +112,15 @@ impl Goldens {
         Ok(blessed)
     }
 
-    /// Compares every scenario and golden, in the order of names.
+    /// Compares the chosen scenarios and goldens, in the order of names.
     fn outcomes(&self) -> Result<Vec<Compared>, GoldenError> {
-        let scenarios = names(&self.scenarios, "toml")?;
-        let goldens = if self.goldens.is_dir() { names(&self.goldens, "txt")? } else { BTreeSet::new() };
+        let mut scenarios = names(&self.scenarios, "toml")?;
+        let mut goldens = if self.goldens.is_dir() { names(&self.goldens, "txt")? } else { BTreeSet::new() };
+        if !self.names.is_empty() {
+            check_known(&self.names, &(&scenarios | &goldens))?;
+            scenarios = &scenarios & &self.names;
+            goldens = &goldens & &self.names;
+        }
         let mut outcomes = Vec::new();
         for name in goldens.difference(&scenarios) {
             outcomes.push(Compared { name: name.clone(), golden: None, outcome: Outcome::NoScenario });
@@ -127,7 +137,7 @@ impl Goldens {
         Ok(outcomes)
     }
 
-    /// Runs all scenarios, with a job for each seed. Returns the results in the order of names.
+    /// Runs these scenarios, with a job for each seed. Returns the results in the order of names.
     fn run(&self, names: BTreeSet<String>) -> Result<Vec<(String, Golden)>, GoldenError> {
         let names: Vec<String> = names.into_iter().collect();
         let jobs: Vec<Job> = (0..names.len())
@@ -165,6 +175,21 @@ impl Goldens {
     fn golden(&self, name: &str) -> PathBuf {
         self.goldens.join(format!("{name}.txt"))
     }
+}
+
+/// Returns an error for the first name that is not known, with names that could be meant.
+fn check_known(names: &BTreeSet<String>, known: &BTreeSet<String>) -> Result<(), GoldenError> {
+    let Some(name) = names.difference(known).next() else { return Ok(()) };
+    let nearest = nearest(name, known.iter().map(String::as_str));
+    let longer = known.iter().map(String::as_str).filter(|known| known.contains(name.as_str()));
+    let meant: BTreeSet<&str> = nearest.into_iter().chain(longer).collect();
+    let list = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
+    let advice = if meant.is_empty() {
+        format!("the names are {}", list(&mut known.iter().map(String::as_str)))
+    } else {
+        format!("the nearest names are {}", list(&mut meant.into_iter()))
+    };
+    Err(GoldenError::UnknownName { name: name.clone(), advice })
 }
 
 /// Returns the names of the files with this extension, without the extension.

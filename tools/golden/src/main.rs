@@ -1,6 +1,7 @@
-//! `make golden`: runs every scenario and compares it with its golden. `UMTS_BLESS=1 make golden`
-//! replaces the goldens by the results.
+//! `make golden`: runs the scenarios with these names, or all, and compares each with its golden.
+//! `UMTS_BLESS=1 make golden` replaces the goldens by the results.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use umts_golden::folder::{Goldens, Outcome};
@@ -10,12 +11,14 @@ If results are meant to move, name them under Results in CHANGELOG.md and bless 
 
 /// Exit status: 0 if all are equal or blessed, 1 if some differ, 2 for wrong usage or input.
 fn main() -> ExitCode {
-    if std::env::args_os().len() > 1 {
-        eprintln!("usage: umts-golden, without arguments; UMTS_BLESS=1 in the environment blesses");
+    let names: BTreeSet<String> =
+        std::env::args_os().skip(1).map(|name| name.to_string_lossy().into_owned()).collect();
+    if names.iter().any(|name| name.starts_with('-')) {
+        eprintln!("usage: umts-golden [NAME]...; UMTS_BLESS=1 in the environment blesses");
         return ExitCode::from(2);
     }
     let blesses = std::env::var_os("UMTS_BLESS").is_some();
-    let goldens = Goldens::of_repository();
+    let goldens = Goldens { names, ..Goldens::of_repository() };
     let outcomes = match if blesses { goldens.bless() } else { goldens.compare() } {
         Ok(outcomes) => outcomes,
         Err(error) => {

@@ -1,5 +1,6 @@
 //! Tests with folders of a few small scenarios.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -35,7 +36,8 @@ impl Folder {
         let root = tempfile::tempdir().expect("a folder");
         let (scenarios, goldens) = (root.path().join("scenarios"), root.path().join("tests/golden"));
         fs::create_dir(&scenarios).expect("a folder");
-        let folder = Folder { goldens: Goldens { scenarios, goldens, threads: 2 }, _folder: root };
+        let goldens = Goldens { scenarios, goldens, names: BTreeSet::new(), threads: 2 };
+        let folder = Folder { goldens, _folder: root };
         names.iter().for_each(|name| folder.write_scenario(name, SCENARIO));
         folder.goldens.bless().expect("they run");
         folder
@@ -159,6 +161,35 @@ fn changed_scenario_differs_until_blessed() {
     assert_eq!(folder.report(), report, "a comparison writes nothing");
     folder.goldens.bless().expect("they run");
     assert_eq!(folder.report(), ["a: equal", "b: equal"]);
+}
+
+#[test]
+fn only_named_scenarios_are_compared_and_blessed() {
+    let mut folder = Folder::blessed(&["a", "b", "c"]);
+    let before = folder.golden("a");
+    ["a", "b"].iter().for_each(|name| folder.write_scenario(name, &SCENARIO.replace("0.05", "0.06")));
+    folder.goldens.names = ["b", "c"].map(str::to_owned).into();
+    let report = folder.report();
+    assert_eq!(report.len(), 2, "{report:?}");
+    assert!(report[0].starts_with("b: seed 1"), "{report:?}");
+    assert_eq!(report[1], "c: equal");
+    folder.goldens.bless().expect("they run");
+    assert_eq!(folder.report(), ["b: equal", "c: equal"]);
+    assert_eq!(folder.golden("a"), before);
+}
+
+#[test]
+fn unknown_names_are_errors_with_the_nearest_names() {
+    let mut folder = Folder::blessed(&["web-cell", "web-cell-3gpp", "hspa"]);
+    for (name, advice) in [
+        ("web-cel", "the nearest names are web-cell, web-cell-3gpp"),
+        ("hspda", "the nearest names are hspa"),
+        ("fach", "the names are hspa, web-cell, web-cell-3gpp"),
+    ] {
+        folder.goldens.names = ["hspa", name].map(str::to_owned).into();
+        let error = folder.goldens.bless().expect_err("it is unknown").to_string();
+        assert_eq!(error, format!("there is no scenario `{name}`: {advice}"));
+    }
 }
 
 #[test]
