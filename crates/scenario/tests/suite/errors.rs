@@ -624,9 +624,10 @@ fn doubtful_values_give_warnings() {
         ),
     ];
     for (head, tail, expected) in cases {
-        let text = match head.starts_with("flow") {
-            true => format!("version = 1\nduration = \"10 s\"\n{head}[[ue]]\nname = \"user\""),
-            false => small(head, tail),
+        let text = if head.starts_with("flow") {
+            format!("version = 1\nduration = \"10 s\"\n{head}[[ue]]\nname = \"user\"")
+        } else {
+            small(head, tail)
         };
         let found = warnings(&text);
         assert!(found.len() == 1 && found[0].contains(expected), "expected `{expected}`, found {found:?}");
