@@ -83,6 +83,7 @@ fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<
 /// children and are reaped too.
 #[derive(Debug, Default)]
 pub struct Children {
+    /// Exit statuses of programs that have ended.
     ended: BTreeMap<ChildId, i32>,
     running: Vec<ChildId>,
 }
@@ -112,6 +113,7 @@ impl Children {
         Ok(self.register(child.id() as i32))
     }
 
+    /// Adds a process that was started.
     fn register(&mut self, process: i32) -> ChildId {
         let id = ChildId(process);
         self.running.push(id);
@@ -190,8 +192,8 @@ impl Children {
                 Ok(_) | Err(_) => continue,
             };
             let id = ChildId(pid.as_raw());
-            if let Some(place) = self.running.iter().position(|&running| running == id) {
-                self.running.swap_remove(place);
+            if let Some(index) = self.running.iter().position(|&running| running == id) {
+                self.running.swap_remove(index);
                 self.ended.insert(id, status);
             }
         }
