@@ -28,6 +28,10 @@ LOWEST := $(foreach part,command_line compare docs export latex notebook plot pl
 RUST_LIMIT   := 1800
 PYTHON_LIMIT := 2700
 
+# How cargo links and runs programs for aarch64 on another machine.
+AARCH64 := CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+
 # maturin and pip install into this environment, whichever one the shell is in.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -37,11 +41,11 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-lint check-rust check-python setup page lint test-rust test-python lowest pictures golden soak \
+.PHONY: help demo test check check-lint check-rust check-python check-targets setup dev page lint test-rust test-python lowest pictures golden golden-aarch64 soak \
 	fuzz bench dist counts oracle-ns2 format docs man lint-forge deny release-check release-notes clean
 
 help: ## List the tasks.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: results, figures and captures.
 	@rm -rf $(DEMO)
@@ -84,6 +88,11 @@ check-python: setup
 
 setup: $(CORE) $(PAGE) ## Make .venv and build the package into it: leaves .venv/bin/umts. Builds the page of `umts serve` where npm can.
 
+dev: $(BIN)/umts ## Build the extension unoptimised, for a quick try of a change in crates/; `make setup` puts the optimised one back.
+	cargo build --locked --package umts-bindings
+	install -m 755 target/debug/lib_core.so $(CORE)
+	@touch -d @0 $(CORE)  # older than the sources, so that `make setup` builds anew
+
 page: $(CORE) ## Build the page of `umts serve` again, and say why if that is not possible.
 	@rm -f $(PAGE)
 	@$(MAKE) --no-print-directory $(PAGE)
@@ -103,6 +112,9 @@ lint-forge: setup $(VENV)/site-packages ## Check the workflows in .github, with 
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: its checks are left out"; fi
+
+check-targets: ## Compile the Rust code of the package for macOS and Windows, without C code, linking or tests.
+	tools/check-targets
 
 deny: ## Check licences, advisories and sources of all Rust dependencies. Needs cargo-deny.
 	cargo deny --locked check
@@ -135,6 +147,10 @@ man: setup ## Write the manual pages of umts and its verbs into target/man/man1.
 
 golden: ## Run every scenario, or those in NAMES, and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden -- $(NAMES)
+
+golden-aarch64: ## As golden, with a program for aarch64 that qemu-user runs; NAMES as there. Installs the cross compiler and qemu as root on Debian.
+	tools/install-aarch64
+	@$(AARCH64) cargo run --release --locked --quiet --target aarch64-unknown-linux-gnu --package umts-golden -- $(NAMES)
 
 oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and compare; OUT= writes our event files.
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
@@ -191,6 +207,9 @@ $(VENV)/site-packages: constraints-site.txt | $(VENV)/packages
 	@echo "Installing the Python packages of constraints-site.txt into $(VENV)"
 	$(BIN)/python -m pip install --constraint constraints.txt --requirement constraints-site.txt
 	@touch $@
+
+$(BIN)/umts: | $(VENV)/packages
+	$(BIN)/maturin develop --locked
 
 $(CORE): $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml $(VENV)/packages
 	$(BIN)/maturin develop --release --locked

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,10 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
     if repair:
         raise UsageError("--repair needs a results folder: umts doctor FOLDER --repair")
     if clean:
+        if sys.platform != "linux":
+            raise UsageError(
+                f"--clean undoes changes of emulations, which need Linux; this is {sys.platform}"
+            )
         from umtslab import proxy
         from umtslab.emulate import control_groups, forwarding
 
@@ -78,22 +83,31 @@ def _components() -> Iterator[tuple[str, str, str]]:
     """Yield name, version and remark of each component."""
     from importlib.metadata import version
 
-    from umtslab import proxy
-    from umtslab.emulate import machine
     from umtslab.version import code_version
 
     code = code_version()
     yield "umtslab", code.version, f"commit {code.commit}, sources {code.code[:12]}"
     yield "Python", platform.python_version(), platform.platform()
-    yield "processors", str(len(os.sched_getaffinity(0))), "usable by this process"
+    yield "processors", str(_processor_count()), "usable by this process"
     for library in _LIBRARIES:
         yield library, version(library), ""
     for library, (used_by, _) in EXTRAS.items():
         yield library, *_extra(library, used_by)
     tshark = _tshark()
     yield "tshark", tshark or "missing", "" if tshark else "reads captures; not required to write them"
+    if sys.platform != "linux":
+        yield "emulation and proxy", "no", f"they need Linux, this is {sys.platform}"
+        return
+    from umtslab import proxy
+    from umtslab.emulate import machine
+
     yield from machine.needs()
     yield from proxy.doctor_rows()
+
+
+def _processor_count() -> int:
+    """Return the number of processors, on Linux of those that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:

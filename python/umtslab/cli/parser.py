@@ -8,6 +8,7 @@ similar ones. The help text of an option is given once, where the option is decl
 
 from __future__ import annotations
 
+import sys
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.help import Layout, overview, print_help
-from umtslab.cli.verbs import VERBS, Verb
+from umtslab.cli.verbs import LINUX_ONLY, VERBS, Verb
 
 if TYPE_CHECKING:
     from argparse import _ActionsContainer
@@ -44,6 +45,8 @@ def dispatch(words: Sequence[str]) -> int:
     arguments = parser_of(verb).read(rest)
     if arguments is None:  # the help was printed
         return 0
+    if verb in LINUX_ONLY and sys.platform != "linux":
+        raise UsageError(f"umts {verb} needs Linux, this is {sys.platform}; simulations run here: umts run")
     status: int = getattr(import_module(f"umtslab.cli.{verb}"), verb)(**arguments)
     return status
 

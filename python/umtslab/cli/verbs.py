@@ -201,3 +201,7 @@ GROUPS = {
 """Verbs by group, in the order of `umts --help`."""
 
 VERBS = {name: verb for verbs in GROUPS.values() for name, verb in verbs.items()}
+
+LINUX_ONLY = ("emulate", "proxy", "replay")
+"""Verbs that need network namespaces, TUN devices or socket options that only Linux has. Their
+part of the core is not compiled elsewhere."""
