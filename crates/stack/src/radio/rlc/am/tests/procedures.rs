@@ -323,7 +323,7 @@ fn mrw_ack_that_does_not_fit_beside_a_prepared_report_is_sent_in_the_next_status
     // Every second PDU of 600 is missing, so a part of the report fills a PDU.
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6u64 {
-        entity.at(50).receives(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+        entity.at(50).receives(&data_run(set * 100, set * 100 + 99, set == 5, &[]), &lost);
     }
     // The report is prepared when the wait ends. The MRW arrives after that.
     assert!(entity.at(61).sends(0).is_empty());
