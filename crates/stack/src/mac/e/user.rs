@@ -15,7 +15,7 @@ use super::category::{
 use super::config::{EDchConfig, EUeConfig};
 use super::etfc::{Limits, Selection};
 use super::grant::Grant;
-use super::reception::{Content, Reception, lose};
+use super::reception::{Content, DecodedBlock, Reception, lose};
 use super::scheduler::{Member, Report};
 use super::scheduling_information::SchedulingInformation;
 use super::uplink_load::{UplinkLoad, ratio_of_headroom};
@@ -330,7 +330,10 @@ impl User {
         if is_last && let Some(content) = block.content.take() {
             let octets = Iub::octets(pdus, self.pdu_bits);
             match is_decoded {
-                true => self.reception.send_to_rnc(carrier, until, octets, content),
+                true => {
+                    let block = DecodedBlock { content, tti: ctx.cx.now, retransmissions: attempt - 1 };
+                    self.reception.send_to_rnc(carrier, until, octets, block);
+                }
                 false => lose(ctx, carrier, air, until + carrier.iub.crossing(octets), content),
             }
         }
