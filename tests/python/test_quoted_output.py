@@ -125,12 +125,13 @@ def test_every_quoted_output_of_a_page_is_tested() -> None:
 
 def assert_similar(quoted: str, printed: str) -> None:
     """Check that the quoted lines are printed in order, with numbers within the tolerance."""
-    rest = iter(printed.splitlines())
+    printed_lines = iter(printed.splitlines())
     for line in quoted.splitlines():
         if line.strip() == "…":
             continue
         words = without_numbers(line.partition("…")[0])
-        similar = next((other for other in rest if without_numbers(other).startswith(words)), None)
+        # The search continues after the previous match.
+        similar = next((other for other in printed_lines if without_numbers(other).startswith(words)), None)
         assert similar is not None, f"{line!r} is not in\n{printed}"
         for expected, number in zip(numbers(line), numbers(similar), strict=False):
             if abs(expected) >= SMALLEST:

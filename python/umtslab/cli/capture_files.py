@@ -78,10 +78,10 @@ def _is_result(folder: Path) -> bool:
 
 def _in_folder(folder: Path) -> list[Path]:
     """Return the captures in a folder; none is an error."""
-    found = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
-    if not found:
+    captures = sorted(path for path in folder.iterdir() if _has_capture_suffix(path))
+    if not captures:
         raise UsageError(
             f"{folder} has no captures: no file name there ends in {', '.join(_SUFFIXES)}, or in one "
             f"of these and {', '.join(_COMPRESSED)}"
         )
-    return found
+    return captures
