@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
-from umtslab.emulate import memory, node, resolver, sandbox
+from umtslab.emulate import abandonment, memory, node, resolver, sandbox
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
@@ -51,7 +51,12 @@ def main(arguments: list[str]) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(session_pipe, encoding="utf-8") as pipe:
-        session = Session.from_json(pipe.read())
+        text = pipe.read()
+    if not text:
+        # The user's process has ended before it wrote the session.
+        return EMULATION_FAILED
+    session = Session.from_json(text)
+    abandonment.watch(parent)
     servers = resolver.host_name_servers()
     output = _reserve_output() if session.json else None
     try:
@@ -135,6 +140,8 @@ def _run(
     variables = [*session.variables, (METRICS_VARIABLE, str(metrics_file))]
     world = sandbox.world(session, variables, labels, host.groups)
     labels.start()
+    # From here on, the event loop watches the pipe.
+    abandonment.stop_watching(host.parent)
     try:
         with _real_time_priority() as is_real_time, Meter(shown=session.meter) as meter:
             return _core.emulate(
@@ -256,6 +263,9 @@ def _main() -> int:
     try:
         with escape_output():
             return main(sys.argv[1:])
+    except SystemExit:
+        # The user's process has ended.
+        return EMULATION_FAILED
     except BaseException:
         traceback.print_exc()
         return EMULATION_FAILED
