@@ -121,21 +121,28 @@ from pathlib import Path
 
 class Slow:
     def find_spec(name, path=None, target=None):
-        if name == "umtslab.emulate.report":
+        if name == {imported!r}:
             Path({reached!r}).touch()
             time.sleep(1000)
 
-if "umtslab.emulate.emulator" in sys.orig_argv:
+if {importing!r} in sys.orig_argv:
     sys.meta_path.insert(0, Slow)
 """
-"""A `sitecustomize` that makes an import of the starting emulator last longer than the test."""
+"""A `sitecustomize` that makes an import of a starting process last longer than the test."""
 
 
 @pytest.mark.parametrize("victim", VICTIMS[:2])
-def test_a_slow_start_ends_when_the_command_or_the_launcher_is_killed(tmp_path: Path, victim: str) -> None:
+@pytest.mark.parametrize(
+    ("importing", "imported"),
+    [("umtslab.emulate.emulator", "umtslab.emulate.report"), ("umtslab.emulate.internet", "dns")],
+)
+def test_a_slow_start_ends_when_the_command_or_the_launcher_is_killed(
+    tmp_path: Path, importing: str, imported: str, victim: str
+) -> None:
     reached, modules = tmp_path / "reached", tmp_path / "modules"
     modules.mkdir()
-    (modules / "sitecustomize.py").write_text(SLOW_IMPORT.format(reached=str(reached)), encoding="utf-8")
+    slow = SLOW_IMPORT.format(reached=str(reached), importing=importing, imported=imported)
+    (modules / "sitecustomize.py").write_text(slow, encoding="utf-8")
     paths = filter(None, (str(modules), os.environ.get("PYTHONPATH")))
     emulation = Emulation(tmp_path, {"PYTHONPATH": os.pathsep.join(paths)})
     deadline = time.monotonic() + WAIT_S
