@@ -12,6 +12,7 @@ mod control;
 mod emulate;
 mod encodings;
 mod errors;
+mod faults;
 mod lines;
 mod proxy;
 mod python_class;
@@ -38,6 +39,8 @@ mod _core {
     use super::errors::{
         CaptureReadError, CongestionControlError, OutputError, ScenarioError, SchedulerError,
     };
+    #[pymodule_export]
+    use super::faults::FaultControl;
     #[pymodule_export]
     use super::proxy::{
         ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, rules_left, try_interception,

@@ -72,7 +72,7 @@ impl Inspection<'_> {
         };
         let Link { downlink_loss, uplink_loss, .. } = &links[hop];
         let change = match key {
-            "rate" => LinkChange::Rate(read::<BitRate>(value, &["link", key])?),
+            "rate" => LinkChange::Rate(Some(read::<BitRate>(value, &["link", key])?)),
             "delay" => LinkChange::Delay(read::<Duration>(value, &["link", key])?),
             "loss" | "downlink_loss" | "uplink_loss" => {
                 let loss = read::<Probability>(value, &["link", key])?;

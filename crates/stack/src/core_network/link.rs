@@ -121,7 +121,8 @@ pub enum Verdict {
 /// A change of a link during a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkChange {
-    Rate(BitRate),
+    /// `None`: unlimited.
+    Rate(Option<BitRate>),
     Delay(Duration),
     /// Probability of a random loss, by direction. `None`: unchanged.
     Loss([Option<Probability>; 2]),
@@ -352,7 +353,7 @@ impl Link {
         name: impl FnOnce() -> String,
     ) {
         match change {
-            LinkChange::Rate(rate) => self.transmitter.rate = Some(rate),
+            LinkChange::Rate(rate) => self.transmitter.rate = rate,
             LinkChange::Delay(delay) => {
                 let transmitter = &mut self.transmitter;
                 let last_arrival = transmitter.free_at + transmitter.delay;
@@ -367,6 +368,19 @@ impl Link {
                 }
                 let lossy = LinkConfig { loss, ..LinkConfig::default() };
                 self.optional = OptionalParts::new(&lossy, direction, streams, &name()).map(Box::new);
+            }
+        }
+    }
+
+    /// Returns the change that would undo `change` if it were made now.
+    pub fn undo_of(&self, change: LinkChange, direction: Direction) -> LinkChange {
+        match change {
+            LinkChange::Rate(_) => LinkChange::Rate(self.transmitter.rate),
+            LinkChange::Delay(_) => LinkChange::Delay(self.transmitter.delay),
+            LinkChange::Loss(mut losses) => {
+                let loss = self.optional.as_ref().map_or(0.0, |optional| optional.loss);
+                losses[direction.index()] = losses[direction.index()].and(Probability::new(loss));
+                LinkChange::Loss(losses)
             }
         }
     }

@@ -101,6 +101,14 @@ impl CoreNetwork {
         }
     }
 
+    /// Returns the change that would undo `change` if it were made now. All links of a hop have the
+    /// same values.
+    pub fn undo_of(&self, hop: u8, change: LinkChange) -> LinkChange {
+        let first = self.hops[usize::from(hop)].first as usize;
+        let pair = self.links[first..].iter().zip(Direction::BOTH);
+        pair.fold(change, |undo, (link, direction)| link.undo_of(undo, direction))
+    }
+
     /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
     /// flow.
     #[must_use]

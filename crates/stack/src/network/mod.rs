@@ -15,6 +15,7 @@
 
 mod changes;
 mod config;
+mod faults;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, TraceSink};
@@ -25,6 +26,7 @@ pub use self::config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, Iub, NetworkConfig, RachMode, SchedulerKind,
     SubstituteConfig, SwitchingConfig, UeConfig,
 };
+use self::faults::Faults;
 pub use crate::event::Event;
 
 use crate::EventContext;
@@ -44,6 +46,7 @@ pub struct Network {
     hosts: Hosts,
     path: NetworkPath,
     changes: Vec<TimedChange>,
+    faults: Faults,
 }
 
 impl Network {
@@ -58,6 +61,7 @@ impl Network {
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
             changes: config.changes.clone(),
+            faults: Faults::default(),
             hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
             path: NetworkPath {
                 core: match &config.proxy {

@@ -113,6 +113,16 @@ impl BlockErrors {
         }
     }
 
+    /// Block error ratio, also while the channel is cut, if errors are independent or there are
+    /// none.
+    pub fn rate(&self) -> Option<f64> {
+        match self.uncut.as_ref().unwrap_or(&self.model) {
+            ErrorModel::ErrorFree => Some(0.0),
+            ErrorModel::Independent { bler, .. } => Some(*bler),
+            ErrorModel::Gilbert { .. } | ErrorModel::Trace(_) | ErrorModel::Cut => None,
+        }
+    }
+
     /// Cuts the channel, which then loses all blocks, or restores it.
     pub fn set_cut(&mut self, is_cut: bool) {
         if is_cut && self.uncut.is_none() {
