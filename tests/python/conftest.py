@@ -70,7 +70,7 @@ IN_THIS_PROCESS = (
     "test_studies",
     "test_why",
 )
-"""Test files whose fixture `umts` runs commands in the process of the tests. Their commands need
+"""Test files in which the fixture `umts` runs commands in the process of the tests. Their commands need
 slow libraries, which are imported once."""
 
 # Hypothesis by default fails tests that a busy machine makes slow. The first example of a property

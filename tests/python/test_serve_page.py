@@ -776,7 +776,7 @@ def test_a_dropped_capture_is_analysed_as_the_command_does(tab: Tab, folder: Pat
         tab.page.get_by_text(text).wait_for()
         tab.page.get_by_role("img", name=f"{graph} in {unit}: {text}").locator("canvas").wait_for()
     graphs = tab.served.ask(f"/api/captures/{identity}/connections/0").json()
-    [row] = [one for one in wanted["connections"] if one["connection"] == 0]
+    [row] = [one for one in analysed["connections"] if one["connection"] == 0]
     times = graphs["round_trips"]["value"]
     assert max(times) == pytest.approx(row["max_rtt_every_ack_s"], rel=1e-9)
     assert max(graphs["in_flight"]["value"]) == row["max_outstanding_bytes"]

@@ -14,14 +14,14 @@ use umts_units::Time;
 /// An order about the fault with name `name`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultOrder {
-    /// Adds the fault, or replaces its values.
+    /// Adds the fault, or replaces the values of the fault with this name.
     Set {
         /// Name of the fault.
         name: String,
         /// The values that the fault sets.
         changes: Vec<Change>,
     },
-    /// Removes the fault, which restores the values before it.
+    /// Removes the fault and restores the former values.
     Remove {
         /// Name of the fault.
         name: String,
@@ -44,7 +44,7 @@ impl FaultOrder {
     }
 }
 
-/// The event loop ended before it executed an order.
+/// The event loop ended before the execution of an order.
 #[derive(Debug, Error)]
 #[error("the emulation has ended")]
 pub struct EmulationEnded;
@@ -79,7 +79,7 @@ pub fn fault_channel() -> io::Result<(FaultControl, FaultInbox)> {
 }
 
 impl FaultControl {
-    /// Sends an order and waits until it is executed. Returns the time of the emulation at which it
+    /// Sends an order and waits for the execution. Returns the time of the emulation at which the order
     /// was. Before the start of the emulation an order waits for the start.
     ///
     /// # Errors

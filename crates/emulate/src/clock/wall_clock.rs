@@ -273,7 +273,7 @@ impl WallClock {
         self.last_poll = self.now();
         for event in &events[..count] {
             match event.data() {
-                // Setting the timer again clears its expiration.
+                // Setting the timer again clears the expiration.
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_poll)),

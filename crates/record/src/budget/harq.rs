@@ -5,7 +5,7 @@ use umts_units::{Duration, Time};
 /// State of the blocks of one direction of a bearer.
 #[derive(Debug, Default)]
 pub(super) struct Harq {
-    /// Number of blocks whose last transmission failed, and which will be repeated.
+    /// Number of blocks that failed and will be repeated.
     failed_blocks: u32,
     /// End of the last repetition.
     repeated_until: Time,

@@ -80,7 +80,7 @@ pub(crate) struct Kernel {
     now: Time,
     /// Segments that left and were not taken yet.
     departures: VecDeque<Departure>,
-    /// Every segment that left: its end, its time, and its timestamp.
+    /// Every segment that left: the end, the time, and the timestamp.
     sent: Vec<(u64, Time, Time)>,
     /// The highest acknowledgment that has arrived.
     acknowledged: u64,
