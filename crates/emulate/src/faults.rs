@@ -80,7 +80,7 @@ pub fn fault_channel() -> io::Result<(FaultControl, FaultInbox)> {
 
 impl FaultControl {
     /// Sends an order and waits for the execution. Returns the time of the emulation at which the order
-    /// was. Before the start of the emulation an order waits for the start.
+    /// was executed. Before the start of the emulation an order waits for the start.
     ///
     /// # Errors
     /// An error if the emulation ends before.
